@@ -1,0 +1,29 @@
+//! Studies: expand, run in parallel, store, summarise.
+//!
+//! A study file becomes results in four steps, and each has a module of its own:
+//!
+//! 1. [`study`] reads the file, strictly, and [`set`] lays `--set` and `[sweep]` over it;
+//! 2. [`expand`] makes the scenarios of the cross product;
+//! 3. [`runs`] runs them, each replication once, on any number of threads, and [`store`] keeps
+//!    every run that has ended, so that nothing is ever computed twice;
+//! 4. [`summary`] groups the runs by scenario and gives means with intervals.
+//!
+//! [`lab::run`] does all of it. Nothing here prints: progress goes to a callback, and what is wrong
+//! comes back as sentences. **No result depends on the number of threads, or on how often a sweep
+//! was interrupted.**
+
+pub mod study;
+pub mod set;
+pub mod locate;
+pub mod expand;
+pub mod inputs;
+pub mod runs;
+pub mod store;
+pub mod joboutput;
+pub mod statistics;
+pub mod summary;
+pub mod lab;
+pub mod check;
+
+pub use lab::{Finished, Options, run};
+pub use study::{Refused, Study};

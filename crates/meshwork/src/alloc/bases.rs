@@ -1,0 +1,180 @@
+//! All the places at which a block would be free, by shifts of whole words.
+
+use std::rc::Rc;
+
+use crate::nodeset::NodeSet;
+use crate::topology::{Grid, Node};
+
+/// The free bases of a block: the corners at which all of its nodes are free.
+///
+/// A set of free nodes becomes the set of those at which a free run of length *s* begins by
+/// *log s* shifts and intersections, since a run of length *a + b* begins where one of length *a*
+/// begins and *a* further on one of length *b*. Doing so along each dimension in turn leaves the
+/// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
+/// continue into the next row belongs to a base too near the edge, and those are left out at the
+/// end.
+///
+/// # Complexity
+/// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space
+/// **O(n / 64)**, and **O(d · s · n / 64)** on a wrapped grid, where the masks of its edges are kept.
+#[derive(Clone, Debug)]
+pub struct FreeBases {
+    bases: NodeSet,
+    shifted: NodeSet,
+    around: NodeSet,
+    /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
+    /// Made when first needed, and shared by all copies of this one.
+    below_edge: Vec<Vec<Option<Rc<NodeSet>>>>,
+}
+
+impl FreeBases {
+    /// Room to work in, for one grid.
+    #[must_use]
+    pub fn new(grid: &Grid) -> FreeBases {
+        let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
+        FreeBases {
+            bases: NodeSet::empty(grid.nodes()),
+            shifted: NodeSet::empty(on_a_ring),
+            around: NodeSet::empty(on_a_ring),
+            below_edge: grid.sides().iter().map(|&side| vec![None; side as usize]).collect(),
+        }
+    }
+
+    /// The free base of lowest index. `sides` has one side for each dimension.
+    pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
+        if !self.narrow(grid, free, sides) {
+            return None;
+        }
+        if grid.is_wrapped() {
+            return self.bases.first();
+        }
+        let mut base = self.bases.first()?;
+        // Bases too near an edge are skipped a row at a time.
+        while let Some(d) = over_the_edge(grid, base, sides) {
+            let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+            base = self.bases.first_from((base / (stride * side) + 1) * (stride * side))?;
+        }
+        Some(base)
+    }
+
+    /// Every free base.
+    pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
+        let fits = self.narrow(grid, free, sides);
+        if fits && !grid.is_wrapped() {
+            for d in 0..grid.dimensions() {
+                self.bases.intersect(below_edge(&mut self.below_edge, grid, d, sides[d] - 1));
+            }
+        }
+        &self.bases
+    }
+
+    /// Leaves in `bases` the corners of free blocks, and on a grid that is not wrapped some that are
+    /// too near an edge; or says that the block is larger than the grid.
+    fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> bool {
+        if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
+            self.bases = NodeSet::empty(grid.nodes());
+            return false;
+        }
+        self.bases.copy_from(free);
+        for (d, &side) in sides.iter().enumerate() {
+            let mut run = 1;
+            while run < side {
+                let step = run.min(side - run);
+                if grid.is_wrapped() {
+                    self.keep_if_ahead_on_the_ring(grid, d, step);
+                } else {
+                    self.bases.keep_if_above(step * grid.strides()[d]);
+                }
+                run += step;
+            }
+        }
+        true
+    }
+
+    /// Keeps a base only if the node `step` ahead of it along a ring is one too.
+    fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
+        let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+        self.shifted.assign_shifted_down(&self.bases, step * stride);
+        self.around.assign_shifted_up(&self.bases, (side - step) * stride);
+        let straight_on = below_edge(&mut self.below_edge, grid, d, step);
+        self.shifted.intersect(straight_on);
+        self.around.subtract(straight_on);
+        self.shifted.unite(&self.around);
+        self.bases.intersect(&self.shifted);
+    }
+}
+
+/// The first dimension along which a block from this base would cross the edge.
+fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
+    (0..sides.len()).find(|&d| grid.coordinate(base, d) + sides[d] > grid.sides()[d])
+}
+
+fn below_edge<'a>(
+    kept: &'a mut [Vec<Option<Rc<NodeSet>>>],
+    grid: &Grid,
+    d: usize,
+    margin: u32,
+) -> &'a NodeSet {
+    kept[d][margin as usize].get_or_insert_with(|| {
+        let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+        let mut nodes = NodeSet::empty(grid.nodes());
+        for row in (0..grid.nodes()).step_by((stride * side) as usize) {
+            nodes.insert_range(row, (side - margin) * stride);
+        }
+        Rc::new(nodes)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::job::Dims;
+    use crate::machine::Block;
+
+    /// The definition: every base, every node.
+    fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
+        (0..grid.nodes())
+            .filter(|&base| {
+                let corner = grid.coordinates(base);
+                let inside =
+                    (0..sides.len()).all(|d| corner[d] + sides[d] <= grid.sides()[d]);
+                let fits = (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
+                if !(inside || grid.is_wrapped() && fits) {
+                    return false;
+                }
+                let mut all_free = true;
+                Block { base, sides: Dims::from_slice(sides) }.for_each_run(grid, |start, count| {
+                    all_free &= (start..start + count).all(|node| free.contains(node));
+                });
+                all_free
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn shifting_words_agrees_with_looking_at_every_node(
+            sides in prop::collection::vec(1_u32..8, 1..5),
+            wrapped in any::<bool>(),
+            ask in prop::collection::vec(1_u32..6, 5),
+            words in prop::collection::vec(any::<u64>(), 65),
+            denser in prop::collection::vec(any::<u64>(), 65),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let mut free = NodeSet::empty(grid.nodes());
+            for node in 0..grid.nodes() {
+                let bit = |w: &[u64]| w[node as usize / 64] >> (node % 64) & 1 == 1;
+                if bit(&words) || bit(&denser) {
+                    free.insert(node);
+                }
+            }
+            let ask = &ask[..sides.len()];
+            let expected = bases_by_search(&grid, &free, ask);
+            let mut bases = FreeBases::new(&grid);
+            prop_assert_eq!(bases.first(&grid, &free, ask), expected.first().copied());
+            prop_assert!(bases.all(&grid, &free, ask).iter().eq(expected));
+        }
+    }
+}

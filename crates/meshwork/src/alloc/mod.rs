@@ -1,0 +1,103 @@
+//! Allocators: which free processors of a site a job gets.
+
+mod bases;
+pub mod first_fit;
+pub mod frame_sliding;
+pub mod naive;
+pub mod orientation;
+
+pub use bases::FreeBases;
+
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::rng::Stream;
+use crate::topology::{Topology, Wiring};
+
+/// Decides where a job goes. Changes nothing.
+pub trait Allocator {
+    /// Free nodes for a request in the form that the entry [asks](AllocatorEntry::asks) for, or
+    /// `None` if this strategy finds none now.
+    ///
+    /// A proposal: the engine claims it and then calls [`claimed`](Allocator::claimed), or drops
+    /// it. Asking twice gives the same answer twice (from equal streams).
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Placement>;
+
+    /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
+    /// free nodes, for instance a placement promised earlier, not only the last proposal.
+    fn claimed(&mut self, _placement: &Placement, _site: &Site, _now: Time) {}
+
+    /// These nodes have been given back; `site` shows them free. They may be a part of what was
+    /// claimed at once.
+    fn released(&mut self, _placement: &Placement, _site: &Site) {}
+
+    /// An independent copy, for schedulers and selectors that look ahead.
+    fn fork(&self) -> Box<dyn Allocator>;
+}
+
+/// The form in which an allocator wants a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// A count of processors.
+    Nodes,
+    /// A block with one side for each dimension of the grid.
+    Block,
+    /// The dimension of a subcube.
+    Subcube,
+}
+
+/// When an allocator finds room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finds {
+    /// Whenever enough processors are free: any processors will do.
+    AnyNodes,
+    /// Whenever a free block exists, in the orientations it tries.
+    EveryBlock,
+    /// It may miss a free block.
+    SomeBlocks,
+}
+
+/// An allocator in the list.
+pub struct AllocatorEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// The wirings it works on.
+    pub serves: &'static [Wiring],
+    /// The form in which it wants a request.
+    pub asks: Asks,
+    /// When it finds room.
+    pub finds: Finds,
+    /// Whether a placement is always one block of the requested shape.
+    pub contiguous: bool,
+    /// The strategy, for one site.
+    pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+}
+
+impl Named for AllocatorEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Every allocator.
+pub static ALLOCATORS: &[&AllocatorEntry] =
+    &[&first_fit::ENTRY, &frame_sliding::ENTRY, &naive::ENTRY];
+
+/// Allocators, as a family of names.
+pub static FAMILY: Family =
+    Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
+
+/// The allocator of a site for which a study names none.
+#[must_use]
+pub fn default_for(wiring: Wiring) -> &'static str {
+    match wiring {
+        Wiring::Mesh | Wiring::Torus | Wiring::Hypercube => "first_fit",
+        Wiring::Flat => "naive",
+    }
+}

@@ -1,0 +1,68 @@
+//! The first free nodes, wherever they are.
+
+use smallvec::smallvec;
+
+use super::{Allocator, AllocatorEntry, Asks, Finds};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `naive`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "naive",
+        aliases: &["any"],
+        summary: "the first free processors in row-major order, in one piece or not",
+        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+                 mesh-connected multicomputers, TPDS 8(7), 1997",
+        params: &[],
+    },
+    serves: &Wiring::ALL,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |_, _| Ok(Box::new(Naive)),
+};
+
+/// Naive allocation; on a flat machine, where any processors will do, it is all that is needed.
+///
+/// # Complexity
+/// **O(n / 64 + b)** for *n* nodes and *b* pieces handed out.
+#[derive(Clone)]
+struct Naive;
+
+impl Allocator for Naive {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let mut wanted = u32::try_from(request.nodes()).ok()?;
+        if wanted == 0 || wanted > site.free_nodes() {
+            return None;
+        }
+        let (grid, free) = (site.grid(), site.free());
+        let width = grid.sides()[0];
+        let mut placement = Placement::default();
+        let mut from = 0;
+        while wanted > 0 {
+            let base = free.first_from(from)?;
+            // A block is a part of one row: on a flat machine the row is the whole machine.
+            let run = free.run_length(base).min(width - base % width).min(wanted);
+            let mut sides: Dims = smallvec![1; grid.dimensions()];
+            sides[0] = run;
+            placement.blocks.push(Block { base, sides });
+            wanted -= run;
+            from = base + run;
+        }
+        Some(placement)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,465 @@
+//! What a scheduler may see and do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use slab::Slab;
+
+use super::queue::{Queue, Ticket};
+use super::reservation::{Guard, Hold, Reservation};
+use super::{Outlook, RunError};
+use crate::alloc::Finds;
+use crate::facility::{Facility, Proposal};
+use crate::job::{Job, Request, Time};
+use crate::machine::{Placement, Site};
+use crate::nodeset::NodeSet;
+use crate::network::{Network, RunKey, Work};
+use crate::observe::{Event, JobId, Observer, Running, State};
+
+/// The machine and its queue, lent to the scheduler for one instant.
+///
+/// A scheduler asks for a start and learns at once whether it happened: selector, sizing and
+/// allocator have had their say, the nodes are claimed and the job runs.
+pub struct Cluster<'a> {
+    now: Time,
+    facility: Facility,
+    network: Box<dyn Network>,
+    observer: &'a mut dyn Observer,
+    kill_at_estimate: bool,
+    queue: Queue,
+    running: Slab<Running>,
+    /// Running jobs by the end that their estimates promise.
+    ends: BTreeSet<(Time, RunKey)>,
+    arrivals: Vec<Ticket>,
+    departures: Vec<Departure>,
+    /// What each request would hold on the empty machine: `false` if it never fits.
+    fits: BTreeMap<Request, bool>,
+    empty: Facility,
+    arrived: u64,
+    state: State,
+    bug: Option<String>,
+}
+
+/// A job that ended at this instant.
+#[derive(Clone, Debug)]
+pub struct Departure {
+    /// The job, as it ran.
+    pub ran: Running,
+    /// Whether it ended before its estimate.
+    pub early: bool,
+}
+
+impl<'a> Cluster<'a> {
+    pub(super) fn new(
+        facility: Facility,
+        network: Box<dyn Network>,
+        kill_at_estimate: bool,
+        observer: &'a mut dyn Observer,
+    ) -> Cluster<'a> {
+        let nodes = facility.sites().iter().map(|m| u64::from(m.site().nodes())).sum();
+        Cluster {
+            now: Time::ZERO,
+            empty: facility.fork(),
+            facility,
+            network,
+            observer,
+            kill_at_estimate,
+            queue: Queue::default(),
+            running: Slab::new(),
+            ends: BTreeSet::new(),
+            arrivals: Vec::new(),
+            departures: Vec::new(),
+            fits: BTreeMap::new(),
+            arrived: 0,
+            state: State { nodes, ..State::default() },
+            bug: None,
+        }
+    }
+
+    /// The present instant.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// How many jobs wait.
+    #[must_use]
+    pub fn waiting_jobs(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The job that has waited longest.
+    #[must_use]
+    pub fn head(&self) -> Option<Ticket> {
+        self.queue.first()
+    }
+
+    /// The waiting job that arrived next after this one.
+    #[must_use]
+    pub fn after(&self, ticket: Ticket) -> Option<Ticket> {
+        self.queue.after(ticket)
+    }
+
+    /// The waiting jobs, in order of arrival.
+    pub fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
+        std::iter::successors(self.head(), |&ticket| self.after(ticket))
+    }
+
+    /// A waiting job.
+    ///
+    /// # Panics
+    /// If it has started.
+    #[must_use]
+    pub fn job(&self, ticket: Ticket) -> &Job {
+        self.queue.job(ticket)
+    }
+
+    /// The jobs that joined the queue at this instant.
+    #[must_use]
+    pub fn arrivals(&self) -> &[Ticket] {
+        &self.arrivals
+    }
+
+    /// The jobs that ended at this instant.
+    #[must_use]
+    pub fn departures(&self) -> &[Departure] {
+        &self.departures
+    }
+
+    /// The running jobs, in the order in which their estimates promise that they end.
+    pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
+        self.ends.iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
+    }
+
+    /// A site, to look at.
+    #[must_use]
+    pub fn site(&self, index: usize) -> &Site {
+        self.facility.sites()[index].site()
+    }
+
+    /// Starts a waiting job now, if selector, sizing and allocator find a place for it.
+    pub fn start(&mut self, ticket: Ticket) -> bool {
+        let proposal = self.facility.propose(self.queue.job(ticket), self.now);
+        proposal.is_some_and(|proposal| self.begin(ticket, proposal))
+    }
+
+    /// Starts a waiting job now on the processors that were promised to it, if they are free.
+    pub fn start_at(&mut self, ticket: Ticket, promised: &Reservation) -> bool {
+        let job = self.queue.job(ticket);
+        let proposal = match &promised.hold {
+            Hold::Count(_) => self.facility.propose_at(promised.site, job, self.now),
+            Hold::Nodes(placement) => {
+                let site = self.facility.sites()[promised.site].site();
+                let free = placement.is_within(site.free(), site.grid());
+                let stretch = (promised.until - promised.at) / job.estimate;
+                let stretch = if stretch.is_nan() { 1.0 / site.speed() } else { stretch };
+                let (site, placement) = (promised.site, placement.clone());
+                free.then_some(Proposal { site, placement, stretch })
+            }
+        };
+        proposal.is_some_and(|proposal| self.begin(ticket, proposal))
+    }
+
+    /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
+    /// the promised start, or it leaves the promised processors alone.
+    pub fn start_beside(&mut self, ticket: Ticket, guard: &mut Guard) -> bool {
+        let job = self.queue.job(ticket);
+        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
+        let promised = &guard.reservation;
+        let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
+        if in_time || proposal.site != promised.site {
+            return self.begin(ticket, proposal);
+        }
+        match &promised.hold {
+            Hold::Count(_) => {
+                let held = u64::from(proposal.placement.len());
+                if held > guard.spare {
+                    return false;
+                }
+                guard.spare -= held;
+                self.begin(ticket, proposal)
+            }
+            Hold::Nodes(kept) => {
+                let site = self.facility.sites()[promised.site].site();
+                let mut kept_nodes = NodeSet::empty(site.nodes());
+                kept.add_to(&mut kept_nodes, site.grid());
+                if proposal.placement.is_clear_of(&kept_nodes, site.grid()) {
+                    return self.begin(ticket, proposal);
+                }
+                // Asked again where the promised nodes are taken, the allocator may know another
+                // place.
+                let mut without = self.facility.fork();
+                let part = kept.part_in(site.free(), site.grid());
+                if !part.is_empty()
+                    && let Err(message) = without.claim(promised.site, &part, self.now)
+                {
+                    self.bug.get_or_insert(message);
+                    return false;
+                }
+                let other = without.propose_at(promised.site, self.queue.job(ticket), self.now);
+                other.is_some_and(|proposal| self.begin(ticket, proposal))
+            }
+        }
+    }
+
+    /// When and where a waiting job would start if all running jobs ended at their estimates and
+    /// no other started. A job past its estimate is expected to end now.
+    ///
+    /// # Complexity
+    /// **O(r)** for *r* running jobs where only their number matters; where shape does, the
+    /// allocator is asked once for each distinct expected end until it finds a place.
+    #[must_use]
+    pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
+        (0..self.facility.sites().len())
+            .filter_map(|site| self.earliest_on(site, ticket))
+            .reduce(|best, other| if other.at < best.at { other } else { best })
+    }
+
+    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Reservation> {
+        let job = self.queue.job(ticket);
+        let by_count = self.facility.sites()[site].finds() == Finds::AnyNodes;
+        if by_count {
+            let (wanted, stretch) = self.facility.counts(site, job)?;
+            let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
+            let mut at = self.now;
+            for (end, key) in &self.ends {
+                if free >= wanted {
+                    break;
+                }
+                let running = &self.running[key.slot as usize];
+                if running.site == site {
+                    free += u64::from(running.held);
+                    at = (*end).max(self.now);
+                }
+            }
+            let until = at + job.estimate * stretch;
+            return (free >= wanted).then_some(Reservation {
+                at,
+                until,
+                site,
+                hold: Hold::Count(wanted),
+            });
+        }
+        let wanted = self.facility.counts(site, job)?.0;
+        let mut ahead = self.facility.fork();
+        let mut at = self.now;
+        let mut ends = self.ends.iter().peekable();
+        loop {
+            let enough = u64::from(ahead.sites()[site].site().free_nodes()) >= wanted;
+            let found = if enough { ahead.propose_at(site, job, at) } else { None };
+            if let Some(proposal) = found {
+                let until = at + job.estimate * proposal.stretch;
+                let hold = Hold::Nodes(proposal.placement);
+                return Some(Reservation { at, until, site, hold });
+            }
+            at = (*ends.peek()?).0.max(self.now);
+            while let Some((_, key)) = ends.next_if(|(end, _)| *end <= at) {
+                let running = &self.running[key.slot as usize];
+                if running.site == site {
+                    ahead.release(site, &running.placement);
+                }
+            }
+        }
+    }
+
+    /// When the processors of a reservation are expected to be free, if no other job is started
+    /// on them: now, or the last expected end of those who hold some.
+    #[must_use]
+    pub fn expected_free(&self, reservation: &Reservation) -> Time {
+        let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
+        let grid = self.site(reservation.site).grid();
+        let mut nodes = NodeSet::empty(grid.nodes());
+        placement.add_to(&mut nodes, grid);
+        let blocking = self.ends.iter().rev().find(|(_, key)| {
+            let running = &self.running[key.slot as usize];
+            running.site == reservation.site && !running.placement.is_clear_of(&nodes, grid)
+        });
+        blocking.map_or(self.now, |(end, _)| (*end).max(self.now))
+    }
+
+    /// Protects a reservation while other jobs are started beside it.
+    #[must_use]
+    pub fn guard(&self, reservation: Reservation) -> Guard {
+        let spare = match reservation.hold {
+            Hold::Nodes(_) => 0,
+            Hold::Count(wanted) => {
+                let free_now = u64::from(self.site(reservation.site).free_nodes());
+                let by_then: u64 = self
+                    .ends
+                    .iter()
+                    .take_while(|(end, _)| (*end).max(self.now) <= reservation.at)
+                    .map(|(_, key)| &self.running[key.slot as usize])
+                    .filter(|running| running.site == reservation.site)
+                    .map(|running| u64::from(running.held))
+                    .sum();
+                (free_now + by_then).saturating_sub(wanted)
+            }
+        };
+        Guard { reservation, spare }
+    }
+
+    /// What the running jobs leave free from now on, to plan on.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        let running = self.ends.iter().map(|(_, key)| &self.running[key.slot as usize]);
+        Outlook::new(self.now, &self.facility, running)
+    }
+
+    /// Tells observers that a waiting job was promised a start by this instant.
+    pub fn promise(&mut self, ticket: Ticket, by: Time) {
+        self.observer.observe(self.now, &Event::Promised(ticket.id, by));
+    }
+
+    /// Takes a waiting job out of the queue unserved.
+    pub fn turn_away(&mut self, ticket: Ticket) {
+        let job = self.queue.remove(ticket);
+        self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
+    }
+
+    /// Moves or resizes a running job: it goes on from here on other processors (or the same),
+    /// at another rate, with `more` work added to what it has left.
+    ///
+    /// # Errors
+    /// One sentence if the processors are not free (its own count as free) or the numbers are not
+    /// positive and finite; nothing is changed then.
+    pub fn reshape(
+        &mut self,
+        key: RunKey,
+        placement: Placement,
+        rate: f64,
+        more: f64,
+    ) -> Result<(), String> {
+        if !(rate > 0.0 && rate.is_finite() && more >= 0.0 && more.is_finite()) {
+            return Err(format!("a job cannot go on at rate {rate} with {more} more to do"));
+        }
+        let slot = key.slot as usize;
+        let running = self.running.get_mut(slot).filter(|running| running.id == key.id);
+        let running = running.ok_or("a job that does not run cannot be moved")?;
+        let site = running.site;
+        self.facility.release(site, &running.placement);
+        if let Err(message) = self.facility.claim(site, &placement, self.now) {
+            self.facility.claim(site, &running.placement, self.now)?;
+            return Err(message);
+        }
+        let from = std::mem::replace(&mut running.placement, placement);
+        let held = running.placement.len();
+        let surplus = |held: u32| u64::from(held).saturating_sub(running.asked);
+        self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
+        self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
+        running.held = held;
+        self.network.change(self.now, key, more, rate, site, &running.placement);
+        self.observer.observe(self.now, &Event::Moved { running, from: &from });
+        Ok(())
+    }
+
+    /// Claims the place, tells everyone, and lets the job run.
+    fn begin(&mut self, ticket: Ticket, proposal: Proposal) -> bool {
+        if self.bug.is_some() {
+            return false;
+        }
+        let Proposal { site, placement, stretch } = proposal;
+        if let Err(message) = self.facility.claim(site, &placement, self.now) {
+            self.bug = Some(message);
+            return false;
+        }
+        let job = self.queue.remove(ticket);
+        let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
+        let expected_end = self.now + job.estimate * stretch;
+        let (asked, held) = (job.request.nodes(), placement.len());
+        let entry = self.running.vacant_entry();
+        let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
+        let running = entry.insert(Running {
+            id: ticket.id,
+            job,
+            site,
+            placement,
+            asked,
+            held,
+            start: self.now,
+            expected_end,
+        });
+        let work = Work { left: work * stretch, rate: 1.0 };
+        self.network.start(self.now, key, work, site, &running.placement);
+        self.ends.insert((expected_end, key));
+        self.state.held += u64::from(held);
+        self.state.asked += asked;
+        self.state.surplus += u64::from(held).saturating_sub(asked);
+        self.observer.observe(self.now, &Event::Started(running));
+        true
+    }
+
+    pub(super) fn next_finish(&mut self) -> Option<Time> {
+        self.network.next_finish().map(|(at, _)| at)
+    }
+
+    /// Lets time pass; nothing has happened since the last instant.
+    pub(super) fn elapse(&mut self, to: Time) {
+        if to > self.now {
+            self.state.waiting = self.queue.len() as u64;
+            self.state.running = self.running.len() as u64;
+            self.state.blocked_by_shape = self.queue.first().is_some_and(|head| {
+                let asked = self.queue.job(head).request.nodes();
+                let sites = self.facility.sites();
+                sites.iter().any(|m| u64::from(m.site().free_nodes()) >= asked)
+            });
+            self.observer.elapsed(self.now, to, &self.state);
+            self.now = to;
+        }
+        self.arrivals.clear();
+        self.departures.clear();
+    }
+
+    /// Ends every job that finishes now.
+    pub(super) fn depart_all(&mut self) {
+        while let Some((_, key)) = self.network.next_finish().filter(|&(at, _)| at == self.now) {
+            self.network.finish(self.now, key);
+            let ran = self.running.remove(key.slot as usize);
+            self.ends.remove(&(ran.expected_end, key));
+            self.facility.release(ran.site, &ran.placement);
+            self.state.held -= u64::from(ran.held);
+            self.state.asked -= ran.asked;
+            self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
+            self.observer.observe(self.now, &Event::Finished(&ran));
+            let early = self.now < ran.expected_end;
+            self.departures.push(Departure { ran, early });
+        }
+    }
+
+    /// A job joins the queue, or is refused if it would not fit the empty machine.
+    pub(super) fn arrive(&mut self, job: Job) {
+        let id = JobId(self.arrived);
+        self.arrived += 1;
+        if self.fits_empty(&job) {
+            self.observer.observe(self.now, &Event::Arrived(id, &job));
+            let ticket = self.queue.push(id, job);
+            self.arrivals.push(ticket);
+        } else {
+            self.observer.observe(self.now, &Event::Refused(id, &job));
+        }
+    }
+
+    /// Whether any site would take the job if the machine were empty: the allocators' answer,
+    /// asked once for each request.
+    fn fits_empty(&mut self, job: &Job) -> bool {
+        if let Some(&known) = self.fits.get(&job.request) {
+            return known;
+        }
+        let sites = self.empty.sites().len();
+        let fits =
+            (0..sites).any(|site| self.empty.propose_at(site, job, self.now).is_some());
+        self.fits.insert(job.request.clone(), fits);
+        fits
+    }
+
+    pub(super) fn tell(&mut self, event: &Event<'_>) {
+        self.observer.observe(self.now, event);
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.observer.is_done()
+    }
+
+    /// Reports a broken contract after a scheduling pass.
+    pub(super) fn end_pass(&mut self) -> Result<(), RunError> {
+        self.bug.take().map_or(Ok(()), |message| Err(RunError::Bug(message)))
+    }
+}

@@ -1,0 +1,107 @@
+//! The engine: the only loop, and the only place that changes the machine.
+
+mod cluster;
+mod outlook;
+mod profile;
+mod queue;
+mod reservation;
+
+pub use cluster::{Cluster, Departure};
+pub use outlook::Outlook;
+pub use queue::Ticket;
+pub use reservation::{Guard, Hold, Reservation};
+
+use crate::facility::Facility;
+use crate::job::Time;
+use crate::network::Network;
+use crate::observe::{Event, Observer};
+use crate::sched::Scheduler;
+use crate::workload::{Submission, Submissions, WorkloadError};
+
+/// Everything that a run consists of, besides its jobs.
+pub struct Setup {
+    /// The machine and those who decide where jobs go.
+    pub facility: Facility,
+    /// Who decides which job starts, and when.
+    pub scheduler: Box<dyn Scheduler>,
+    /// How long placed jobs take.
+    pub network: Box<dyn Network>,
+    /// Whether a job that reaches its estimate is ended there.
+    pub kill_at_estimate: bool,
+    /// How long the run goes on after the first arrival; `None` runs until all jobs are done or
+    /// the observer is.
+    pub time: Option<f64>,
+}
+
+/// Why a run stopped without a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The workload could not be read on.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A strategy broke its contract: a bug, which is reported and never simulated on.
+    #[error("a bug in Meshwork, please report it: {0}")]
+    Bug(String),
+}
+
+/// Runs the jobs and tells the observer what happens; returns the last instant.
+///
+/// Within one instant: departures, then arrivals, then one scheduling pass. Departures of one
+/// instant come in order of the jobs' arrival, arrivals in the order of the workload. A job that
+/// takes no time leaves before the next pass of the same instant.
+///
+/// # Errors
+/// If the workload cannot be read on, or a strategy breaks its contract.
+///
+/// # Complexity
+/// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
+/// **O(jobs in the system)**.
+pub fn simulate(
+    setup: Setup,
+    mut jobs: Submissions,
+    observer: &mut dyn Observer,
+) -> Result<Time, RunError> {
+    let Setup { facility, mut scheduler, network, kill_at_estimate, time } = setup;
+    let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
+    let mut next = pull(&mut jobs, &mut cluster)?;
+    let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
+    loop {
+        let arrival = next.as_ref().map(|job| job.arrival);
+        let finish = cluster.next_finish();
+        let Some(instant) = arrival.into_iter().chain(finish).min() else {
+            return Ok(cluster.now());
+        };
+        if let Some(end) = until.filter(|&end| instant > end) {
+            cluster.elapse(end);
+            return Ok(end);
+        }
+        if instant < cluster.now() {
+            return Err(RunError::Bug(format!("time would run back to {instant}")));
+        }
+        cluster.elapse(instant);
+        cluster.depart_all();
+        while let Some(job) = next.take_if(|job| job.arrival == instant) {
+            cluster.arrive(job);
+            next = pull(&mut jobs, &mut cluster)?;
+        }
+        if cluster.is_done() {
+            return Ok(instant);
+        }
+        scheduler.schedule(&mut cluster);
+        cluster.end_pass()?;
+    }
+}
+
+/// The next job of the workload; lines that are none are told to the observer.
+fn pull(
+    jobs: &mut Submissions,
+    cluster: &mut Cluster<'_>,
+) -> Result<Option<crate::job::Job>, RunError> {
+    loop {
+        match jobs.next().transpose()? {
+            Some(Submission::Job(job)) => return Ok(Some(job)),
+            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
+            None => return Ok(None),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Promises to waiting jobs.
+
+use crate::job::Time;
+use crate::machine::Placement;
+
+/// When and where a waiting job would start if running jobs ended at their estimates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reservation {
+    /// When it would start.
+    pub at: Time,
+    /// When it would end, by its estimate.
+    pub until: Time,
+    /// On which site.
+    pub site: usize,
+    /// On which processors.
+    pub hold: Hold,
+}
+
+/// The processors of a reservation.
+///
+/// A promise of a time alone is broken by an allocator that can miss a free block, or that needs
+/// one shape free among many; so where shape matters the promise is a placement. Where any
+/// processors will do a placement is as good as any other of its size, and the promise is a count:
+/// this is the backfilling of the textbooks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hold {
+    /// These nodes.
+    Nodes(Placement),
+    /// So many, whichever they are.
+    Count(u64),
+}
+
+/// A reservation that other jobs are started beside.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// What was promised.
+    pub reservation: Reservation,
+    /// How many processors would be left over at its start, where only their number matters.
+    pub(super) spare: u64,
+}

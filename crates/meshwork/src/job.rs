@@ -1,0 +1,168 @@
+//! A job: when it arrives, which processors it asks for, how long it runs; and the clock.
+
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use smallvec::SmallVec;
+
+/// An instant of the simulated clock, in the workload's own unit (seconds, for a log).
+///
+/// A number that is never NaN, with a total order. Whole seconds up to 2⁵³ are exact, so instants
+/// of a log tie when they should. Differences are plain `f64`.
+///
+/// ```
+/// use meshwork::job::Time;
+/// let start = Time::new(2.0);
+/// assert_eq!((start + 1.5) - start, 1.5);
+/// assert!(start < start + 0.5);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Time(f64);
+
+impl Time {
+    /// The beginning of the clock.
+    pub const ZERO: Time = Time(0.0);
+
+    /// The instant `units` after the beginning of the clock.
+    ///
+    /// # Panics
+    /// If `units` is NaN: workloads are checked where they are read, so a NaN here is a bug.
+    #[must_use]
+    pub fn new(units: f64) -> Time {
+        assert!(!units.is_nan(), "an instant is a number");
+        Time(units + 0.0) // turns −0 into 0, which `total_cmp` would tell apart
+    }
+
+    /// Units since the beginning of the clock.
+    #[must_use]
+    pub fn units(self) -> f64 {
+        self.0
+    }
+}
+
+impl Eq for Time {}
+
+impl Ord for Time {
+    fn cmp(&self, other: &Time) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Time) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Add<f64> for Time {
+    type Output = Time;
+    fn add(self, span: f64) -> Time {
+        Time::new(self.0 + span)
+    }
+}
+
+impl Sub for Time {
+    type Output = f64;
+    fn sub(self, earlier: Time) -> f64 {
+        self.0 - earlier.0
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The sides of a block, one per dimension of its grid, dimension 0 first.
+pub type Dims = SmallVec<[u32; 4]>;
+
+/// Which processors a job asks for.
+///
+/// A closed choice: every `match` on it shows who has to be asked when a form is added.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Request {
+    /// So many processors, in whatever form the site's allocator hands them out.
+    Nodes(u32),
+    /// A block with these sides. Sides that are left out are 1.
+    Block(Dims),
+    /// A subcube of this dimension: 2ᵏ processors.
+    Subcube(u32),
+}
+
+impl Request {
+    /// A block with these sides.
+    #[must_use]
+    pub fn block(sides: &[u32]) -> Request {
+        Request::Block(Dims::from_slice(sides))
+    }
+
+    /// How many processors are asked for.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// assert_eq!(Request::Nodes(7).nodes(), 7);
+    /// assert_eq!(Request::block(&[3, 5]).nodes(), 15);
+    /// assert_eq!(Request::Subcube(3).nodes(), 8);
+    /// ```
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        match self {
+            Request::Nodes(count) => u64::from(*count),
+            Request::Block(sides) => {
+                sides.iter().fold(1, |product: u64, &side| product.saturating_mul(u64::from(side)))
+            }
+            Request::Subcube(dimension) => 1_u64.checked_shl(*dimension).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// As the `table` workload writes it: `7`, `3x5`, or `2^3` for a subcube.
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Nodes(count) => write!(f, "{count}"),
+            Request::Block(sides) => f.write_str(&sides_text(sides)),
+            Request::Subcube(dimension) => write!(f, "2^{dimension}"),
+        }
+    }
+}
+
+/// Sides as users write them: `3x5`.
+#[must_use]
+pub fn sides_text(sides: &[u32]) -> String {
+    let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
+    sides.join("x")
+}
+
+/// One job, as its workload gives it. It never changes during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The workload's own number for it: field 1 of a log, 1, 2, 3 … where jobs are drawn.
+    pub number: u64,
+    /// When it joins the queue.
+    pub arrival: Time,
+    /// What it asks for.
+    pub request: Request,
+    /// How long it runs on the processors it asked for, at speed 1, in units of the clock.
+    pub runtime: f64,
+    /// How long its user says it will run: all that a scheduler may know of its end. Where the
+    /// workload has no estimate this is the run time.
+    pub estimate: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minus_zero_is_zero() {
+        assert_eq!(Time::new(-0.0).cmp(&Time::ZERO), std::cmp::Ordering::Equal);
+    }
+
+    #[test]
+    fn a_huge_request_saturates() {
+        assert_eq!(Request::block(&[u32::MAX, u32::MAX, u32::MAX]).nodes(), u64::MAX);
+        assert_eq!(Request::Subcube(64).nodes(), u64::MAX);
+    }
+}

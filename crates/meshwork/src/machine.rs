@@ -1,0 +1,339 @@
+//! The machine: sites, which of their nodes are free, and the placements that jobs hold.
+
+use std::fmt::Write as _;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::job::{Dims, sides_text};
+use crate::nodeset::NodeSet;
+use crate::topology::{Grid, Node, Topology};
+
+/// A block of nodes: a lowest corner and a side for every dimension of its grid.
+///
+/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
+/// side 2 in its free dimensions and side 1 in the others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// The corner that the block grows from.
+    pub base: Node,
+    /// One side for each dimension of the grid.
+    pub sides: Dims,
+}
+
+impl Block {
+    /// How many nodes it has.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.sides.iter().product()
+    }
+
+    /// Whether it has none; no block that anyone holds has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The block as runs of consecutive nodes `(start, count)`, in rank order: dimension 0 runs
+    /// fastest, and a row that reaches around an edge makes two runs.
+    pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
+        let (width, side) = (self.sides[0], grid.sides()[0]);
+        let x = self.base % side;
+        let before_the_edge = width.min(side - x);
+        let mut offset: Dims = smallvec![0; self.sides.len()];
+        let corner = grid.coordinates(self.base);
+        loop {
+            let row: Node = (1..self.sides.len())
+                .map(|d| (corner[d] + offset[d]) % grid.sides()[d] * grid.strides()[d])
+                .sum();
+            visit(row + x, before_the_edge);
+            if before_the_edge < width {
+                visit(row, width - before_the_edge);
+            }
+            let mut d = 1;
+            loop {
+                if d == self.sides.len() {
+                    return;
+                }
+                offset[d] += 1;
+                if offset[d] < self.sides[d] {
+                    break;
+                }
+                offset[d] = 0;
+                d += 1;
+            }
+        }
+    }
+}
+
+/// The nodes that one job holds: blocks, in rank order.
+///
+/// Rank 0 of the job runs on the first node of the first block, and so on; inside a block ranks run
+/// along dimension 0 first. A contiguous placement has one block.
+///
+/// ```
+/// use meshwork::machine::{Block, Placement};
+/// use meshwork::topology::Grid;
+/// let grid = Grid::new(&[4, 3], false).unwrap();
+/// let placed = Placement::from(Block { base: 5, sides: [2, 2].as_slice().into() });
+/// assert_eq!(placed.nodes(&grid), [5, 6, 9, 10]);
+/// assert_eq!(placed.text(&grid), "1,1:2x2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// The blocks, the first ranks in the first.
+    pub blocks: SmallVec<[Block; 1]>,
+}
+
+impl From<Block> for Placement {
+    fn from(block: Block) -> Placement {
+        Placement { blocks: smallvec![block] }
+    }
+}
+
+impl Placement {
+    /// How many nodes it has.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.blocks.iter().map(Block::len).sum()
+    }
+
+    /// Whether it has no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every node, in rank order.
+    #[must_use]
+    pub fn nodes(&self, grid: &Grid) -> Vec<Node> {
+        let mut nodes = Vec::with_capacity(self.len() as usize);
+        self.for_each_run(grid, |start, count| nodes.extend(start..start + count));
+        nodes
+    }
+
+    /// The nodes as runs of consecutive ones, in rank order.
+    pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
+        for block in &self.blocks {
+            block.for_each_run(grid, &mut visit);
+        }
+    }
+
+    /// Whether every node of it is in the set.
+    #[must_use]
+    pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
+        let mut within = true;
+        self.for_each_run(grid, |start, count| within = within && set.contains_range(start, count));
+        within
+    }
+
+    /// Whether no node of it is in the set.
+    #[must_use]
+    pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
+        let mut clear = true;
+        self.for_each_run(grid, |start, count| clear = clear && set.is_clear_of_range(start, count));
+        clear
+    }
+
+    /// Adds its nodes to the set.
+    pub fn add_to(&self, set: &mut NodeSet, grid: &Grid) {
+        self.for_each_run(grid, |start, count| set.insert_range(start, count));
+    }
+
+    /// The part of it that is in the set, as single rows.
+    #[must_use]
+    pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
+        let mut part = Placement::default();
+        self.for_each_run(grid, |start, count| {
+            let end = start + count;
+            let mut from = start;
+            while let Some(node) = set.first_from(from).filter(|&node| node < end) {
+                let run = set.run_length(node).min(end - node);
+                let mut sides: Dims = smallvec![1; grid.dimensions()];
+                sides[0] = run;
+                part.blocks.push(Block { base: node, sides });
+                from = node + run;
+            }
+        });
+        part
+    }
+
+    /// As per-job output writes it: `base:sides` for each block, joined by `;`, as in `6,0:2x3`.
+    #[must_use]
+    pub fn text(&self, grid: &Grid) -> String {
+        let mut text = String::new();
+        for (i, block) in self.blocks.iter().enumerate() {
+            if i > 0 {
+                text.push(';');
+            }
+            let base: Vec<String> =
+                grid.coordinates(block.base).iter().map(u32::to_string).collect();
+            write!(text, "{}:{}", base.join(","), sides_text(&block.sides))
+                .expect("writing to a string cannot fail");
+        }
+        text
+    }
+}
+
+/// One machine of a grid of sites; most studies have one.
+///
+/// It knows its wiring, its speed and which nodes are free. Only the engine, and the forks on which
+/// schedulers look ahead, change it.
+#[derive(Clone, Debug)]
+pub struct Site {
+    topology: Topology,
+    speed: f64,
+    free: NodeSet,
+    free_nodes: u32,
+}
+
+impl Site {
+    /// An empty site. A job's run time is divided by `speed`.
+    #[must_use]
+    pub fn new(topology: Topology, speed: f64) -> Site {
+        let nodes = topology.grid().nodes();
+        Site { topology, speed, free: NodeSet::full(nodes), free_nodes: nodes }
+    }
+
+    /// How its processors are wired.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Its geometry.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        self.topology.grid()
+    }
+
+    /// How many times faster than the workload's own machine it runs a job.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    /// The free nodes.
+    #[must_use]
+    pub fn free(&self) -> &NodeSet {
+        &self.free
+    }
+
+    /// How many nodes are free. **O(1)**.
+    #[must_use]
+    pub fn free_nodes(&self) -> u32 {
+        self.free_nodes
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.grid().nodes()
+    }
+
+    /// Takes the nodes of a placement, if all of them are there, free and distinct.
+    ///
+    /// # Errors
+    /// One sentence that says what is wrong with the placement; the site is then unchanged.
+    pub fn claim(&mut self, placement: &Placement) -> Result<(), String> {
+        let grid = self.topology.grid();
+        let ill_shaped = placement.blocks.iter().any(|block| {
+            block.base >= grid.nodes()
+                || block.sides.len() != grid.dimensions()
+                || block.sides.iter().zip(grid.sides()).any(|(&side, &most)| side == 0 || side > most)
+                || !grid.is_wrapped()
+                    && (0..grid.dimensions())
+                        .any(|d| grid.coordinate(block.base, d) + block.sides[d] > grid.sides()[d])
+        });
+        if ill_shaped || placement.is_empty() {
+            return Err(format!("{placement:?} is no placement on a {}", self.topology));
+        }
+        let mut taken = true;
+        let mut before: SmallVec<[(Node, u32); 8]> = SmallVec::new();
+        placement.for_each_run(grid, |start, count| {
+            taken = taken && self.free.contains_range(start, count);
+            if taken {
+                self.free.remove_range(start, count);
+                before.push((start, count));
+            }
+        });
+        if !taken {
+            for (start, count) in before {
+                self.free.insert_range(start, count);
+            }
+            return Err(format!("the placement {} is not free", placement.text(grid)));
+        }
+        self.free_nodes -= placement.len();
+        Ok(())
+    }
+
+    /// Gives the nodes of a claimed placement back.
+    pub fn release(&mut self, placement: &Placement) {
+        debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
+        placement.add_to(&mut self.free, self.topology.grid());
+        self.free_nodes += placement.len();
+    }
+
+    /// A drawing for tests and terminals: one line for each row of the first two dimensions, `.`
+    /// for a free node and `#` for one that is held; further dimensions follow as layers.
+    #[must_use]
+    pub fn drawing(&self) -> String {
+        let grid = self.grid();
+        let (width, height) = (grid.sides()[0], grid.sides().get(1).copied().unwrap_or(1));
+        let mut text = String::new();
+        for node in 0..grid.nodes() {
+            text.push(if self.free.contains(node) { '.' } else { '#' });
+            if (node + 1) % width == 0 {
+                text.push('\n');
+            }
+            if (node + 1) % (width * height) == 0 && node + 1 < grid.nodes() {
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(grid: &Grid, corner: &[u32], sides: &[u32]) -> Block {
+        Block { base: grid.node(corner), sides: Dims::from_slice(sides) }
+    }
+
+    #[test]
+    fn a_block_reaches_around_the_edges_of_a_torus() {
+        let grid = Grid::new(&[4, 3], true).unwrap();
+        let placed = Placement::from(block(&grid, &[3, 2], &[2, 2]));
+        assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
+    }
+
+    #[test]
+    fn a_claim_is_whole_or_not_at_all() {
+        let mut site = Site::new(Topology::mesh(&[4, 3]).unwrap(), 1.0);
+        let grid = site.grid().clone();
+        site.claim(&block(&grid, &[0, 0], &[2, 2]).into()).unwrap();
+        assert_eq!(site.drawing(), "##..\n##..\n....\n");
+        let before = site.free().clone();
+        let refused = site.claim(&block(&grid, &[1, 1], &[2, 2]).into()).unwrap_err();
+        assert_eq!(refused, "the placement 1,1:2x2 is not free");
+        assert_eq!((site.free(), site.free_nodes()), (&before, 8));
+        let twice = Placement {
+            blocks: smallvec![block(&grid, &[2, 0], &[1, 1]), block(&grid, &[2, 0], &[1, 1])],
+        };
+        assert!(site.claim(&twice).is_err());
+        assert_eq!((site.free(), site.free_nodes()), (&before, 8));
+        assert!(site.claim(&block(&grid, &[3, 0], &[2, 1]).into()).is_err(), "over the edge");
+        site.release(&block(&grid, &[0, 0], &[2, 2]).into());
+        assert_eq!(site.free_nodes(), 12);
+    }
+
+    #[test]
+    fn the_part_of_a_placement_in_a_set() {
+        let grid = Grid::new(&[4, 3], false).unwrap();
+        let mut set = NodeSet::full(12);
+        set.remove(5);
+        let part = Placement::from(block(&grid, &[0, 0], &[3, 2])).part_in(&set, &grid);
+        assert_eq!(part.nodes(&grid), [0, 1, 2, 4, 6]);
+    }
+}

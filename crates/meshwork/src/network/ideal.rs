@@ -1,0 +1,194 @@
+//! A network that costs nothing: a job takes its work divided by its rate.
+
+use super::{Network, NetworkEntry, RunKey, Work};
+use crate::job::Time;
+use crate::machine::Placement;
+use crate::registry::About;
+
+/// The entry of `ideal`.
+pub static ENTRY: NetworkEntry = NetworkEntry {
+    about: About {
+        name: "ideal",
+        aliases: &[],
+        summary: "messages cost nothing: a job takes its run time wherever it is placed",
+        source: "the assumption of all papers that do not simulate messages",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(Ideal::default())),
+};
+
+/// The ideal network: a heap of finishing times, indexed so that a job that is moved or resized
+/// changes its own entry and leaves no stale one behind.
+///
+/// # Complexity
+/// **O(log r)** for each call with *r* running jobs, **O(1)** to see the next; memory **O(r)**.
+#[derive(Default)]
+struct Ideal {
+    heap: Vec<(Time, RunKey)>,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    place: usize,
+    work: Work,
+    since: Time,
+}
+
+impl Ideal {
+    fn put(&mut self, place: usize, entry: (Time, RunKey)) {
+        self.heap[place] = entry;
+        self.slots[entry.1.slot as usize].place = place;
+    }
+
+    /// Moves the entry at `place` to where it belongs.
+    fn settle(&mut self, mut place: usize) {
+        let entry = self.heap[place];
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if self.heap[parent] <= entry {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        loop {
+            let left = 2 * place + 1;
+            let Some(mut child) = (left < self.heap.len()).then_some(left) else { break };
+            if left + 1 < self.heap.len() && self.heap[left + 1] < self.heap[left] {
+                child = left + 1;
+            }
+            if entry <= self.heap[child] {
+                break;
+            }
+            self.put(place, self.heap[child]);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+}
+
+impl Network for Ideal {
+    fn start(&mut self, now: Time, run: RunKey, work: Work, _site: usize, _at: &Placement) {
+        let slot = run.slot as usize;
+        let fresh = Slot { place: self.heap.len(), work, since: now };
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, fresh);
+        }
+        self.slots[slot] = fresh;
+        self.heap.push((now + work.left / work.rate, run));
+        self.settle(fresh.place);
+    }
+
+    fn change(
+        &mut self,
+        now: Time,
+        run: RunKey,
+        more: f64,
+        rate: f64,
+        _site: usize,
+        _at: &Placement,
+    ) {
+        let slot = &mut self.slots[run.slot as usize];
+        let done = (now - slot.since) * slot.work.rate;
+        slot.work = Work { left: (slot.work.left - done).max(0.0) + more, rate };
+        slot.since = now;
+        let place = slot.place;
+        self.heap[place].0 = now + slot.work.left / rate;
+        self.settle(place);
+    }
+
+    fn next_finish(&mut self) -> Option<(Time, RunKey)> {
+        self.heap.first().copied()
+    }
+
+    fn finish(&mut self, _now: Time, run: RunKey) {
+        let place = self.slots[run.slot as usize].place;
+        let last = self.heap.pop().expect("a job that finishes is in the heap");
+        if place < self.heap.len() {
+            self.heap[place] = last;
+            self.settle(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::observe::JobId;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Op {
+        Start(u32),
+        Change(usize, u32, u32),
+        Finish,
+    }
+
+    fn ops() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            (1_u32..50).prop_map(Op::Start),
+            // Rates that are powers of two keep all times exact, so that ties are ties in both.
+            (any::<usize>(), 0_u32..5, 0_u32..3).prop_map(|(i, m, r)| Op::Change(i, m, 1 << r)),
+            Just(Op::Finish),
+        ]
+    }
+
+    proptest! {
+        /// Against the obvious twin: a list of jobs that is searched each time.
+        #[test]
+        fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
+            let nowhere = Placement::default();
+            let (mut ideal, mut list) = (Ideal::default(), Vec::<(RunKey, f64, f64)>::new());
+            let (mut now, mut next_id) = (Time::ZERO, 0);
+            for op in ops {
+                match op {
+                    Op::Start(work) => {
+                        let slot = (0..).find(|s| list.iter().all(|(k, ..)| k.slot != *s)).unwrap();
+                        let run = RunKey { id: JobId(next_id), slot };
+                        next_id += 1;
+                        let left = f64::from(work);
+                        ideal.start(now, run, Work { left, rate: 1.0 }, 0, &nowhere);
+                        list.push((run, left, 1.0));
+                    }
+                    Op::Change(i, more, rate) if !list.is_empty() => {
+                        let i = i % list.len();
+                        list[i].1 += f64::from(more);
+                        list[i].2 = f64::from(rate);
+                        ideal.change(now, list[i].0, f64::from(more), f64::from(rate), 0, &nowhere);
+                    }
+                    Op::Change(..) => {}
+                    Op::Finish => {
+                        let next = list
+                            .iter()
+                            .map(|(run, left, rate)| (now + left / rate, *run))
+                            .min();
+                        let found = ideal.next_finish();
+                        prop_assert_eq!(found.map(|(_, run)| run.id), next.map(|(_, run)| run.id));
+                        if let (Some((at, run)), Some((expected, _))) = (found, next) {
+                            prop_assert!((at - expected).abs() < 1e-9);
+                            for (_, left, rate) in &mut list {
+                                *left -= (at - now) * *rate;
+                            }
+                            now = at;
+                            ideal.finish(now, run);
+                            list.retain(|(k, ..)| *k != run);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_resized_keeps_the_work_it_has_left() {
+        let (mut ideal, nowhere) = (Ideal::default(), Placement::default());
+        let run = RunKey { id: JobId(0), slot: 0 };
+        ideal.start(Time::ZERO, run, Work { left: 10.0, rate: 1.0 }, 0, &nowhere);
+        ideal.change(Time::new(4.0), run, 0.0, 2.0, 0, &nowhere);
+        assert_eq!(ideal.next_finish(), Some((Time::new(7.0), run)));
+        ideal.change(Time::new(5.0), run, 1.0, 0.5, 0, &nowhere);
+        assert_eq!(ideal.next_finish(), Some((Time::new(15.0), run)), "4 left and 1 more, at ½");
+    }
+}

@@ -1,0 +1,86 @@
+//! Bookkeeping that must balance in every run.
+
+use super::{Event, Observer, State};
+use crate::job::Time;
+
+/// Two identities that hold in every run, whatever the strategies: the area under the number of
+/// jobs in the system is the sum of the times they spent in it (Little's law as an identity), and
+/// the processor-time held is the sum over jobs of processors times time.
+///
+/// A run in which one does not hold has a bug, and is reported as one. **O(1)** for each event.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    jobs_area: f64,
+    held_area: f64,
+    /// Departures minus arrivals, so far.
+    sojourns: f64,
+    /// Processors times the time they were held, from takes and returns.
+    held_times: f64,
+    inside: f64,
+    holding: f64,
+    size: f64,
+    largest_time: f64,
+}
+
+impl Ledger {
+    /// Whether the books balance at the end of the run.
+    ///
+    /// # Errors
+    /// Says which identity failed, with both sides.
+    pub fn balance(&self, end: Time) -> Result<(), String> {
+        let sojourns = self.sojourns + self.inside * end.units();
+        let held_times = self.held_times + self.holding * end.units();
+        // Each term is a product of an instant and a count, rounded once.
+        let slack = 1e-9 * (1.0 + self.size * self.largest_time);
+        for (what, area, sum) in [
+            ("jobs in the system", self.jobs_area, sojourns),
+            ("processors held", self.held_area, held_times),
+        ] {
+            if (area - sum).abs() > slack.max(1e-9 * area.abs()) {
+                return Err(format!("the area under the {what} is {area}, their times add up to {sum}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Ledger {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.jobs_area += (to - from) * (state.waiting + state.running) as f64;
+        self.held_area += (to - from) * state.held as f64;
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let at = now.units();
+        self.largest_time = self.largest_time.max(at);
+        match event {
+            Event::Arrived(..) => {
+                self.sojourns -= at;
+                self.inside += 1.0;
+                self.size += 1.0;
+            }
+            Event::Started(job) => {
+                self.held_times -= at * f64::from(job.held);
+                self.holding += f64::from(job.held);
+                self.size += f64::from(job.held);
+            }
+            Event::Moved { running, from } => {
+                let more = f64::from(running.held) - f64::from(from.len());
+                self.held_times -= at * more;
+                self.holding += more;
+                self.size += more.abs();
+            }
+            Event::Finished(job) => {
+                self.sojourns += at;
+                self.inside -= 1.0;
+                self.held_times += at * f64::from(job.held);
+                self.holding -= f64::from(job.held);
+            }
+            Event::TurnedAway(..) => {
+                self.sojourns += at;
+                self.inside -= 1.0;
+            }
+            Event::Refused(..) | Event::Promised(..) | Event::Unusable(_) => {}
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Metrics: what is measured, as data.
+//!
+//! Nearly every metric is a ratio of two sums, over jobs or over time: a mean wait is waits over
+//! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
+//! serves them all, for the whole run, for each batch of it, and for each size of job.
+
+use super::{Running, State};
+use crate::job::Time;
+use crate::registry::{About, Family, Named, abouts};
+
+/// A metric in the list.
+pub struct MetricEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// In what it is measured.
+    pub unit: &'static str,
+    /// How it is measured.
+    pub measure: Measure,
+}
+
+impl Named for MetricEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// How a metric is measured.
+pub enum Measure {
+    /// The mean of this over the jobs that finished.
+    PerJob(fn(&Running, Time, &Rules) -> f64),
+    /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
+    OverTime(fn(&State) -> (f64, f64)),
+    /// Jobs that finished, for each unit of time.
+    Rate,
+    /// Something that only the run as a whole has.
+    Total(fn(&Totals) -> Option<f64>),
+}
+
+/// Parameters that metrics share.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Run times below this count as this much in the bounded slowdown.
+    pub slowdown_threshold: f64,
+}
+
+/// Counts of a run as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// When the first job arrived.
+    pub first_arrival: Option<Time>,
+    /// When the last job that finished did so.
+    pub last_finish: Option<Time>,
+    /// The longest wait of a job that counts.
+    pub max_wait: Option<f64>,
+    /// Jobs that finished and count.
+    pub finished: u64,
+    /// Jobs that would not fit the empty machine.
+    pub refused: u64,
+    /// Lines of the log that were no jobs.
+    pub unusable: u64,
+}
+
+/// Every metric, in the order of tables.
+pub static METRICS: &[&MetricEntry] = &[
+    &WAIT,
+    &TURNAROUND,
+    &SERVICE,
+    &BOUNDED_SLOWDOWN,
+    &UTILIZATION,
+    &UTILIZATION_ASKED,
+    &QUEUE_LENGTH,
+    &INTERNAL_FRAGMENTATION,
+    &EXTERNAL_FRAGMENTATION,
+    &THROUGHPUT,
+    &MAKESPAN,
+    &MAX_WAIT,
+    &FINISHED,
+    &REFUSED,
+    &UNUSABLE,
+];
+
+/// Metrics, as a family of names.
+pub static FAMILY: Family =
+    Family { kind: "metric", key: "name", entries: || abouts(METRICS), common: &[] };
+
+static WAIT: MetricEntry = MetricEntry {
+    about: About {
+        name: "wait",
+        aliases: &[],
+        summary: "time from arrival to start, mean over jobs",
+        source: "Zhu & Lin, section 4",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerJob(|job, _, _| job.start - job.job.arrival),
+};
+
+static TURNAROUND: MetricEntry = MetricEntry {
+    about: About {
+        name: "turnaround",
+        aliases: &[],
+        summary: "time from arrival to finish, mean over jobs",
+        source: "Chang & Mohapatra, section 4",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerJob(|job, finish, _| finish - job.job.arrival),
+};
+
+static SERVICE: MetricEntry = MetricEntry {
+    about: About {
+        name: "service",
+        aliases: &[],
+        summary: "time from start to finish, mean over jobs",
+        source: "the run time, as stretched by size, speed and messages",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerJob(|job, finish, _| finish - job.start),
+};
+
+static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
+    about: About {
+        name: "bounded_slowdown",
+        aliases: &[],
+        summary: "turnaround over run time, both at least a threshold, mean over jobs",
+        source: "Feitelson & Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998",
+        params: &[],
+    },
+    unit: "ratio",
+    measure: Measure::PerJob(bounded_slowdown),
+};
+
+static UTILIZATION: MetricEntry = MetricEntry {
+    about: About {
+        name: "utilization",
+        aliases: &[],
+        summary: "share of all processors that jobs held, mean over time",
+        source: "time average of allocated processors",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::OverTime(|state| (state.held as f64, state.nodes as f64)),
+};
+
+static UTILIZATION_ASKED: MetricEntry = MetricEntry {
+    about: About {
+        name: "utilization_asked",
+        aliases: &[],
+        summary: "share of all processors that jobs had asked for and ran on, mean over time",
+        source: "time average of requested processors: differs under rounding and folding",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::OverTime(|state| (state.asked as f64, state.nodes as f64)),
+};
+
+static QUEUE_LENGTH: MetricEntry = MetricEntry {
+    about: About {
+        name: "queue_length",
+        aliases: &[],
+        summary: "waiting jobs, mean over time",
+        source: "time average of the queue",
+        params: &[],
+    },
+    unit: "jobs",
+    measure: Measure::OverTime(|state| (state.waiting as f64, 1.0)),
+};
+
+static INTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
+    about: About {
+        name: "internal_fragmentation",
+        aliases: &[],
+        summary: "share of held processors that their jobs had not asked for, mean over time",
+        source: "Chang & Mohapatra, section 2.2",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::OverTime(|state| (state.surplus as f64, state.held as f64)),
+};
+
+static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
+    about: About {
+        name: "external_fragmentation",
+        aliases: &[],
+        summary: "share of all processors that were free though the oldest waiting job asked for no more, mean over time",
+        source: "Chang & Mohapatra, section 2.2, both kinds together",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::OverTime(blocked_by_shape),
+};
+
+static THROUGHPUT: MetricEntry = MetricEntry {
+    about: About {
+        name: "throughput",
+        aliases: &[],
+        summary: "jobs finished for each unit of time",
+        source: "count over the measured time",
+        params: &[],
+    },
+    unit: "jobs per time",
+    measure: Measure::Rate,
+};
+
+static MAKESPAN: MetricEntry = MetricEntry {
+    about: About {
+        name: "makespan",
+        aliases: &[],
+        summary: "time from the first arrival to the last finish",
+        source: "of the whole run, warm-up included",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::Total(|t| Some(t.last_finish? - t.first_arrival?)),
+};
+
+static MAX_WAIT: MetricEntry = MetricEntry {
+    about: About {
+        name: "max_wait",
+        aliases: &[],
+        summary: "longest wait of any job",
+        source: "shows starvation, which a mean hides",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::Total(|t| t.max_wait),
+};
+
+static FINISHED: MetricEntry = MetricEntry {
+    about: About {
+        name: "finished",
+        aliases: &[],
+        summary: "jobs that finished and were measured",
+        source: "a count",
+        params: &[],
+    },
+    unit: "jobs",
+    measure: Measure::Total(|t| Some(t.finished as f64)),
+};
+
+static REFUSED: MetricEntry = MetricEntry {
+    about: About {
+        name: "refused",
+        aliases: &[],
+        summary: "jobs that would not fit even the empty machine, or that their scheduler turned away",
+        source: "a count",
+        params: &[],
+    },
+    unit: "jobs",
+    measure: Measure::Total(|t| Some(t.refused as f64)),
+};
+
+static UNUSABLE: MetricEntry = MetricEntry {
+    about: About {
+        name: "unusable",
+        aliases: &[],
+        summary: "lines of the log that were no jobs",
+        source: "a count",
+        params: &[],
+    },
+    unit: "jobs",
+    measure: Measure::Total(|t| Some(t.unusable as f64)),
+};
+
+fn bounded_slowdown(job: &Running, finish: Time, rules: &Rules) -> f64 {
+    let service = (finish - job.start).max(rules.slowdown_threshold);
+    ((finish - job.job.arrival) / service).max(1.0)
+}
+
+fn blocked_by_shape(state: &State) -> (f64, f64) {
+    let free = if state.blocked_by_shape { state.nodes - state.held } else { 0 };
+    (free as f64, state.nodes as f64)
+}

@@ -1,0 +1,113 @@
+//! What can be seen of a run: events and spans of time, told to observers that never answer.
+
+pub mod ledger;
+pub mod metrics;
+pub mod recorder;
+
+use crate::job::{Job, Time};
+use crate::machine::Placement;
+use crate::workload::Unusable;
+
+/// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
+/// events, and breaks every tie between jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub u64);
+
+/// Something that happened at an instant.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// A line of a log was no job.
+    Unusable(&'a Unusable),
+    /// A job joined the queue.
+    Arrived(JobId, &'a Job),
+    /// A job arrived that would not fit even the empty machine; it never joins the queue.
+    Refused(JobId, &'a Job),
+    /// A waiting job left the queue unserved: its scheduler does not want it.
+    TurnedAway(JobId, &'a Job),
+    /// A waiting job was promised a start by this instant, if all estimates hold.
+    Promised(JobId, Time),
+    /// A job left the queue and began to run.
+    Started(&'a Running),
+    /// A running job now holds other processors, or works at another rate.
+    Moved {
+        /// The job, as it now runs.
+        running: &'a Running,
+        /// What it held before.
+        from: &'a Placement,
+    },
+    /// A job ended and gave its processors back.
+    Finished(&'a Running),
+}
+
+/// A job that runs, or has just ended.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Its place in the order of arrival.
+    pub id: JobId,
+    /// The job.
+    pub job: Job,
+    /// The index of its site.
+    pub site: usize,
+    /// The processors it holds.
+    pub placement: Placement,
+    /// How many processors it asked for.
+    pub asked: u64,
+    /// How many it holds.
+    pub held: u32,
+    /// When it started.
+    pub start: Time,
+    /// When its scheduler expects it to end, by its estimate; it may end earlier or run on.
+    pub expected_end: Time,
+}
+
+/// What was so during a span of time in which nothing happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Processors of the whole machine.
+    pub nodes: u64,
+    /// Processors that jobs held.
+    pub held: u64,
+    /// Processors that those jobs had asked for.
+    pub asked: u64,
+    /// Processors that jobs held beyond what they had asked for.
+    pub surplus: u64,
+    /// Jobs that waited.
+    pub waiting: u64,
+    /// Jobs that ran.
+    pub running: u64,
+    /// Whether the oldest waiting job asked for no more processors than were free on some site:
+    /// only their shape, or the discipline, kept it waiting.
+    pub blocked_by_shape: bool,
+}
+
+/// Learns what happens. `()` observes nothing, and a pair of observers is an observer.
+pub trait Observer {
+    /// Time passed from `from` to `to`, and all the while the machine was in this state.
+    fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
+
+    /// Something happened now.
+    fn observe(&mut self, _now: Time, _event: &Event<'_>) {}
+
+    /// Whether enough has been seen: the run ends at this instant.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for () {}
+
+impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.0.elapsed(from, to, state);
+        self.1.elapsed(from, to, state);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.0.observe(now, event);
+        self.1.observe(now, event);
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() || self.1.is_done()
+    }
+}

@@ -1,0 +1,267 @@
+//! Turns a run into numbers: metrics over the measured part of it, in batches, and by size.
+
+use std::collections::BTreeMap;
+
+use super::metrics::{METRICS, Measure, MetricEntry, Rules, Totals};
+use super::{Event, Observer, Running, State};
+use crate::job::Time;
+
+/// Which part of a run is measured, and how.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Jobs that finish before anything is measured.
+    pub warmup_jobs: u64,
+    /// Units of time, from the first arrival, before anything is measured.
+    pub warmup_time: f64,
+    /// Jobs after which the run ends, those of the warm-up included.
+    pub jobs: Option<u64>,
+    /// What metrics share.
+    pub rules: Rules,
+    /// How jobs are grouped by size, if they are.
+    pub by_size: Option<SizeClasses>,
+}
+
+/// How jobs are grouped by the processors they asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeClasses {
+    /// Each size by itself.
+    Exact,
+    /// By the next power of two.
+    PowerOfTwo,
+}
+
+/// One metric of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value; `None` where there was nothing to measure.
+    pub value: Option<f64>,
+    /// Its value in each batch of the run, in order; empty where it has none.
+    pub batches: Vec<f64>,
+}
+
+/// The jobs of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeClass {
+    /// Processors asked for; the largest of its class.
+    pub size: u64,
+    /// How many of them finished.
+    pub jobs: u64,
+    /// Each metric that is a mean over jobs.
+    pub metrics: Vec<Measured>,
+}
+
+/// A ratio of two sums.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ratio {
+    over: f64,
+    under: f64,
+}
+
+impl Ratio {
+    fn add(&mut self, over: f64, under: f64) {
+        self.over += over;
+        self.under += under;
+    }
+
+    fn value(self) -> Option<f64> {
+        (self.under > 0.0).then(|| self.over / self.under)
+    }
+}
+
+/// How many batches there are at most; when they are full, pairs are merged.
+const MOST_BATCHES: usize = 40;
+
+/// Measures a run: see [`Window`].
+///
+/// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
+/// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
+/// hold equally many jobs each, 20 to 40 of them in the end: while a run goes on they are filled
+/// and merged in pairs, so that memory stays the same however long it is.
+pub struct Recorder {
+    window: Window,
+    metrics: Vec<&'static MetricEntry>,
+    whole: Vec<Ratio>,
+    open_batch: Vec<Ratio>,
+    batches: Vec<Vec<Ratio>>,
+    jobs_in_batch: u64,
+    jobs_per_batch: u64,
+    by_size: BTreeMap<u64, (u64, Vec<Ratio>)>,
+    totals: Totals,
+    all_finished: u64,
+    measuring_from: Option<Time>,
+}
+
+impl Recorder {
+    /// Measures the metrics with these names, in the order of the list.
+    #[must_use]
+    pub fn new(window: Window, names: &[&str]) -> Recorder {
+        let metrics: Vec<&'static MetricEntry> =
+            METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
+        let none = vec![Ratio::default(); metrics.len()];
+        Recorder {
+            window,
+            whole: none.clone(),
+            open_batch: none,
+            metrics,
+            batches: Vec::new(),
+            jobs_in_batch: 0,
+            jobs_per_batch: 1,
+            by_size: BTreeMap::new(),
+            totals: Totals::default(),
+            all_finished: 0,
+            measuring_from: None,
+        }
+    }
+
+    /// Counts of the run as a whole.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Every metric.
+    #[must_use]
+    pub fn measured(&self) -> Vec<Measured> {
+        let batches = if self.batches.len() < 2 { &[] } else { self.batches.as_slice() };
+        (0..self.metrics.len())
+            .map(|i| {
+                let metric = self.metrics[i];
+                let (value, batches) = match metric.measure {
+                    Measure::Total(total) => (total(&self.totals), Vec::new()),
+                    Measure::PerJob(_) | Measure::OverTime(_) | Measure::Rate => {
+                        let values: Option<Vec<f64>> =
+                            batches.iter().map(|batch| batch[i].value()).collect();
+                        (self.whole[i].value(), values.unwrap_or_default())
+                    }
+                };
+                Measured { name: metric.about.name, value, batches }
+            })
+            .collect()
+    }
+
+    /// The jobs of each size, where that was asked for.
+    #[must_use]
+    pub fn by_size(&self) -> Vec<SizeClass> {
+        let class = |(&size, (jobs, ratios)): (&u64, &(u64, Vec<Ratio>))| SizeClass {
+            size,
+            jobs: *jobs,
+            metrics: self
+                .metrics
+                .iter()
+                .zip(ratios)
+                .filter(|(metric, _)| matches!(metric.measure, Measure::PerJob(_)))
+                .map(|(metric, ratio)| Measured {
+                    name: metric.about.name,
+                    value: ratio.value(),
+                    batches: Vec::new(),
+                })
+                .collect(),
+        };
+        self.by_size.iter().map(class).collect()
+    }
+
+    fn measure_job(&mut self, now: Time, job: &Running) {
+        self.totals.finished += 1;
+        let wait = job.start - job.job.arrival;
+        self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
+        let mut class = self.window.by_size.map(|classes| {
+            let size = match classes {
+                SizeClasses::Exact => job.asked,
+                SizeClasses::PowerOfTwo => job.asked.next_power_of_two(),
+            };
+            let none = || (0, vec![Ratio::default(); self.metrics.len()]);
+            self.by_size.entry(size).or_insert_with(none)
+        });
+        if let Some((jobs, _)) = &mut class {
+            *jobs += 1;
+        }
+        for (i, metric) in self.metrics.iter().enumerate() {
+            let (over, under) = match metric.measure {
+                Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
+                Measure::Rate => (1.0, 0.0),
+                Measure::OverTime(_) | Measure::Total(_) => continue,
+            };
+            self.whole[i].add(over, under);
+            self.open_batch[i].add(over, under);
+            if let Some((_, ratios)) = &mut class {
+                ratios[i].add(over, under);
+            }
+        }
+        self.jobs_in_batch += 1;
+        if self.jobs_in_batch == self.jobs_per_batch {
+            self.close_batch();
+        }
+    }
+
+    fn close_batch(&mut self) {
+        let none = vec![Ratio::default(); self.metrics.len()];
+        self.batches.push(std::mem::replace(&mut self.open_batch, none));
+        self.jobs_in_batch = 0;
+        if self.batches.len() == MOST_BATCHES {
+            for pair in 0..MOST_BATCHES / 2 {
+                let second = std::mem::take(&mut self.batches[2 * pair + 1]);
+                let mut first = std::mem::take(&mut self.batches[2 * pair]);
+                for (a, b) in first.iter_mut().zip(second) {
+                    a.add(b.over, b.under);
+                }
+                self.batches[pair] = first;
+            }
+            self.batches.truncate(MOST_BATCHES / 2);
+            self.jobs_per_batch *= 2;
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        let Some(begin) = self.measuring_from else { return };
+        let span = to - from.max(begin);
+        if span <= 0.0 {
+            return;
+        }
+        for (i, metric) in self.metrics.iter().enumerate() {
+            let (over, under) = match metric.measure {
+                Measure::OverTime(rates) => rates(state),
+                Measure::Rate => (0.0, 1.0),
+                Measure::PerJob(_) | Measure::Total(_) => continue,
+            };
+            self.whole[i].add(over * span, under * span);
+            self.open_batch[i].add(over * span, under * span);
+        }
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Unusable(_) => self.totals.unusable += 1,
+            Event::Refused(..) | Event::TurnedAway(..) => self.totals.refused += 1,
+            Event::Arrived(..) => {
+                if self.totals.first_arrival.is_none() {
+                    self.totals.first_arrival = Some(now);
+                    if self.window.warmup_jobs == 0 {
+                        self.measuring_from = Some(now + self.window.warmup_time);
+                    }
+                }
+            }
+            Event::Promised(..) | Event::Started(_) | Event::Moved { .. } => {}
+            Event::Finished(job) => {
+                if self.is_done() {
+                    return;
+                }
+                self.all_finished += 1;
+                self.totals.last_finish = Some(now);
+                if self.measuring_from.is_some_and(|from| now >= from) {
+                    self.measure_job(now, job);
+                }
+                if self.all_finished == self.window.warmup_jobs {
+                    self.measuring_from = Some(now);
+                }
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.window.jobs.is_some_and(|jobs| self.all_finished >= jobs)
+    }
+}

@@ -1,0 +1,648 @@
+//! A scenario: all of one run, from one table.
+
+use toml::{Table, Value};
+
+use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::engine::{RunError, Setup, simulate};
+use crate::facility::{Facility, ManagedSite};
+use crate::job::Time;
+use crate::machine::Site;
+use crate::network::{self, NETWORKS};
+use crate::observe::ledger::Ledger;
+use crate::observe::metrics::{self, METRICS, Rules};
+use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::{Event, Observer, State};
+use crate::registry::{
+    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, join, resolve,
+};
+use crate::rng::Stream;
+use crate::sched::{self, SCHEDULERS};
+use crate::select::{self, SELECTORS};
+use crate::shape::ShapeRule;
+use crate::sizing::{self, SIZINGS};
+use crate::topology::{Topology, Wiring};
+use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+
+/// The version of the model: part of the key of every stored run, and changed with every change
+/// that changes a value.
+pub const MODEL_VERSION: u32 = 1;
+
+/// A way of wiring a site, in the list.
+pub struct TopologyEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// The topology.
+    pub build: fn(&Params) -> Result<Topology, Problem>,
+}
+
+impl Named for TopologyEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Every topology.
+pub static TOPOLOGIES: &[&TopologyEntry] = &[&MESH, &TORUS, &HYPERCUBE, &FLAT];
+
+/// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
+pub static SITE_FAMILY: Family = Family {
+    kind: "topology",
+    key: "topology",
+    entries: || abouts(TOPOLOGIES),
+    common: &[
+        Param {
+            name: "speed",
+            kind: Kind::Number(Range::Positive),
+            default: Default::Is("1.0"),
+            help: "how many times faster than the workload's own machine it runs a job",
+        },
+        Param {
+            name: "allocator",
+            kind: Kind::Component(&alloc::FAMILY),
+            default: Default::Absent("the allocator of the scenario"),
+            help: "the allocator of this site, where sites differ",
+        },
+    ],
+};
+
+const SIDES: Param = Param {
+    name: "dims",
+    kind: Kind::Integers(1, crate::topology::MOST_NODES as u64),
+    default: Default::Required,
+    help: "the sides, dimension 0 first",
+};
+
+static MESH: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "mesh",
+        aliases: &["grid"],
+        summary: "a grid of any number of dimensions",
+        source: "Chang & Mohapatra, section 2.1",
+        params: &[SIDES],
+    },
+    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+};
+
+static TORUS: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "torus",
+        aliases: &[],
+        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
+        source: "Al-Kerboly, preliminaries",
+        params: &[SIDES],
+    },
+    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+};
+
+static HYPERCUBE: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "hypercube",
+        aliases: &["cube"],
+        summary: "a grid with side 2 in every dimension",
+        source: "Mohapatra, Yu, Das & Kim, section 2",
+        params: &[Param {
+            name: "dimension",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: Default::Required,
+            help: "the number of dimensions: 2 to this power processors",
+        }],
+    },
+    build: |p| {
+        Topology::hypercube(p.integer("dimension") as u32)
+            .map_err(|message| p.problem("dimension", message))
+    },
+};
+
+static FLAT: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "flat",
+        aliases: &["switch"],
+        summary: "a switch: any processors will do",
+        source: "Shih, Huang & Chung, section 2",
+        params: &[Param {
+            name: "processors",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: Default::Required,
+            help: "how many processors there are",
+        }],
+    },
+    build: |p| {
+        Topology::flat(p.integer("processors") as u32)
+            .map_err(|message| p.problem("processors", message))
+    },
+};
+
+/// The keys of a scenario, besides `machine`.
+pub static PARAMS: &[Param] = &[
+    Param {
+        name: "seed",
+        kind: Kind::Integer(0, i64::MAX as u64),
+        default: Default::Is("1"),
+        help: "the seed of every stream of random numbers",
+    },
+    Param {
+        name: "allocator",
+        kind: Kind::Component(&alloc::FAMILY),
+        default: Default::Absent("first_fit on meshes, tori and hypercubes, naive on flat machines"),
+        help: "which free processors a job gets",
+    },
+    Param {
+        name: "scheduler",
+        kind: Kind::Component(&sched::FAMILY),
+        default: Default::Is("\"fcfs\""),
+        help: "which waiting jobs start, and when",
+    },
+    Param {
+        name: "selector",
+        kind: Kind::Component(&select::FAMILY),
+        default: Default::Is("\"first_fit\""),
+        help: "which site a job goes to",
+    },
+    Param {
+        name: "sizing",
+        kind: Kind::Component(&sizing::FAMILY),
+        default: Default::Is("\"exact\""),
+        help: "with how many processors a job may be started",
+    },
+    Param {
+        name: "network",
+        kind: Kind::Component(&network::FAMILY),
+        default: Default::Is("\"ideal\""),
+        help: "how long a placed job takes",
+    },
+    Param {
+        name: "workload",
+        kind: Kind::Component(&workload::FAMILY),
+        default: Default::Required,
+        help: "where jobs come from",
+    },
+    Param {
+        name: "measure",
+        kind: Kind::Table(MEASURE),
+        default: Default::Is("{}"),
+        help: "which part of a run is measured, and what of it",
+    },
+];
+
+/// The keys of `[measure]`.
+pub static MEASURE: &[Param] = &[
+    Param {
+        name: "warmup_jobs",
+        kind: Kind::Integer(0, 1 << 53),
+        default: Default::Is("0"),
+        help: "jobs that finish before anything is measured",
+    },
+    Param {
+        name: "warmup_time",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("0.0"),
+        help: "time after the first arrival before anything is measured",
+    },
+    Param {
+        name: "jobs",
+        kind: Kind::Integer(1, 1 << 53),
+        default: Default::Absent("until the workload is done"),
+        help: "jobs that finish before the run ends, those of the warm-up included",
+    },
+    Param {
+        name: "time",
+        kind: Kind::Number(Range::Positive),
+        default: Default::Absent("until the workload is done"),
+        help: "time after the first arrival at which the run ends",
+    },
+    Param {
+        name: "metrics",
+        kind: Kind::Names(&metrics::FAMILY),
+        default: Default::Absent("all of them"),
+        help: "what is measured",
+    },
+    Param {
+        name: "slowdown_threshold",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("10.0"),
+        help: "shorter run times count as this much in the bounded slowdown",
+    },
+    Param {
+        name: "by_size",
+        kind: Kind::Choice(&["no", "exact", "power_of_two"]),
+        default: Default::Is("\"no\""),
+        help: "whether means over jobs are also given for each size of job",
+    },
+];
+
+/// The keys of a machine of several sites.
+static SITES: &[Param] = &[Param {
+    name: "sites",
+    kind: Kind::Components(&SITE_FAMILY),
+    default: Default::Required,
+    help: "the sites, in the order in which first-fit selection tries them",
+}];
+
+/// All of one run but its replication: read once, checked, with every default filled in.
+///
+/// ```
+/// use meshwork::scenario::Scenario;
+/// use meshwork::workload::NoInputs;
+/// let scenario = Scenario::read(&toml::toml! {
+///     machine = { topology = "mesh", dims = [8, 8] }
+///     workload = { name = "synthetic", load = 0.3, sizes = "uniform",
+///                  runtimes = { name = "exponential", mean = 5.0 } }
+///     measure = { jobs = 1000, metrics = ["wait"] }
+/// })
+/// .unwrap();
+/// let outcome = scenario.run(0, &NoInputs, &mut ()).unwrap();
+/// assert_eq!(outcome.finished, 1000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    params: Params,
+    machine: Vec<SiteSpec>,
+}
+
+#[derive(Clone, Debug)]
+struct SiteSpec {
+    topology: Topology,
+    speed: f64,
+    allocator: Params,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Every metric that was asked for, in the order of the list.
+    pub metrics: Vec<Measured>,
+    /// The jobs of each size, where that was asked for.
+    pub by_size: Vec<SizeClass>,
+    /// Jobs that finished and were measured.
+    pub finished: u64,
+    /// Jobs that would not fit even the empty machine.
+    pub refused: u64,
+    /// Lines of the log that were no jobs.
+    pub unusable: u64,
+    /// The last instant of the run.
+    pub end: Time,
+}
+
+impl Scenario {
+    /// Reads a table and fills in every default.
+    ///
+    /// # Errors
+    /// The first thing that is wrong: an unknown key or name, a value out of bounds, parts that
+    /// cannot work together. Files are not looked at.
+    pub fn read(table: &Table) -> Result<Scenario, Problem> {
+        let (machine, rest) = split_machine(table)?;
+        let params: Vec<&Param> = PARAMS.iter().collect();
+        let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
+        let (mut machine, sites) = resolve_machine(&machine)?;
+        let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        resolved.insert("machine".to_owned(), Value::Table(machine));
+        let params = Params::of_resolved("", in_order(resolved), "");
+        let scenario = Scenario { params, machine: sites };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// The whole scenario as a table, with every default filled in, aliases replaced by names and
+    /// keys in a fixed order. Reading it gives the same scenario.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        self.params.table()
+    }
+
+    /// The topology of each site.
+    #[must_use]
+    pub fn topologies(&self) -> Vec<Topology> {
+        self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// The file that the workload reads, if it reads one.
+    #[must_use]
+    pub fn input_path(&self) -> Option<&str> {
+        self.table()["workload"].get("path").and_then(Value::as_str)
+    }
+
+    /// Runs one replication and tells `observer` all that happens. The same scenario, replication
+    /// and inputs give the same outcome, bit for bit.
+    ///
+    /// # Errors
+    /// If the workload cannot be read, or a strategy breaks its contract.
+    pub fn run(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let jobs = self.jobs(replication, inputs)?;
+        self.run_on(self.setup(replication)?, jobs, observer)
+    }
+
+    /// The jobs of one replication.
+    ///
+    /// # Errors
+    /// If the workload cannot be read.
+    pub fn jobs(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<workload::Submissions, RunError> {
+        let sites = self.shape();
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let setting = self.setting(&sites, replication, inputs);
+        workload::submissions(&workload, &setting).map_err(|error| match error {
+            BuildError::Problem(problem) => bug(problem),
+            BuildError::Workload(error) => RunError::Workload(error),
+        })
+    }
+
+    /// Everything that a run of one replication consists of, besides its jobs: for callers who
+    /// bring their own jobs or strategies to [`run_on`](Scenario::run_on).
+    ///
+    /// # Errors
+    /// Only for a bug: what can be wrong is found when the scenario is read.
+    pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
+        let scheduler = self.params.component("scheduler", &sched::FAMILY);
+        let network = self.params.component("network", &network::FAMILY);
+        Ok(Setup {
+            facility: self.facility(replication).map_err(bug)?,
+            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler).map_err(bug)?,
+            network: (entry(NETWORKS, network.name()).build)(&network).map_err(bug)?,
+            kill_at_estimate: scheduler.flag("kill_at_estimate"),
+            time: self.params.nested("measure").get_number("time"),
+        })
+    }
+
+    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is.
+    ///
+    /// # Errors
+    /// If the jobs cannot be read on, or a strategy breaks its contract.
+    pub fn run_on(
+        &self,
+        setup: Setup,
+        jobs: workload::Submissions,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let mut recorder = recorder(&self.params.nested("measure"));
+        let mut ledger = Ledger::default();
+        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
+        let end = simulate(setup, jobs, &mut all)?;
+        ledger.balance(end).map_err(RunError::Bug)?;
+        let totals = *recorder.totals();
+        Ok(Outcome {
+            metrics: recorder.measured(),
+            by_size: recorder.by_size(),
+            finished: totals.finished,
+            refused: totals.refused,
+            unusable: totals.unusable,
+            end,
+        })
+    }
+
+    fn shape(&self) -> Vec<(Topology, f64)> {
+        self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
+    }
+
+    fn setting<'a>(
+        &self,
+        sites: &'a [(Topology, f64)],
+        replication: u64,
+        inputs: &'a dyn workload::Inputs,
+    ) -> Setting<'a> {
+        Setting { sites, seed: self.params.integer("seed"), replication, inputs }
+    }
+
+    fn facility(&self, replication: u64) -> Result<Facility, Problem> {
+        let seed = self.params.integer("seed");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let rule = ShapeRule::named(workload.text("shape"));
+        let managed = |(index, spec): (usize, &SiteSpec)| {
+            let entry = entry(ALLOCATORS, spec.allocator.name());
+            let allocator = (entry.build)(&spec.allocator, &spec.topology)?;
+            let site = Site::new(spec.topology.clone(), spec.speed);
+            let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
+            Ok(ManagedSite::new(site, allocator, entry, stream, rule))
+        };
+        let sites: Result<Vec<ManagedSite>, Problem> =
+            self.machine.iter().enumerate().map(managed).collect();
+        let sizing = self.params.component("sizing", &sizing::FAMILY);
+        let selector = self.params.component("selector", &select::FAMILY);
+        Ok(Facility::new(
+            sites?,
+            (entry(SIZINGS, sizing.name()).build)(&sizing)?,
+            (entry(SELECTORS, selector.name()).build)(&selector)?,
+        ))
+    }
+
+    /// What can be wrong between parts that are right by themselves.
+    fn check(&self) -> Result<(), Problem> {
+        let measure = self.params.nested("measure");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
+        if !entry(WORKLOADS, workload.name()).ends && jobs.is_none() && time.is_none() {
+            return Err(measure.problem(
+                "jobs",
+                format!(
+                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
+                    workload.name()
+                ),
+            ));
+        }
+        let (warmup_jobs, warmup_time) =
+            (measure.integer("warmup_jobs"), measure.number("warmup_time"));
+        if warmup_jobs > 0 && warmup_time > 0.0 {
+            return Err(measure.problem(
+                "warmup_time",
+                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
+                 the warm-up",
+            ));
+        }
+        if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
+            return Err(measure.problem(
+                "warmup_jobs",
+                format!(
+                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
+                     of `measure.jobs` to measure"
+                ),
+            ));
+        }
+        if let Some(time) = time.filter(|&time| time <= warmup_time) {
+            return Err(measure.problem(
+                "warmup_time",
+                format!(
+                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
+                     of `measure.time` to measure"
+                ),
+            ));
+        }
+        self.facility(0)?;
+        // A workload is built once without its files, so that a study is refused before it runs.
+        let sites = self.shape();
+        match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {
+            Err(BuildError::Problem(problem)) => Err(problem),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A scenario is checked when it is read, so a problem that turns up later is a bug.
+fn bug(problem: Problem) -> RunError {
+    RunError::Bug(problem.message)
+}
+
+/// The table without `machine`, and `machine`.
+fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
+    let mut rest = table.clone();
+    match rest.remove("machine") {
+        Some(Value::Table(machine)) => Ok((machine, rest)),
+        Some(other) => Err(Problem::new(
+            "machine",
+            format!(
+                "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
+                 list of such tables"
+            ),
+        )),
+        None => Err(Problem::new(
+            "",
+            "`machine` is missing: a table with `topology`, or with `sites`, a list of such tables",
+        )),
+    }
+}
+
+fn resolve_machine(given: &Table) -> Result<(Table, Vec<Params>), Problem> {
+    if given.contains_key("sites") {
+        let sites: Vec<&Param> = SITES.iter().collect();
+        let machine = resolve("machine", &sites, given, &[])?;
+        let sites = machine.get_components("sites", &SITE_FAMILY).unwrap_or_default();
+        return Ok((machine.table().clone(), sites));
+    }
+    let site = SITE_FAMILY.resolve("machine", &Value::Table(given.clone()))?;
+    Ok((site.table().clone(), vec![site]))
+}
+
+/// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
+fn allocators_for(
+    scenario: &mut Table,
+    machine: &mut Table,
+    sites: &[Params],
+) -> Result<Vec<SiteSpec>, Problem> {
+    let common = scenario.get("allocator").and_then(Value::as_table).cloned();
+    let mut specs = Vec::new();
+    for site in sites {
+        let topology = (entry(TOPOLOGIES, site.name()).build)(site)?;
+        let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
+            (Some(own), _) => own,
+            (None, Some(common)) => {
+                Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
+            }
+            (None, None) => {
+                let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
+                alloc::FAMILY.resolve("allocator", &name)?
+            }
+        };
+        serves(entry(ALLOCATORS, allocator.name()), &allocator, &topology)?;
+        specs.push(SiteSpec { topology, speed: site.number("speed"), allocator });
+    }
+    if common.is_none() {
+        fill_in_allocators(scenario, machine, &specs);
+    }
+    Ok(specs)
+}
+
+/// Writes default allocators where a reader of the table looks for them: once for all sites where
+/// they are the same, else into each site.
+fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
+    let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
+    let own = |site: &Table| site.contains_key("allocator");
+    let alike = specs.iter().all(|spec| spec.allocator.table() == specs[0].allocator.table());
+    let Some(sites) = machine.get_mut("sites").and_then(Value::as_array_mut) else {
+        if !own(machine) {
+            scenario.insert("allocator".to_owned(), table(&specs[0]));
+        }
+        return;
+    };
+    if alike && !sites.iter().filter_map(Value::as_table).any(own) {
+        scenario.insert("allocator".to_owned(), table(&specs[0]));
+        return;
+    }
+    for (site, spec) in sites.iter_mut().filter_map(Value::as_table_mut).zip(specs) {
+        site.insert("allocator".to_owned(), table(spec));
+    }
+}
+
+fn serves(
+    entry: &AllocatorEntry,
+    allocator: &Params,
+    topology: &Topology,
+) -> Result<(), Problem> {
+    if entry.serves.contains(&topology.wiring()) {
+        return Ok(());
+    }
+    let others: Vec<&str> = ALLOCATORS
+        .iter()
+        .filter(|other| other.serves.contains(&topology.wiring()))
+        .map(|other| other.about.name)
+        .collect();
+    let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
+    Err(Problem::new(
+        allocator.path(),
+        format!(
+            "the allocator `{}` serves {}, but the machine is a {topology} (which {} would serve)",
+            entry.about.name,
+            wirings.join(", "),
+            others.join(", ")
+        ),
+    ))
+}
+
+/// The keys of a resolved scenario in the order of the manual.
+fn in_order(mut table: Table) -> Table {
+    let mut ordered = Table::new();
+    let keys = PARAMS.iter().map(|param| param.name);
+    for key in ["seed", "machine"].into_iter().chain(keys) {
+        if let Some(value) = table.remove(key) {
+            ordered.insert(key.to_owned(), value);
+        }
+    }
+    debug_assert!(table.is_empty(), "every key has a place: {}", join("", "scenario"));
+    ordered
+}
+
+fn recorder(measure: &Params) -> Recorder {
+    let all = || METRICS.iter().map(|metric| metric.about.name).collect();
+    let window = Window {
+        warmup_jobs: measure.integer("warmup_jobs"),
+        warmup_time: measure.number("warmup_time"),
+        jobs: measure.get_integer("jobs"),
+        rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
+        by_size: match measure.text("by_size") {
+            "exact" => Some(SizeClasses::Exact),
+            "power_of_two" => Some(SizeClasses::PowerOfTwo),
+            _ => None,
+        },
+    };
+    Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(all))
+}
+
+/// Those who watch a run of a scenario; only the recorder may end it.
+struct Watchers<'a> {
+    recorder: &'a mut Recorder,
+    ledger: &'a mut Ledger,
+    other: &'a mut dyn Observer,
+}
+
+impl Observer for Watchers<'_> {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.recorder.elapsed(from, to, state);
+        self.ledger.elapsed(from, to, state);
+        self.other.elapsed(from, to, state);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.recorder.observe(now, event);
+        self.ledger.observe(now, event);
+        self.other.observe(now, event);
+    }
+
+    fn is_done(&self) -> bool {
+        self.recorder.is_done() || self.other.is_done()
+    }
+}

@@ -1,0 +1,28 @@
+//! First come, first served.
+
+use super::{Scheduler, SchedulerEntry};
+use crate::engine::Cluster;
+use crate::registry::About;
+
+/// The entry of `fcfs`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "fcfs",
+        aliases: &[],
+        summary: "first come, first served: a head of the queue that cannot start blocks the rest",
+        source: "the discipline of Chang & Mohapatra and of Zhu & Lin",
+        params: &[],
+    },
+    plans: false,
+    build: |_| Ok(Box::new(Fcfs)),
+};
+
+struct Fcfs;
+
+impl Scheduler for Fcfs {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        while let Some(head) = cluster.head()
+            && cluster.start(head)
+        {}
+    }
+}

@@ -1,0 +1,45 @@
+//! Smallest job first.
+
+use std::collections::BTreeSet;
+
+use super::{Scheduler, SchedulerEntry};
+use crate::engine::{Cluster, Ticket};
+use crate::registry::About;
+
+/// The entry of `sjf`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "sjf",
+        aliases: &["smallest_job_first"],
+        summary: "the job that asks for fewest processors first, ties by arrival; if it cannot \
+                  start, nothing does",
+        source: "Al-Kerboly, The non-contiguous allocation strategies performance for k-ary n-cube \
+                 connected multicomputers using smallest job first scheduling strategy",
+        params: &[],
+    },
+    plans: false,
+    build: |_| Ok(Box::new(Sjf::default())),
+};
+
+/// Smallest job first, by processors asked for; not to be confused with shortest job first, which
+/// goes by run time. Large jobs can starve: watch `max_wait`.
+///
+/// # Complexity
+/// **O(log q)** for each arrival and each start, with *q* waiting jobs.
+#[derive(Default)]
+struct Sjf {
+    waiting: BTreeSet<(u64, Ticket)>,
+}
+
+impl Scheduler for Sjf {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        for &ticket in cluster.arrivals() {
+            self.waiting.insert((cluster.job(ticket).request.nodes(), ticket));
+        }
+        while let Some(&(_, smallest)) = self.waiting.first()
+            && cluster.start(smallest)
+        {
+            self.waiting.pop_first();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The first site that has room.
+
+use super::{Selector, SelectorEntry};
+use crate::facility::{Offers, Proposal};
+use crate::job::Job;
+use crate::registry::About;
+
+/// The entry of `first_fit`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "first_fit",
+        aliases: &["ff"],
+        summary: "the first site, in the order of the study, whose allocator finds room",
+        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
+                 grid through considering both speed heterogeneity and resource fragmentation, \
+                 section 3",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(FirstFit)),
+};
+
+struct FirstFit;
+
+impl Selector for FirstFit {
+    fn select(&mut self, _job: &Job, offers: &mut Offers<'_>) -> Option<Proposal> {
+        (0..offers.sites()).find_map(|site| offers.at(site))
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(FirstFit)
+    }
+}

@@ -1,0 +1,201 @@
+//! How a request becomes what an allocator asks for: a count becomes a block or a subcube.
+
+use crate::alloc::Asks;
+use crate::job::{Dims, Request};
+use crate::topology::{Grid, Topology, Wiring};
+
+/// How a count of processors becomes a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShapeRule {
+    /// The block with the least sum of sides that holds the count and fits the machine; among
+    /// those the one with fewest nodes, then the one whose long sides lie along the machine's.
+    #[default]
+    Squarest,
+    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine;
+    /// where none fits, as `Squarest`.
+    Exact,
+}
+
+impl ShapeRule {
+    /// The rule with this name.
+    #[must_use]
+    pub fn named(name: &str) -> ShapeRule {
+        if name == "exact" { ShapeRule::Exact } else { ShapeRule::Squarest }
+    }
+}
+
+/// A request in the form that an allocator asks for, on this topology; `None` if the machine could
+/// never hold it.
+///
+/// ```
+/// use meshwork::alloc::Asks;
+/// use meshwork::job::Request;
+/// use meshwork::shape::{ShapeRule, shaped};
+/// use meshwork::topology::Topology;
+/// let mesh = Topology::mesh(&[16, 8]).unwrap();
+/// let block = |n| shaped(&Request::Nodes(n), Asks::Block, &mesh, ShapeRule::Squarest);
+/// assert_eq!(block(7), Some(Request::block(&[4, 2])));
+/// assert_eq!(block(128), Some(Request::block(&[16, 8])));
+/// assert_eq!(block(129), None);
+/// let cube = Topology::hypercube(7).unwrap();
+/// let subcube = shaped(&Request::Nodes(9), Asks::Subcube, &cube, ShapeRule::Squarest);
+/// assert_eq!(subcube, Some(Request::Subcube(4)));
+/// ```
+#[must_use]
+pub fn shaped(
+    request: &Request,
+    asks: Asks,
+    topology: &Topology,
+    rule: ShapeRule,
+) -> Option<Request> {
+    let grid = topology.grid();
+    let nodes = u32::try_from(request.nodes()).ok().filter(|&n| n >= 1 && n <= grid.nodes())?;
+    match asks {
+        Asks::Nodes => Some(Request::Nodes(nodes)),
+        Asks::Subcube => Some(Request::Subcube(nodes.next_power_of_two().trailing_zeros())),
+        Asks::Block => match request {
+            Request::Block(sides) => padded(sides, grid.dimensions()).map(Request::Block),
+            _ if topology.wiring() == Wiring::Hypercube => {
+                let dimension = nodes.next_power_of_two().trailing_zeros() as usize;
+                let side = |d| if d < dimension { 2 } else { 1 };
+                Some(Request::Block((0..grid.dimensions()).map(side).collect()))
+            }
+            _ => block_of(nodes, grid, rule).map(Request::Block),
+        },
+    }
+}
+
+/// Sides with ones added, or superfluous ones taken away, until there are so many.
+fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
+    let mut sides = Dims::from_slice(sides);
+    while sides.len() > dimensions && sides.last() == Some(&1) {
+        sides.pop();
+    }
+    if sides.len() > dimensions {
+        return None;
+    }
+    sides.resize(dimensions, 1);
+    Some(sides)
+}
+
+/// The block that a rule makes of a count, if one fits the grid.
+///
+/// # Complexity
+/// The product of all sides but the last: the engine asks once for each count.
+fn block_of(nodes: u32, grid: &Grid, rule: ShapeRule) -> Option<Dims> {
+    let mut search = Search { nodes, grid, exact: rule == ShapeRule::Exact, best: None };
+    search.extend(&mut Dims::new(), 1);
+    if search.best.is_none() && search.exact {
+        search.exact = false;
+        search.extend(&mut Dims::new(), 1);
+    }
+    search.best.map(|(_, sides)| sides)
+}
+
+struct Search<'a> {
+    nodes: u32,
+    grid: &'a Grid,
+    exact: bool,
+    best: Option<(Score, Dims)>,
+}
+
+/// Smaller is better: sum of sides, nodes, long sides along the machine's long ones, and at last
+/// long sides along the first dimensions.
+type Score = (u32, u64, std::cmp::Reverse<u64>, std::cmp::Reverse<Dims>);
+
+impl Search<'_> {
+    fn extend(&mut self, sides: &mut Dims, product: u64) {
+        let d = sides.len();
+        let most = self.grid.sides()[d];
+        if d + 1 == self.grid.dimensions() {
+            let last = u64::from(self.nodes).div_ceil(product);
+            let whole = product * last == u64::from(self.nodes);
+            if last <= u64::from(most) && (whole || !self.exact) {
+                sides.push(last as u32);
+                self.consider(sides);
+                sides.pop();
+            }
+            return;
+        }
+        for side in 1..=most.min(self.nodes) {
+            let sum = sides.iter().sum::<u32>() + side;
+            if self.best.as_ref().is_some_and(|((least, ..), _)| sum > *least) {
+                break;
+            }
+            sides.push(side);
+            self.extend(sides, product * u64::from(side));
+            sides.pop();
+        }
+    }
+
+    fn consider(&mut self, sides: &Dims) {
+        let along =
+            sides.iter().zip(self.grid.sides()).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum();
+        let score = (
+            sides.iter().sum(),
+            sides.iter().map(|&side| u64::from(side)).product(),
+            std::cmp::Reverse(along),
+            std::cmp::Reverse(sides.clone()),
+        );
+        if self.best.as_ref().is_none_or(|(least, _)| score < *least) {
+            self.best = Some((score, sides.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn squarest(nodes: u32, sides: &[u32]) -> Option<Vec<u32>> {
+        let grid = Grid::new(sides, false).unwrap();
+        block_of(nodes, &grid, ShapeRule::Squarest).map(|dims| dims.to_vec())
+    }
+
+    /// The definition: every block that fits, in no order.
+    fn by_search(nodes: u32, width: u32, height: u32) -> Option<Vec<u32>> {
+        let mut blocks: Vec<(u32, u32)> = (1..=width)
+            .flat_map(|w| (1..=height).map(move |h| (w, h)))
+            .filter(|(w, h)| w * h >= nodes)
+            .collect();
+        blocks.sort_by_key(|&(w, h)| {
+            (w + h, w * h, std::cmp::Reverse(w * width + h * height), std::cmp::Reverse(w))
+        });
+        blocks.first().map(|&(w, h)| vec![w, h])
+    }
+
+    #[test]
+    fn the_squarest_block_is_the_best_of_all_blocks() {
+        for (width, height) in [(16, 8), (8, 16), (7, 7), (1, 9), (12, 5)] {
+            for nodes in 1..=width * height + 1 {
+                assert_eq!(squarest(nodes, &[width, height]), by_search(nodes, width, height));
+            }
+        }
+    }
+
+    #[test]
+    fn an_exact_block_wastes_nothing_where_it_can() {
+        let grid = Grid::new(&[16, 8], false).unwrap();
+        let exact = |n| block_of(n, &grid, ShapeRule::Exact).unwrap().to_vec();
+        assert_eq!(exact(12), [4, 3]);
+        assert_eq!(exact(13), [13, 1]);
+        assert_eq!(exact(17), squarest(17, &[16, 8]).unwrap(), "17 is prime and too long");
+    }
+
+    #[test]
+    fn three_dimensions() {
+        assert_eq!(squarest(27, &[8, 8, 8]).unwrap(), [3, 3, 3]);
+        assert_eq!(squarest(512, &[8, 8, 8]).unwrap(), [8, 8, 8]);
+        assert_eq!(squarest(5, &[8, 8, 8]).unwrap(), [3, 2, 1]);
+    }
+
+    #[test]
+    fn a_block_of_fewer_sides_lies_in_a_plane() {
+        let mesh = Topology::mesh(&[4, 4, 4]).unwrap();
+        let shape =
+            |sides: &[u32]| shaped(&Request::block(sides), Asks::Block, &mesh, ShapeRule::Squarest);
+        assert_eq!(shape(&[2, 3]), Some(Request::block(&[2, 3, 1])));
+        assert_eq!(shape(&[2, 3, 2, 1]), Some(Request::block(&[2, 3, 2])));
+        assert_eq!(shape(&[2, 3, 2, 2]), None);
+    }
+}

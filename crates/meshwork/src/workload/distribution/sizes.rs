@@ -1,0 +1,696 @@
+//! Distributions of job sizes: whole numbers, and what they are the size of.
+
+use crate::job::{Dims, Request};
+use crate::registry::{
+    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
+};
+use crate::rng::Stream;
+use crate::topology::{MOST_NODES, Topology, Wiring};
+
+use super::functions::normal_cdf;
+
+/// A distribution of requests on a machine of one shape, ready to draw from.
+///
+/// Which bounds apply where a study gives none follows from the machine: the sides of a block reach
+/// up to the sides of the machine, the side of a square up to the shortest of them, a subcube up to
+/// half the machine, a count up to all processors.
+///
+/// ```
+/// use meshwork::topology::Topology;
+/// use meshwork::workload::distribution::{SIZES, Sizes};
+/// let uniform = SIZES.resolve("sizes", &toml::Value::String("uniform".into())).unwrap();
+/// let blocks = Sizes::new(&uniform, &Topology::mesh(&[32, 32]).unwrap()).unwrap();
+/// assert_eq!(blocks.mean_nodes(), 272.25);
+/// let subcubes = Sizes::new(&uniform, &Topology::hypercube(8).unwrap()).unwrap();
+/// assert_eq!(subcubes.mean_nodes(), 31.875);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes {
+    form: Form,
+    /// One for each side that is drawn.
+    laws: Vec<Law>,
+    mean_nodes: f64,
+}
+
+/// What a drawn number is the size of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Each number is a side of a block.
+    Block,
+    /// The number is every side of a block of so many dimensions.
+    Square(usize),
+    /// The number is the dimension of a subcube.
+    Subcube,
+    /// The number counts processors.
+    Count,
+}
+
+impl Sizes {
+    /// The distribution with these parameters, on this machine.
+    ///
+    /// Bounds that a study gives may lie beyond the machine: jobs that can never fit are then drawn,
+    /// and refused one by one when they arrive.
+    ///
+    /// # Errors
+    /// Parameters that contradict one another or the machine, in one sentence.
+    pub fn new(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
+        let grid = machine.grid();
+        let form = form(params, machine)?;
+        let cube = grid.nodes().ilog2();
+        let most: Vec<u32> = match form {
+            Form::Block => grid.sides().to_vec(),
+            Form::Square(_) => vec![grid.sides().iter().copied().min().unwrap_or(1)],
+            Form::Subcube => vec![cube.saturating_sub(1)],
+            Form::Count => vec![grid.nodes()],
+        };
+        let build = entry(ENTRIES, params.name()).build;
+        let laws = (0..most.len())
+            .map(|side| {
+                let least = if form == Form::Subcube { 0 } else { 1 };
+                let own = Side { params, form, side, of: most.len(), least, most: most[side] };
+                let law = build(&own)?;
+                own.check(&law)?;
+                Ok(law)
+            })
+            .collect::<Result<Vec<Law>, Problem>>()?;
+        let mean_nodes = match form {
+            Form::Block => laws.iter().map(Law::mean).product(),
+            Form::Square(dimensions) => laws[0].expect(|side| {
+                (0..dimensions).fold(1.0, |product, _| product * f64::from(side))
+            }),
+            Form::Subcube => laws[0].expect(|dimension| libm::exp2(f64::from(dimension))),
+            Form::Count => laws[0].mean(),
+        };
+        Ok(Sizes { form, laws, mean_nodes })
+    }
+
+    /// The exact mean of the number of processors asked for.
+    #[must_use]
+    pub fn mean_nodes(&self) -> f64 {
+        self.mean_nodes
+    }
+
+    /// How many streams a draw takes: one for each side that is drawn by itself.
+    #[must_use]
+    pub fn streams(&self) -> usize {
+        self.laws.len()
+    }
+
+    /// One request, from one number of each stream.
+    ///
+    /// # Panics
+    /// If there are fewer streams than [`Sizes::streams`].
+    pub fn draw(&self, streams: &mut [Stream]) -> Request {
+        match self.form {
+            Form::Block => {
+                assert!(streams.len() >= self.laws.len(), "a stream for each side");
+                let sides: Dims =
+                    self.laws.iter().zip(streams).map(|(law, stream)| law.draw(stream)).collect();
+                Request::Block(sides)
+            }
+            Form::Square(dimensions) => {
+                let side = self.laws[0].draw(&mut streams[0]);
+                Request::Block(Dims::from_elem(side, dimensions))
+            }
+            Form::Subcube => Request::Subcube(self.laws[0].draw(&mut streams[0])),
+            Form::Count => Request::Nodes(self.laws[0].draw(&mut streams[0])),
+        }
+    }
+}
+
+fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
+    let grid = machine.grid();
+    let own = match machine.wiring() {
+        Wiring::Mesh | Wiring::Torus => "block",
+        Wiring::Hypercube => "subcube",
+        Wiring::Flat => "count",
+    };
+    let given = params.get_text("form").unwrap_or(own);
+    if machine.wiring() == Wiring::Flat && given != "count" {
+        return Err(params.problem(
+            "form",
+            format!(
+                "`{}.form` is \"{given}\", but a flat machine hands out processors by count only \
+                 (form = \"count\")",
+                params.path()
+            ),
+        ));
+    }
+    Ok(match given {
+        "block" => Form::Block,
+        "square" => Form::Square(grid.dimensions()),
+        "subcube" => Form::Subcube,
+        _ => Form::Count,
+    })
+}
+
+/// A distribution of whole numbers between two bounds.
+#[derive(Clone, Debug, PartialEq)]
+enum Law {
+    /// Every number from `min` to `max` equally often.
+    Uniform { min: u32, max: u32 },
+    /// `min`, `min + 1` and so on, with the probability up to and including each.
+    Weights { min: u32, up_to: Vec<f64> },
+    /// An exponential variate rounded up, drawn again while it is outside.
+    Exponential { mean: f64, min: u32, max: u32 },
+}
+
+impl Law {
+    fn weights(min: u32, weights: &[f64]) -> Law {
+        let total: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let mut up_to: Vec<f64> = weights
+            .iter()
+            .map(|weight| {
+                sum += weight;
+                sum / total
+            })
+            .collect();
+        // Rounding must not leave a gap at the end; sizes without weight at the end stay out.
+        for end in up_to.iter_mut().rev() {
+            if *end < 1.0 - 1e-9 {
+                break;
+            }
+            *end = 1.0;
+        }
+        Law::Weights { min, up_to }
+    }
+
+    fn bounds(&self) -> (u32, u32) {
+        match self {
+            Law::Uniform { min, max } | Law::Exponential { min, max, .. } => (*min, *max),
+            Law::Weights { min, up_to } => (*min, *min + (up_to.len() as u32 - 1)),
+        }
+    }
+
+    /// The probability of every number within the bounds, in order.
+    fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
+        match self {
+            Law::Uniform { min, max } => {
+                let each = 1.0 / (f64::from(*max) - f64::from(*min) + 1.0);
+                (*min..=*max).for_each(|number| visit(number, each));
+            }
+            Law::Weights { min, up_to } => {
+                let mut before = 0.0;
+                for (number, &up_to) in (*min..).zip(up_to) {
+                    visit(number, up_to - before);
+                    before = up_to;
+                }
+            }
+            Law::Exponential { mean, min, max } => {
+                let (min, max) = ((*min).max(1), *max);
+                let within = -libm::expm1(-f64::from(max - min + 1) / mean);
+                let of_one = -libm::expm1(-1.0 / mean);
+                for number in min..=max {
+                    let beyond = libm::exp(-f64::from(number - min) / mean);
+                    visit(number, beyond * of_one / within);
+                }
+            }
+        }
+    }
+
+    /// The expectation of a function of the number: a sum over all numbers within the bounds.
+    fn expect(&self, of: impl Fn(u32) -> f64) -> f64 {
+        let mut sum = 0.0;
+        self.for_each(|number, probability| sum += probability * of(number));
+        sum
+    }
+
+    fn mean(&self) -> f64 {
+        match self {
+            Law::Uniform { min, max } => 0.5 * (f64::from(*min) + f64::from(*max)),
+            _ => self.expect(f64::from),
+        }
+    }
+
+    fn draw(&self, stream: &mut Stream) -> u32 {
+        match self {
+            Law::Uniform { min, max } => {
+                min + stream.below(u64::from(max - min) + 1) as u32
+            }
+            Law::Weights { min, up_to } => {
+                let unit = stream.unit();
+                min + up_to.partition_point(|&end| end <= unit) as u32
+            }
+            Law::Exponential { mean, min, max } => {
+                // What an exponential variate exceeds a bound by is exponential again, so drawing
+                // until the number is within the bounds is one draw with the ends cut off.
+                let (min, max) = ((*min).max(1), *max);
+                let within = -libm::expm1(-f64::from(max - min + 1) / mean);
+                let above = -mean * libm::log1p(-stream.unit() * within);
+                (min - 1 + libm::ceil(above) as u32).clamp(min, max)
+            }
+        }
+    }
+}
+
+/// One side to be drawn: the parameters that are meant for it and the bounds it has without them.
+struct Side<'a> {
+    params: &'a Params,
+    form: Form,
+    side: usize,
+    of: usize,
+    least: u32,
+    most: u32,
+}
+
+impl Side<'_> {
+    /// This side's value of a parameter that is one number for all sides or one for each.
+    fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
+        let Some(list) = self.params.get_integers(key) else { return Ok(None) };
+        match list.len() {
+            1 => Ok(Some(list[0])),
+            given if given == self.of => Ok(Some(list[self.side])),
+            given => {
+                let wanted = match self.form {
+                    Form::Block => {
+                        format!("one, or {} for the dimensions of the largest site", self.of)
+                    }
+                    Form::Square(_) => "one for the side of a square".to_owned(),
+                    Form::Subcube => "one for the dimension of a subcube".to_owned(),
+                    Form::Count => "one for the count of processors".to_owned(),
+                };
+                Err(self.params.problem(
+                    key,
+                    format!(
+                        "`{}.{key}` has {given} numbers, but must have {wanted}",
+                        self.params.path()
+                    ),
+                ))
+            }
+        }
+    }
+
+    fn bounds(&self) -> Result<(u32, u32), Problem> {
+        let min = self.get("min")?.unwrap_or(self.least);
+        let max = self.get("max")?.unwrap_or(self.most);
+        if min > max {
+            let own = if self.params.has("max") { "" } else { " on this machine" };
+            return Err(self.params.problem(
+                "min",
+                format!(
+                    "`{0}.min` is {min}, but must be at most `{0}.max`, which is {max}{own}",
+                    self.params.path()
+                ),
+            ));
+        }
+        Ok((min, max))
+    }
+
+    /// Whether the numbers are sizes at all.
+    fn check(&self, law: &Law) -> Result<(), Problem> {
+        let (min, max) = law.bounds();
+        let path = self.params.path();
+        if min < self.least {
+            return Err(self.params.problem(
+                if self.params.has("value") { "value" } else { "min" },
+                format!("the smallest size of `{path}` is {min}, but must be at least {}", self.least),
+            ));
+        }
+        let most = if self.form == Form::Subcube { MOST_NODES.ilog2() } else { MOST_NODES };
+        if max > most {
+            return Err(self.params.problem(
+                if self.params.has("value") { "value" } else { "max" },
+                format!("the largest size of `{path}` is {max}, but must be at most {most}"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A distribution of sizes in the list.
+struct SizeEntry {
+    about: About,
+    build: fn(&Side<'_>) -> Result<Law, Problem>,
+}
+
+impl Named for SizeEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Distributions of sizes, as a family of names.
+pub static SIZES: Family = Family {
+    kind: "distribution of sizes",
+    key: "name",
+    entries: || abouts(ENTRIES),
+    common: &[Param {
+        name: "form",
+        kind: Kind::Choice(&["block", "square", "subcube", "count"]),
+        default: Default::Absent(
+            "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
+        ),
+        help: "what is drawn: each side of a block, the side of a square, the dimension of a \
+               subcube, or a count of processors",
+    }],
+};
+
+static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT];
+
+const MOST: u64 = MOST_NODES as u64;
+
+const MIN: Param = Param {
+    name: "min",
+    kind: Kind::Integers(0, MOST),
+    default: Default::Absent("1; 0 for a subcube"),
+    help: "the smallest size: one number, or one for each side of a block",
+};
+
+const MAX: Param = Param {
+    name: "max",
+    kind: Kind::Integers(0, MOST),
+    default: Default::Absent(
+        "of the largest site: the sides, the shortest side, the dimension less 1, all processors",
+    ),
+    help: "the largest size: one number, or one for each side of a block",
+};
+
+static UNIFORM: SizeEntry = SizeEntry {
+    about: About {
+        name: "uniform",
+        aliases: &[],
+        summary: "Every size from `min` to `max` equally often",
+        source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly",
+        params: &[MIN, MAX],
+    },
+    build: |side| {
+        let (min, max) = side.bounds()?;
+        Ok(Law::Uniform { min, max })
+    },
+};
+
+static NORMAL: SizeEntry = SizeEntry {
+    about: About {
+        name: "normal",
+        aliases: &[],
+        summary: "Middle sizes most often: the normal distribution within 2.5 standard deviations, \
+                  cut into equal cells, one for each size",
+        source: "Chang & Mohapatra; Mohapatra, Yu, Das & Kim",
+        params: &[
+            MIN,
+            MAX,
+            Param {
+                name: "cells",
+                kind: Kind::Choice(&["printed", "computed"]),
+                default: Default::Is("\"printed\""),
+                help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
+                       computed: all digits",
+            },
+        ],
+    },
+    build: |side| {
+        let (min, max) = side.bounds()?;
+        let cells = max - min + 1;
+        let printed = side.params.text("cells") == "printed";
+        Ok(match cells {
+            8 if printed => Law::weights(min, &mirrored(&[0.025, 0.076, 0.162, 0.237])),
+            10 if printed => Law::weights(min, &mirrored(&[0.017, 0.044, 0.093, 0.152, 0.194])),
+            _ => Law::weights(min, &normal_cells(cells)),
+        })
+    },
+};
+
+fn mirrored(half: &[f64]) -> Vec<f64> {
+    half.iter().chain(half.iter().rev()).copied().collect()
+}
+
+/// The normal probability of each of so many equal cells from −2.5 to 2.5 standard deviations,
+/// divided by their sum.
+fn normal_cells(cells: u32) -> Vec<f64> {
+    let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
+    let within = normal_cdf(2.5) - normal_cdf(-2.5);
+    (0..cells).map(|i| (normal_cdf(edge(i + 1)) - normal_cdf(edge(i))) / within).collect()
+}
+
+static DISCRETE: SizeEntry = SizeEntry {
+    about: About {
+        name: "discrete",
+        aliases: &[],
+        summary: "Sizes with the probabilities that are given",
+        source: "general",
+        params: &[
+            Param {
+                name: "probabilities",
+                kind: Kind::Numbers(Range::Share),
+                default: Default::Required,
+                help: "the probability of `min`, of `min` + 1 and so on; their sum is 1",
+            },
+            MIN,
+        ],
+    },
+    build: |side| {
+        let weights = side.params.numbers("probabilities");
+        let total: f64 = weights.iter().sum();
+        if (total - 1.0).abs() > 1e-6 {
+            return Err(side.params.problem(
+                "probabilities",
+                format!(
+                    "the sum of `{}.probabilities` is {total}, but must be 1",
+                    side.params.path()
+                ),
+            ));
+        }
+        Ok(Law::weights(side.get("min")?.unwrap_or(side.least), &weights))
+    },
+};
+
+static EXPONENTIAL: SizeEntry = SizeEntry {
+    about: About {
+        name: "exponential",
+        aliases: &[],
+        summary: "Small sizes most often: an exponential number rounded up, drawn again while it is \
+                  not from `min` to `max`",
+        source: "Al-Kerboly",
+        params: &[
+            Param {
+                name: "mean",
+                kind: Kind::Number(Range::Positive),
+                default: Default::Required,
+                help: "the mean before rounding and drawing again; the load counts with the mean \
+                       after it",
+            },
+            Param {
+                name: "min",
+                kind: Kind::Integers(1, MOST),
+                default: Default::Is("1"),
+                help: "the smallest size: one number, or one for each side of a block",
+            },
+            MAX,
+        ],
+    },
+    build: |side| {
+        let (min, max) = side.bounds()?;
+        Ok(Law::Exponential { mean: side.params.number("mean"), min, max })
+    },
+};
+
+static CONSTANT: SizeEntry = SizeEntry {
+    about: About {
+        name: "constant",
+        aliases: &[],
+        summary: "Every job asks for the same",
+        source: "general",
+        params: &[Param {
+            name: "value",
+            kind: Kind::Integers(0, MOST),
+            default: Default::Required,
+            help: "the size: one number, or one for each side of a block",
+        }],
+    },
+    build: |side| {
+        let value = side.get("value")?.unwrap_or(side.least);
+        Ok(Law::Uniform { min: value, max: value })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(given: &str, machine: &Topology) -> Result<Sizes, Problem> {
+        let table: toml::Table = given.parse().unwrap();
+        Sizes::new(&SIZES.resolve("sizes", &table.into())?, machine)
+    }
+
+    fn mesh(sides: &[u32]) -> Topology {
+        Topology::mesh(sides).unwrap()
+    }
+
+    fn cube(dimension: u32) -> Topology {
+        Topology::hypercube(dimension).unwrap()
+    }
+
+    #[test]
+    fn mean_sizes_and_rates_of_the_papers() {
+        let torus = Topology::torus(&[8, 8, 8]).unwrap();
+        let printed_8 = "name = 'discrete'\n\
+                         probabilities = [0.025, 0.076, 0.162, 0.237, 0.237, 0.162, 0.076, 0.025]";
+        for (given, machine, mean, rate) in [
+            ("name = 'uniform'", &cube(8), 31.875, 1.60627),
+            ("name = 'normal'", &cube(8), 19.761, 2.59096),
+            (printed_8, &cube(8), 19.761, 2.59096),
+            ("name = 'uniform'\nform = 'square'", &mesh(&[32, 32]), 357.5, 0.57287),
+            ("name = 'uniform'", &mesh(&[32, 32]), 272.25, 0.75225),
+            ("name = 'uniform'", &cube(10), 102.3, 2.00196),
+            ("name = 'normal'", &cube(10), 52.605, 3.89316),
+            ("name = 'uniform'\nform = 'count'", &torus, 256.5, 512.0 / (256.5 * 5.0)),
+            ("name = 'uniform'\nmax = 100", &mesh(&[200, 200]), 50.5 * 50.5, 40_000.0 / (50.5 * 50.5 * 5.0)),
+            ("name = 'uniform'\nmax = [3, 5]", &mesh(&[8, 8]), 6.0, 64.0 / 30.0),
+            ("name = 'constant'\nvalue = [3, 5]", &mesh(&[8, 8]), 15.0, 64.0 / 75.0),
+            ("name = 'uniform'", &Topology::flat(128).unwrap(), 64.5, 128.0 / (64.5 * 5.0)),
+        ] {
+            let sizes = made(given, machine).unwrap();
+            assert!((sizes.mean_nodes() - mean).abs() < 1e-9 * mean, "{given}: {}", sizes.mean_nodes());
+            let got = f64::from(machine.grid().nodes()) / (sizes.mean_nodes() * 5.0);
+            assert!((got - rate).abs() < 1e-5, "{given}: {got}");
+        }
+    }
+
+    #[test]
+    fn squares_rounded_up_to_powers_of_two() {
+        let law = Law::Uniform { min: 1, max: 32 };
+        let rounded = law.expect(|side| f64::from(side.next_power_of_two()).powi(2));
+        assert!((rounded - 585.156).abs() < 5e-4, "{rounded}");
+        assert!((1024.0 / (rounded * 5.0) - 0.35).abs() < 1e-5);
+    }
+
+    #[test]
+    fn cells_of_the_normal_distribution() {
+        for (cells, expected) in [
+            (8, vec![0.0245, 0.0762, 0.1624, 0.2370]),
+            (10, vec![0.0167, 0.0446, 0.0930, 0.1518, 0.1939]),
+        ] {
+            let computed = normal_cells(cells);
+            for (i, expected) in expected.iter().enumerate() {
+                assert!((computed[i] - expected).abs() < 5e-5, "{computed:?}");
+                assert!((computed[cells as usize - 1 - i] - expected).abs() < 5e-5);
+            }
+            assert!((computed.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+        }
+        let computed = made("name = 'normal'\ncells = 'computed'", &cube(8)).unwrap();
+        assert!((computed.mean_nodes() - 19.724).abs() < 5e-3, "{}", computed.mean_nodes());
+    }
+
+    #[test]
+    fn draws_follow_the_probabilities_that_the_mean_is_made_of() {
+        for law in [
+            Law::Uniform { min: 3, max: 9 },
+            Law::Uniform { min: 4, max: 4 },
+            Law::weights(2, &[0.2, 0.0, 0.5, 0.3, 0.0]),
+            Law::weights(0, &normal_cells(7)),
+            Law::Exponential { mean: 4.0, min: 1, max: 9 },
+            Law::Exponential { mean: 2.0, min: 5, max: 12 },
+            Law::Exponential { mean: 1e9, min: 1, max: 6 },
+        ] {
+            let mut counts = [0_u32; 16];
+            let mut stream = Stream::new(1, 0, "sizes.0");
+            let draws = 100_000;
+            for _ in 0..draws {
+                counts[law.draw(&mut stream) as usize] += 1;
+            }
+            let mut total = 0.0;
+            law.for_each(|number, probability| {
+                total += probability;
+                let expected = probability * f64::from(draws);
+                let got = f64::from(counts[number as usize]);
+                // Four and a half standard deviations of a binomial count.
+                let slack = 4.5 * (expected * (1.0 - probability)).max(0.0).sqrt() + 1e-6;
+                assert!((got - expected).abs() <= slack, "{law:?} {number}: {got} {expected}");
+            });
+            assert!((total - 1.0).abs() < 1e-12, "{law:?}: {total}");
+        }
+    }
+
+    #[test]
+    fn an_exponential_size_is_what_rounding_up_and_drawing_again_leaves() {
+        let (mean, min, max) = (6.0, 3, 20);
+        let mut counts = [0_u32; 21];
+        let mut stream = Stream::new(5, 0, "slow");
+        let mut kept = 0;
+        while kept < 100_000 {
+            let drawn = (-mean * libm::log(stream.unit())).ceil();
+            if (f64::from(min)..=f64::from(max)).contains(&drawn) {
+                counts[drawn as usize] += 1;
+                kept += 1;
+            }
+        }
+        Law::Exponential { mean, min, max }.for_each(|number, probability| {
+            let expected = probability * 100_000.0;
+            let got = f64::from(counts[number as usize]);
+            assert!((got - expected).abs() < 4.5 * expected.sqrt(), "{number}: {got} {expected}");
+        });
+    }
+
+    #[test]
+    fn forms_follow_the_machine() {
+        let draw = |given: &str, machine: &Topology| {
+            let sizes = made(given, machine).unwrap();
+            let mut streams: Vec<Stream> =
+                (0..sizes.streams()).map(|i| Stream::new(1, 0, &format!("sizes.{i}"))).collect();
+            (streams.len(), sizes.draw(&mut streams))
+        };
+        let value = "name = 'constant'\nvalue = 2";
+        assert_eq!(draw(value, &mesh(&[4, 4])), (2, Request::block(&[2, 2])));
+        assert_eq!(draw(value, &Topology::torus(&[4, 4, 4]).unwrap()), (3, Request::block(&[2, 2, 2])));
+        assert_eq!(draw(value, &cube(4)), (1, Request::Subcube(2)));
+        assert_eq!(draw(value, &Topology::flat(9).unwrap()), (1, Request::Nodes(2)));
+        let form = |form: &str| format!("{value}\nform = '{form}'");
+        assert_eq!(draw(&form("square"), &mesh(&[4, 4, 4])), (1, Request::block(&[2, 2, 2])));
+        assert_eq!(draw(&form("count"), &mesh(&[4, 4])), (1, Request::Nodes(2)));
+        assert_eq!(draw(&form("subcube"), &mesh(&[4, 4])), (1, Request::Subcube(2)));
+        assert_eq!(draw(&form("block"), &cube(2)), (2, Request::block(&[2, 2])));
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_a_sentence() {
+        for (given, machine, sentence) in [
+            (
+                "name = 'uniform'\nmax = [1, 2, 3]",
+                mesh(&[4, 4]),
+                "`sizes.max` has 3 numbers, but must have one, or 2 for the dimensions of the \
+                 largest site",
+            ),
+            (
+                "name = 'uniform'\nform = 'square'\nmax = [1, 2]",
+                mesh(&[4, 4]),
+                "`sizes.max` has 2 numbers, but must have one for the side of a square",
+            ),
+            (
+                "name = 'uniform'\nmin = 5",
+                mesh(&[8, 4]),
+                "`sizes.min` is 5, but must be at most `sizes.max`, which is 4 on this machine",
+            ),
+            (
+                "name = 'uniform'\nmin = 0",
+                mesh(&[8, 4]),
+                "the smallest size of `sizes` is 0, but must be at least 1",
+            ),
+            (
+                "name = 'constant'\nvalue = 25",
+                cube(4),
+                "the largest size of `sizes` is 25, but must be at most 24",
+            ),
+            (
+                "name = 'discrete'\nprobabilities = [0.5, 0.25]",
+                cube(4),
+                "the sum of `sizes.probabilities` is 0.75, but must be 1",
+            ),
+            (
+                "name = 'uniform'\nform = 'block'",
+                Topology::flat(8).unwrap(),
+                "`sizes.form` is \"block\", but a flat machine hands out processors by count only \
+                 (form = \"count\")",
+            ),
+        ] {
+            assert_eq!(made(given, &machine).unwrap_err().message, sentence);
+        }
+    }
+
+    #[test]
+    fn a_machine_of_one_processor_has_sizes_too() {
+        let sizes = made("name = 'uniform'", &cube(1)).unwrap();
+        assert_eq!(sizes.mean_nodes(), 1.0);
+        assert_eq!(made("name = 'uniform'", &mesh(&[1])).unwrap().mean_nodes(), 1.0);
+    }
+}

@@ -1,0 +1,373 @@
+//! The workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals, fitted
+//! to logs of three machines.
+//!
+//! Source: U. Lublin and D. Feitelson, *The workload on parallel supercomputers: modeling the
+//! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
+
+use crate::job::{Job, Request, Time};
+use crate::registry::{About, Default, Kind, Param, Params, Problem, Range};
+use crate::rng::Stream;
+use crate::topology::MOST_NODES;
+
+use super::distribution::functions::gamma_cdf;
+use super::distribution::runtimes::Gamma;
+use super::{BuildError, Setting, Submission, WorkloadEntry, WorkloadError};
+
+/// The entry in the list.
+pub static ENTRY: WorkloadEntry = WorkloadEntry {
+    about: About {
+        name: "lublin",
+        aliases: &["lublin_feitelson"],
+        summary: "The model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
+        source: "Lublin & Feitelson, JPDC 63(11), 2003",
+        params: &[
+            Param {
+                name: "jobs",
+                kind: Kind::Integer(1, 1_000_000_000_000_000),
+                default: Default::Is("10000"),
+                help: "how many jobs there are",
+            },
+            Param {
+                name: "classes",
+                kind: Kind::Choice(&["typeless", "batch", "interactive", "both"]),
+                default: Default::Is("\"typeless\""),
+                help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
+                       merged",
+            },
+            Param {
+                name: "processors",
+                kind: Kind::Integer(1, MOST_NODES as u64),
+                default: Default::Absent("those of the largest site"),
+                help: "the machine whose size the model is scaled to",
+            },
+            Param {
+                name: "p_serial",
+                kind: Kind::Number(Range::Share),
+                default: Default::Absent("that of the class"),
+                help: "the share of jobs with one processor",
+            },
+            Param {
+                name: "p_pow2",
+                kind: Kind::Number(Range::Share),
+                default: Default::Absent("that of the class"),
+                help: "the share of jobs that are rounded to a power of two",
+            },
+            Param {
+                name: "u_low",
+                kind: Kind::Number(Range::NonNegative),
+                default: Default::Absent("that of the class"),
+                help: "the smallest logarithm to base 2 of the size of a parallel job",
+            },
+            Param {
+                name: "u_med",
+                kind: Kind::Number(Range::NonNegative),
+                default: Default::Absent("as far below `u_hi` as in the class"),
+                help: "the logarithm of size where the many small jobs end and the few large begin",
+            },
+            Param {
+                name: "u_hi",
+                kind: Kind::Number(Range::NonNegative),
+                default: Default::Absent(
+                    "that of `processors`; 1.5 less for interactive jobs, as in the fit",
+                ),
+                help: "the largest logarithm to base 2 of the size of a job",
+            },
+            Param {
+                name: "u_prob",
+                kind: Kind::Number(Range::Share),
+                default: Default::Absent("that of the class"),
+                help: "the share of parallel jobs that are small",
+            },
+            Param {
+                name: "arar",
+                kind: Kind::Number(Range::Positive),
+                default: Default::Absent("that of the class"),
+                help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
+            },
+        ],
+    },
+    ends: true,
+    build: |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
+};
+
+/// The fit of one class of jobs. Logarithms of times are natural, of sizes to base 2; gamma
+/// distributions have shape and scale.
+#[derive(Clone, Debug, PartialEq)]
+struct Class {
+    /// Named in streams.
+    name: &'static str,
+    p_serial: f64,
+    p_pow2: f64,
+    u_low: f64,
+    u_med: f64,
+    u_hi: f64,
+    u_prob: f64,
+    short: Gamma,
+    long: Gamma,
+    pa: f64,
+    pb: f64,
+    gap: Gamma,
+    day: Gamma,
+    arar: f64,
+}
+
+const fn gamma(shape: f64, scale: f64) -> Gamma {
+    Gamma { shape, scale }
+}
+
+const TYPELESS: Class = Class {
+    name: "typeless",
+    p_serial: 0.244,
+    p_pow2: 0.576,
+    u_low: 0.8,
+    u_med: 4.5,
+    u_hi: 7.0,
+    u_prob: 0.86,
+    short: gamma(4.2, 0.94),
+    long: gamma(312.0, 0.03),
+    pa: -0.0054,
+    pb: 0.78,
+    gap: gamma(10.2303, 0.4871),
+    day: gamma(8.1737, 3.9631),
+    arar: 1.0225,
+};
+
+const BATCH: Class = Class {
+    name: "batch",
+    p_serial: 0.2927,
+    p_pow2: 0.6686,
+    u_low: 1.2,
+    u_med: 5.0,
+    u_hi: 7.0,
+    u_prob: 0.875,
+    short: gamma(6.57, 0.823),
+    long: gamma(639.1, 0.0156),
+    pa: -0.003,
+    pb: 0.6986,
+    gap: gamma(6.0415, 0.8531),
+    day: gamma(6.1271, 5.2740),
+    arar: 1.0519,
+};
+
+const INTERACTIVE: Class = Class {
+    name: "interactive",
+    p_serial: 0.1541,
+    p_pow2: 0.625,
+    u_low: 1.0,
+    u_med: 3.0,
+    u_hi: 5.5,
+    u_prob: 0.705,
+    short: gamma(3.8351, 0.6605),
+    long: gamma(7.073, 0.6856),
+    pa: -0.0118,
+    pb: 0.9156,
+    gap: gamma(6.5510, 0.6621),
+    day: gamma(8.9186, 3.6680),
+    arar: 0.9797,
+};
+
+/// The logarithm of the size of the machine that the table of the fit is for.
+const FITTED_SIZE: f64 = 7.0;
+
+impl Class {
+    /// The class with what a study says of it, on a machine of so many processors.
+    fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
+        let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
+        let size = libm::log2(f64::from(processors));
+        let u_low = own("u_low", self.u_low);
+        let u_hi = own("u_hi", size - (FITTED_SIZE - self.u_hi));
+        let u_med = own("u_med", (u_hi - (self.u_hi - self.u_med)).max(u_low));
+        if !(u_low <= u_med && u_med <= u_hi) {
+            let key = ["u_hi", "u_med", "u_low"].into_iter().find(|key| params.has(key));
+            return Err(params.problem(
+                key.unwrap_or("processors"),
+                format!(
+                    "`{}` on {processors} processors has {} jobs with `u_low` = {u_low}, `u_med` = \
+                     {u_med} and `u_hi` = {u_hi}, but each must be at least the one before",
+                    params.path(),
+                    self.name
+                ),
+            ));
+        }
+        if u_hi > 31.0 {
+            return Err(params.problem(
+                "u_hi",
+                format!("`{}.u_hi` is {u_hi}, but must be at most 31", params.path()),
+            ));
+        }
+        let arar = own("arar", self.arar);
+        if arar * self.gap.shape * self.gap.scale > LONGEST_LOG_GAP {
+            return Err(params.problem(
+                "arar",
+                format!(
+                    "`{}.arar` is {arar}, but must be at most {:.3}: the model draws gaps of more \
+                     than e^{LONGEST_LOG_GAP} s again, and with it nearly all would be",
+                    params.path(),
+                    LONGEST_LOG_GAP / (self.gap.shape * self.gap.scale)
+                ),
+            ));
+        }
+        Ok(Class {
+            p_serial: own("p_serial", self.p_serial),
+            p_pow2: own("p_pow2", self.p_pow2),
+            u_low,
+            u_med,
+            u_hi,
+            u_prob: own("u_prob", self.u_prob),
+            arar,
+            ..self.clone()
+        })
+    }
+
+    /// A number of processors: one, or a power of 2 with an exponent from two uniform pieces.
+    fn nodes(&self, stream: &mut Stream) -> u32 {
+        let kind = stream.unit();
+        if kind <= self.p_serial {
+            return 1;
+        }
+        let (low, high) = if stream.unit() <= self.u_prob {
+            (self.u_low, self.u_med)
+        } else {
+            (self.u_med, self.u_hi)
+        };
+        let mut exponent = low + (high - low) * stream.unit();
+        if kind <= self.p_serial + self.p_pow2 {
+            // Rounding up must not lead beyond a machine whose size is no power of 2.
+            exponent = libm::round(exponent).min(libm::floor(self.u_hi));
+        }
+        libm::round(libm::exp2(exponent)) as u32
+    }
+
+    /// A run time in whole seconds, of two gamma distributions of its logarithm: the larger the job,
+    /// the rarer the short one.
+    fn run_time(&self, nodes: u32, stream: &mut Stream) -> f64 {
+        let short = (self.pa * f64::from(nodes) + self.pb).clamp(0.0, 1.0);
+        let law = if stream.unit() <= short { &self.short } else { &self.long };
+        loop {
+            let log = law.draw(stream);
+            if log <= LONGEST_LOG_RUN_TIME {
+                return libm::floor(libm::exp(log));
+            }
+        }
+    }
+}
+
+const HALF_HOUR: f64 = 1800.0;
+
+/// Logarithms of gaps and of run times above these are drawn again.
+const LONGEST_LOG_GAP: f64 = 13.0;
+const LONGEST_LOG_RUN_TIME: f64 = 12.0;
+
+/// The arrivals of one class: gaps in a time that runs faster when the day is busy.
+///
+/// Each half hour of the day has a weight, 1 on average. A gap is worth points, and time goes on
+/// until the half hours passed are worth as many. What is left of a half hour is kept for the next
+/// gap.
+struct Arrivals {
+    gap: Gamma,
+    weights: [f64; 48],
+    bucket: usize,
+    points: f64,
+    reminder: f64,
+    clock: f64,
+    stream: Stream,
+}
+
+impl Arrivals {
+    fn new(class: &Class, stream: Stream) -> Arrivals {
+        let mut weights = [0.0; 48];
+        let worth = |i: f64| gamma_cdf(class.day.shape, i / class.day.scale);
+        for i in 11_u32..=58 {
+            weights[(i as usize - 1) % 48] = worth(f64::from(i) + 0.5) - worth(f64::from(i) - 0.5);
+        }
+        let mean = weights.iter().sum::<f64>() / 48.0;
+        for weight in &mut weights {
+            *weight /= mean;
+        }
+        let gap = gamma(class.gap.shape * class.arar, class.gap.scale);
+        Arrivals { gap, weights, bucket: 0, points: 0.0, reminder: 0.0, clock: 0.0, stream }
+    }
+
+    fn next(&mut self) -> f64 {
+        let log = loop {
+            let log = self.gap.draw(&mut self.stream);
+            if log <= LONGEST_LOG_GAP {
+                break log;
+            }
+        };
+        self.points += libm::exp(log) / HALF_HOUR;
+        while self.points > self.weights[self.bucket] {
+            self.points -= self.weights[self.bucket];
+            self.bucket = (self.bucket + 1) % 48;
+            self.clock += HALF_HOUR;
+        }
+        let reminder = self.points / self.weights[self.bucket];
+        self.clock += HALF_HOUR * (reminder - self.reminder);
+        self.reminder = reminder;
+        self.clock
+    }
+}
+
+/// One class with its arrivals and the next of them.
+struct Source {
+    class: Class,
+    arrivals: Arrivals,
+    next: f64,
+    nodes: Stream,
+    run_times: Stream,
+}
+
+struct Lublin {
+    sources: Vec<Source>,
+    jobs: u64,
+    number: u64,
+}
+
+impl Lublin {
+    fn new(params: &Params, setting: &Setting<'_>) -> Result<Lublin, BuildError> {
+        let classes: &[&Class] = match params.text("classes") {
+            "batch" => &[&BATCH],
+            "interactive" => &[&INTERACTIVE],
+            "both" => &[&BATCH, &INTERACTIVE],
+            _ => &[&TYPELESS],
+        };
+        let largest = setting.largest().grid().nodes();
+        let processors = params.get_integer("processors").map_or(largest, |given| given as u32);
+        let mut sources = Vec::new();
+        for class in classes {
+            let class = class.fitted(params, processors)?;
+            let stream = |purpose: &str| {
+                let name = format!("{purpose}.{}", class.name);
+                Stream::new(setting.seed, setting.replication, &name)
+            };
+            let mut arrivals = Arrivals::new(&class, stream("arrivals"));
+            let (nodes, run_times) = (stream("sizes"), stream("runtimes"));
+            sources.push(Source { next: arrivals.next(), arrivals, nodes, run_times, class });
+        }
+        Ok(Lublin { sources, jobs: params.integer("jobs"), number: 0 })
+    }
+}
+
+impl Iterator for Lublin {
+    type Item = Result<Submission, WorkloadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.number == self.jobs {
+            return None;
+        }
+        self.number += 1;
+        let source =
+            self.sources.iter_mut().min_by(|a, b| a.next.total_cmp(&b.next)).expect("a class");
+        let arrival = source.next;
+        source.next = source.arrivals.next();
+        let nodes = source.class.nodes(&mut source.nodes);
+        let runtime = source.class.run_time(nodes, &mut source.run_times);
+        Some(Ok(Submission::Job(Job {
+            number: self.number,
+            arrival: Time::new(arrival),
+            request: Request::Nodes(nodes),
+            runtime,
+            estimate: runtime,
+        })))
+    }
+}

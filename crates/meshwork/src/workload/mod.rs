@@ -1,0 +1,146 @@
+//! Where jobs come from. A workload is an iterator of jobs and knows nothing of the machine's
+//! state, so that every strategy is compared on the same jobs.
+
+pub mod distribution;
+pub mod lublin;
+pub mod statistics;
+pub mod swf;
+pub mod synthetic;
+pub mod table;
+mod transform;
+
+use std::io::BufRead;
+
+use crate::job::Job;
+use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::topology::Topology;
+
+pub use transform::submissions;
+
+/// What a workload hands to the engine, in order of arrival.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Submission {
+    /// A job.
+    Job(Job),
+    /// A line of a log that is no job: it is counted and passed over.
+    Unusable(Unusable),
+}
+
+/// A line of a log that is no job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// Why, in a few words: "no processors", "no run time", "no submit time".
+    pub reason: &'static str,
+}
+
+/// A workload that stops the run: a log that cannot be read on. One sentence, with file and line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct WorkloadError(pub String);
+
+/// Jobs in order of arrival.
+pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>>>;
+
+/// What the model reads but does not open: the caller owns files and formats.
+pub trait Inputs: Sync {
+    /// The text behind a path, decompressed.
+    ///
+    /// # Errors
+    /// One sentence that names the path.
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError>;
+
+    /// The rows of a table of jobs behind a path.
+    ///
+    /// # Errors
+    /// One sentence that names the path.
+    fn rows(&self, path: &str) -> Result<Rows, WorkloadError>;
+}
+
+/// The rows of a table of jobs, in file order.
+pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>>>;
+
+/// Inputs for workloads that read nothing: every path is refused.
+pub struct NoInputs;
+
+impl Inputs for NoInputs {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+        Err(WorkloadError(format!("{path}: this program reads no files")))
+    }
+
+    fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
+        Err(WorkloadError(format!("{path}: this program reads no files")))
+    }
+}
+
+/// What a workload may know when it is built: the machine's shape, never its state.
+pub struct Setting<'a> {
+    /// Every site's topology and speed.
+    pub sites: &'a [(Topology, f64)],
+    /// The seed of the scenario.
+    pub seed: u64,
+    /// Which replication this is, from 0.
+    pub replication: u64,
+    /// Where files come from.
+    pub inputs: &'a dyn Inputs,
+}
+
+impl Setting<'_> {
+    /// The site with most processors, the first of them: the one that sizes are drawn for.
+    #[must_use]
+    pub fn largest(&self) -> &Topology {
+        let mut largest = &self.sites[0].0;
+        for (topology, _) in self.sites {
+            if topology.grid().nodes() > largest.grid().nodes() {
+                largest = topology;
+            }
+        }
+        largest
+    }
+
+    /// Work that the whole machine can do in a unit of time: processors times their speed.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        self.sites.iter().map(|(topology, speed)| f64::from(topology.grid().nodes()) * speed).sum()
+    }
+}
+
+/// Why a workload could not be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// Something in the study.
+    #[error(transparent)]
+    Problem(#[from] Problem),
+    /// Something in what it reads.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+/// A workload in the list.
+pub struct WorkloadEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// Whether it ends by itself; the others need `measure.jobs` or `measure.time`.
+    pub ends: bool,
+    /// Its jobs, on a machine of this shape.
+    pub build: fn(&Params, &Setting<'_>) -> Result<Submissions, BuildError>,
+}
+
+impl Named for WorkloadEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Every workload.
+pub static WORKLOADS: &[&WorkloadEntry] =
+    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY];
+
+/// Workloads, as a family of names.
+pub static FAMILY: Family = Family {
+    kind: "workload",
+    key: "name",
+    entries: || abouts(WORKLOADS),
+    common: transform::PARAMS,
+};

@@ -1,0 +1,228 @@
+//! What a log is like: counts, spans and distributions, from one pass over its lines.
+
+use std::collections::BTreeSet;
+
+use crate::job::Job;
+
+use super::WorkloadError;
+use super::swf::{Header, Line, Record, job};
+
+/// The distribution of one column, over the jobs in which it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Column {
+    /// How many jobs it is known in.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Half of them are at most this: the middle value, or the mean of the two in the middle.
+    pub median: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Column {
+    /// `None` without values.
+    fn of(mut values: Vec<f64>) -> Option<Column> {
+        let count = values.len();
+        if count == 0 {
+            return None;
+        }
+        // Summed in file order, before sorting, so that a sum of whole seconds is exact and others
+        // do not depend on how the sort treats ties.
+        let mean = values.iter().sum::<f64>() / count as f64;
+        values.sort_unstable_by(f64::total_cmp);
+        Some(Column {
+            count: count as u64,
+            mean,
+            median: 0.5 * (values[(count - 1) / 2] + values[count / 2]),
+            min: values[0],
+            max: values[count - 1],
+        })
+    }
+}
+
+/// Statistics of a log. Shares and columns are of the lines that are jobs; `None` is what the log
+/// does not tell.
+///
+/// ```
+/// use meshwork::workload::statistics::Statistics;
+/// use meshwork::workload::swf::records;
+/// let log = "; MaxProcs: 8\n\
+///            1 0 -1 100 4 -1 -1 4 200 -1 1 1 -1 -1 -1 -1 -1 -1\n\
+///            2 50 -1 300 1 -1 -1 1 -1 -1 1 2 -1 -1 -1 -1 -1 -1\n\
+///            3 90 -1 -1 1 -1 -1 1 -1 -1 5 2 -1 -1 -1 -1 -1 -1\n";
+/// let lines = records(Box::new(log.as_bytes()), "log.swf");
+/// let statistics = Statistics::of(lines).unwrap();
+/// assert_eq!((statistics.lines, statistics.jobs, statistics.no_run_time), (3, 2, 1));
+/// assert_eq!(statistics.run_time.unwrap().median, 200.0);
+/// assert_eq!(statistics.load, Some((100.0 * 4.0 + 300.0) / (8.0 * 50.0)));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// The comments of the log, wherever they stand.
+    pub header: Header,
+    /// Lines that are not comments.
+    pub lines: u64,
+    /// Lines that are jobs.
+    pub jobs: u64,
+    /// Lines passed over because the run time is not known.
+    pub no_run_time: u64,
+    /// Lines passed over because no processors are known, among the others.
+    pub no_processors: u64,
+    /// Lines passed over because the time of submission is not known, among the others.
+    pub no_submit_time: u64,
+    /// Lines, of all, with a time of submission before that of the line above.
+    pub out_of_order: u64,
+    /// When the first job was submitted, in seconds on the log's clock.
+    pub first_submit: Option<f64>,
+    /// When the last job was submitted.
+    pub last_submit: Option<f64>,
+    /// Processors of the machine by the header: `MaxProcs`, or else `MaxNodes`.
+    pub processors_by_header: Option<u64>,
+    /// Processors of the largest job.
+    pub largest_job: Option<u64>,
+    /// Run times, in seconds.
+    pub run_time: Option<Column>,
+    /// Processors asked for.
+    pub processors: Option<Column>,
+    /// Seconds from one submission to the next, in order of submission.
+    pub interarrival: Option<Column>,
+    /// Run time over requested time, where there is a request.
+    pub accuracy: Option<Column>,
+    /// Jobs without a requested time.
+    pub no_request: u64,
+    /// Jobs that ran longer than requested.
+    pub beyond_request: u64,
+    /// Jobs with a run time of 0.
+    pub zero_run_time: u64,
+    /// The share of jobs on one processor.
+    pub serial: Option<f64>,
+    /// The share of jobs on a power of two of processors, one included.
+    pub power_of_two: Option<f64>,
+    /// Work asked for over what the machine can do from the first submission to the last: the sum
+    /// of processors times run time, over processors of the machine times that span. The machine is
+    /// the one of the header, or as large as the largest job.
+    pub load: Option<f64>,
+    /// Users that are told apart.
+    pub users: u64,
+}
+
+impl Statistics {
+    /// The statistics of these lines.
+    ///
+    /// Four numbers of every job are held in memory, for the medians.
+    ///
+    /// # Errors
+    /// The first line that cannot be read.
+    pub fn of(
+        lines: impl Iterator<Item = Result<Line, WorkloadError>>,
+    ) -> Result<Statistics, WorkloadError> {
+        let mut collected = Collected::default();
+        for line in lines {
+            match line? {
+                Line::Comment(comment) => collected.statistics.header.add(&comment),
+                Line::Record { line, record } => collected.add(line, &record)?,
+            }
+        }
+        Ok(collected.finish())
+    }
+
+    /// Seconds from the first submission to the last.
+    #[must_use]
+    pub fn span(&self) -> Option<f64> {
+        Some(self.last_submit? - self.first_submit?)
+    }
+
+    /// Lines that are no jobs.
+    #[must_use]
+    pub fn unusable(&self) -> u64 {
+        self.no_run_time + self.no_processors + self.no_submit_time
+    }
+
+    /// Processors of the machine: by the header, or else those of the largest job.
+    #[must_use]
+    pub fn machine(&self) -> Option<u64> {
+        self.processors_by_header.or(self.largest_job)
+    }
+}
+
+#[derive(Default)]
+struct Collected {
+    statistics: Statistics,
+    run_times: Vec<f64>,
+    processors: Vec<f64>,
+    submits: Vec<f64>,
+    accuracies: Vec<f64>,
+    work: f64,
+    serial: u64,
+    powers_of_two: u64,
+    users: BTreeSet<u64>,
+    submit_above: Option<f64>,
+}
+
+impl Collected {
+    fn add(&mut self, line: u64, record: &Record) -> Result<(), WorkloadError> {
+        let statistics = &mut self.statistics;
+        statistics.lines += 1;
+        let below_the_line_above = self.submit_above.is_some_and(|above| record.submit() < above);
+        statistics.out_of_order += u64::from(below_the_line_above);
+        self.submit_above = Some(record.submit());
+        match job(record, statistics.lines) {
+            Ok(Ok(job)) => self.add_job(&job, record),
+            Ok(Err("no run time")) => statistics.no_run_time += 1,
+            Ok(Err("no processors")) => statistics.no_processors += 1,
+            Ok(Err(_)) => statistics.no_submit_time += 1,
+            Err(what) => return Err(WorkloadError(format!("line {line}: {what}"))),
+        }
+        Ok(())
+    }
+
+    fn add_job(&mut self, job: &Job, record: &Record) {
+        let nodes = job.request.nodes();
+        self.statistics.jobs += 1;
+        self.run_times.push(job.runtime);
+        self.processors.push(nodes as f64);
+        self.submits.push(job.arrival.units());
+        self.work += job.runtime * nodes as f64;
+        self.serial += u64::from(nodes == 1);
+        self.powers_of_two += u64::from(nodes.is_power_of_two());
+        self.statistics.zero_run_time += u64::from(job.runtime == 0.0);
+        match record.requested_time() {
+            Some(requested) => {
+                self.accuracies.push(job.runtime / requested);
+                self.statistics.beyond_request += u64::from(job.runtime > requested);
+            }
+            None => self.statistics.no_request += 1,
+        }
+        self.users.extend(record.user().map(f64::to_bits));
+    }
+
+    fn finish(mut self) -> Statistics {
+        let mut statistics = self.statistics;
+        self.submits.sort_by(f64::total_cmp);
+        statistics.first_submit = self.submits.first().copied();
+        statistics.last_submit = self.submits.last().copied();
+        statistics.processors_by_header = statistics.header.processors();
+        statistics.interarrival =
+            Column::of(self.submits.windows(2).map(|pair| pair[1] - pair[0]).collect());
+        statistics.run_time = Column::of(self.run_times);
+        statistics.processors = Column::of(self.processors);
+        statistics.accuracy = Column::of(self.accuracies);
+        statistics.largest_job = statistics.processors.map(|column| column.max as u64);
+        let jobs = statistics.jobs as f64;
+        if statistics.jobs > 0 {
+            statistics.serial = Some(self.serial as f64 / jobs);
+            statistics.power_of_two = Some(self.powers_of_two as f64 / jobs);
+        }
+        statistics.users = self.users.len() as u64;
+        let possible = statistics
+            .machine()
+            .zip(statistics.span())
+            .map(|(processors, span)| processors as f64 * span)
+            .filter(|&possible| possible > 0.0);
+        statistics.load = possible.map(|possible| self.work / possible);
+        statistics
+    }
+}

@@ -1,0 +1,427 @@
+//! The Standard Workload Format: one job a line, 18 numbers in a fixed order, −1 where a number is
+//! not known, and comments that begin with a semicolon.
+//!
+//! Source: Chapin et al., *Benchmarks and standards for the evaluation of parallel job schedulers*,
+//! JSSPP 1999, and version 2.2 of the format on the pages of the Parallel Workloads Archive.
+
+use std::io::{self, BufRead, Read, Write};
+
+use crate::registry::LARGEST;
+use crate::workload::WorkloadError;
+
+/// What the 18 fields of a line are called, in their order.
+pub const FIELDS: [&str; 18] = [
+    "job number",
+    "submit time",
+    "wait time",
+    "run time",
+    "processors",
+    "processor time",
+    "memory",
+    "requested processors",
+    "requested time",
+    "requested memory",
+    "status",
+    "user",
+    "group",
+    "application",
+    "queue",
+    "partition",
+    "preceding job",
+    "think time",
+];
+
+/// The longest line that is read: nobody's job takes more, and a file that is no log at all must not
+/// fill the memory.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// One line of a log: 18 numbers, −1 where one is not known.
+///
+/// ```
+/// use meshwork::workload::swf::{Record, write_record};
+/// let record = Record::parse(b"7 120 -1 60 4 12.50 -1 8 90 -1 1 3 1 -1 1 -1 -1 -1").unwrap();
+/// assert_eq!((record.number(), record.run_time(), record.processors()), (7.0, 60.0, 8.0));
+/// let mut text = Vec::new();
+/// write_record(&mut text, &record).unwrap();
+/// assert_eq!(text, b"7 120 -1 60 4 12.5 -1 8 90 -1 1 3 1 -1 1 -1 -1 -1\n");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// The numbers, in the order of [`FIELDS`].
+    pub fields: [f64; 18],
+}
+
+impl Record {
+    /// The first 18 fields of a line, which may be separated by any blanks; what follows them is
+    /// ignored.
+    ///
+    /// # Errors
+    /// What is wrong with the line, in words that follow `PATH:LINE:`.
+    pub fn parse(line: &[u8]) -> Result<Record, String> {
+        let mut record = Record { fields: [-1.0; 18] };
+        if record.read(line) { Ok(record) } else { Err(fault(line)) }
+    }
+
+    /// Field 1: the job's number.
+    #[must_use]
+    pub fn number(&self) -> f64 {
+        self.fields[0]
+    }
+
+    /// Field 2: when the job was submitted, in seconds.
+    #[must_use]
+    pub fn submit(&self) -> f64 {
+        self.fields[1]
+    }
+
+    /// Field 4: how long it ran, in seconds.
+    #[must_use]
+    pub fn run_time(&self) -> f64 {
+        self.fields[3]
+    }
+
+    /// The processors that it asked for (field 8), or got (field 5) where that is not known.
+    #[must_use]
+    pub fn processors(&self) -> f64 {
+        if self.fields[7] > 0.0 { self.fields[7] } else { self.fields[4] }
+    }
+
+    /// The run time that its user asked for (field 9), where that is known.
+    #[must_use]
+    pub fn requested_time(&self) -> Option<f64> {
+        Some(self.fields[8]).filter(|&requested| requested > 0.0)
+    }
+
+    /// Field 12: whose job it is, where that is known.
+    #[must_use]
+    pub fn user(&self) -> Option<f64> {
+        Some(self.fields[11]).filter(|&user| user >= 0.0)
+    }
+
+    /// Reads a line into this record. `false` where it is no line of a log; [`fault`] says why.
+    ///
+    /// This is what reading a log spends its time in: whole numbers of up to 15 digits, which is
+    /// nearly all of them, take one multiplication and one addition for each digit.
+    #[inline]
+    pub(super) fn read(&mut self, line: &[u8]) -> bool {
+        let mut at = 0;
+        for field in &mut self.fields {
+            while at < line.len() && is_blank(line[at]) {
+                at += 1;
+            }
+            let start = at;
+            let negative = at < line.len() && line[at] == b'-';
+            at += usize::from(negative);
+            let digits_from = at;
+            let mut number: u64 = 0;
+            while at < line.len() && line[at].is_ascii_digit() {
+                number = number.wrapping_mul(10).wrapping_add(u64::from(line[at] - b'0'));
+                at += 1;
+            }
+            let digits = at - digits_from;
+            let whole = at == line.len() || is_blank(line[at]);
+            if whole && digits.wrapping_sub(1) < 15 {
+                let number = number as f64;
+                *field = if negative { 0.0 - number } else { number };
+                continue;
+            }
+            while at < line.len() && !is_blank(line[at]) {
+                at += 1;
+            }
+            match number_in(&line[start..at]) {
+                Some(number) if number.abs() <= LARGEST => *field = number + 0.0,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// Whether a byte separates fields: any blank or control character.
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte <= b' '
+}
+
+/// A number as a log may write it: decimals, and an exponent too, though no log is known to have one.
+#[cold]
+fn number_in(token: &[u8]) -> Option<f64> {
+    if let Some(number) = short_decimal(token) {
+        return Some(number);
+    }
+    let plain = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    if !token.iter().all(plain) {
+        return None; // `inf` and `nan` are numbers to the standard library
+    }
+    std::str::from_utf8(token).ok()?.parse().ok()
+}
+
+/// A decimal of up to 15 digits. Its digits and its power of ten are then exact, so that one division
+/// rounds as correctly as the standard library does.
+fn short_decimal(token: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (negative, digits) = match token.split_first() {
+        Some((b'-', digits)) => (true, digits),
+        _ => (false, token),
+    };
+    if !(2..=16).contains(&digits.len()) {
+        return None;
+    }
+    let mut number: u64 = 0;
+    let mut point = None;
+    for (i, &byte) in digits.iter().enumerate() {
+        if byte.is_ascii_digit() {
+            number = number * 10 + u64::from(byte - b'0');
+        } else if byte == b'.' && point.is_none() {
+            point = Some(i);
+        } else {
+            return None;
+        }
+    }
+    let number = number as f64 / POWERS[digits.len() - 1 - point?];
+    Some(if negative { -number } else { number })
+}
+
+/// What is wrong with a line that [`Record::read`] did not understand.
+#[cold]
+pub(super) fn fault(line: &[u8]) -> String {
+    let mut fields = line.split(|&byte| is_blank(byte)).filter(|field| !field.is_empty());
+    for (i, name) in FIELDS.iter().enumerate() {
+        let Some(field) = fields.next() else {
+            return format!(
+                "a line of a log in the Standard Workload Format has 18 fields, this one has {i}"
+            );
+        };
+        let shown = || {
+            let text = String::from_utf8_lossy(&field[..field.len().min(40)]);
+            text.escape_debug().to_string()
+        };
+        match number_in(field) {
+            None => return format!("field {} ({name}) is `{}`, but must be a number", i + 1, shown()),
+            Some(number) if number.abs() > LARGEST => {
+                return format!(
+                    "field {} ({name}) is `{}`, but must be a number from -1e15 to 1e15",
+                    i + 1,
+                    shown()
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    "a line of a log in the Standard Workload Format has 18 numbers".to_owned()
+}
+
+/// The lines of a log that are not blank, one at a time in a buffer that is used again.
+pub(super) struct Lines {
+    reader: Box<dyn BufRead>,
+    path: String,
+    buffer: Vec<u8>,
+    line: u64,
+}
+
+impl Lines {
+    pub(super) fn new(reader: Box<dyn BufRead>, path: &str) -> Lines {
+        Lines { reader, path: path.to_owned(), buffer: Vec::with_capacity(256), line: 0 }
+    }
+
+    /// The next line with anything in it, from its first byte that is not blank; `None` at the end.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, WorkloadError> {
+        loop {
+            self.buffer.clear();
+            let mut limited = (&mut self.reader).take(LONGEST_LINE);
+            let length = limited.read_until(b'\n', &mut self.buffer).map_err(|error| {
+                WorkloadError(format!("{}: {error} after line {}", self.path, self.line))
+            })?;
+            if length == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if length as u64 == LONGEST_LINE && self.buffer.last() != Some(&b'\n') {
+                return Err(self.error("a line of more than a million bytes is not one of a log"));
+            }
+            let mut start = 0;
+            if self.line == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                start = 3; // a mark that some editors put in front of a text
+            }
+            while start < length && is_blank(self.buffer[start]) {
+                start += 1;
+            }
+            if start < length {
+                return Ok(Some(&self.buffer[start..]));
+            }
+        }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// An error in the line that was read last.
+    #[cold]
+    pub(super) fn error(&self, what: impl std::fmt::Display) -> WorkloadError {
+        WorkloadError(format!("{}:{}: {what}", self.path, self.line))
+    }
+}
+
+/// One line of a log that is not blank.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// A comment: what follows the semicolon, without blanks at its end. See [`Header::add`].
+    Comment(String),
+    /// A job.
+    Record {
+        /// The number of the line in the file, from 1.
+        line: u64,
+        /// What it says.
+        record: Record,
+    },
+}
+
+/// Every line of a log, in file order. It ends after the first error.
+pub fn records(
+    reader: Box<dyn BufRead>,
+    path: &str,
+) -> impl Iterator<Item = Result<Line, WorkloadError>> + use<> {
+    Records { lines: Lines::new(reader, path), ended: false }
+}
+
+struct Records {
+    lines: Lines,
+    ended: bool,
+}
+
+impl Iterator for Records {
+    type Item = Result<Line, WorkloadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let item = match self.lines.next() {
+            Ok(Some([b';', comment @ ..])) => {
+                Ok(Line::Comment(String::from_utf8_lossy(comment).trim_end().to_owned()))
+            }
+            Ok(Some(text)) => match Record::parse(text) {
+                Ok(record) => Ok(Line::Record { line: self.lines.line(), record }),
+                Err(what) => Err(self.lines.error(what)),
+            },
+            Ok(None) => {
+                self.ended = true;
+                return None;
+            }
+            Err(error) => Err(error),
+        };
+        self.ended = item.is_err();
+        Some(item)
+    }
+}
+
+/// What the comments of a log say: labels with values, in their order.
+///
+/// A comment without a label, such as the second line of a note, has an empty label and keeps its
+/// text as it is.
+///
+/// ```
+/// use meshwork::workload::swf::Header;
+/// let mut header = Header::default();
+/// header.add(" MaxNodes: 128 (of 144)");
+/// header.add(" Note: First line");
+/// header.add("       and second line");
+/// assert_eq!(header.get("MaxNodes"), Some("128 (of 144)"));
+/// assert_eq!(header.number("MaxNodes"), Some(128));
+/// assert_eq!(header.entries[2], (String::new(), "       and second line".to_owned()));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Label and value of every comment. Labels such as `Note` and `Queue` come several times.
+    pub entries: Vec<(String, String)>,
+}
+
+impl Header {
+    /// Adds a comment: the text after its semicolon.
+    pub fn add(&mut self, comment: &str) {
+        let comment = comment.trim_end();
+        let entry = match comment.split_once(':') {
+            Some((label, value)) if is_label(label.trim()) && !value.starts_with('/') => {
+                (label.trim().to_owned(), value.trim().to_owned())
+            }
+            _ => (String::new(), comment.to_owned()),
+        };
+        self.entries.push(entry);
+    }
+
+    /// The value of the first comment with this label.
+    #[must_use]
+    pub fn get(&self, label: &str) -> Option<&str> {
+        self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())
+    }
+
+    /// The whole number with which the value of this label begins.
+    #[must_use]
+    pub fn number(&self, label: &str) -> Option<u64> {
+        let value = self.get(label)?;
+        let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+        value[..end].parse().ok()
+    }
+
+    /// The processors of the machine that the log is from: `MaxProcs`, or else `MaxNodes`.
+    #[must_use]
+    pub fn processors(&self) -> Option<u64> {
+        let known = |label| self.number(label).filter(|&processors| processors > 0);
+        known("MaxProcs").or_else(|| known("MaxNodes"))
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// The comments at the beginning of a log. Reading stops at the first job.
+///
+/// # Errors
+/// What cannot be read, with the line after which.
+pub fn header(reader: Box<dyn BufRead>, path: &str) -> Result<Header, WorkloadError> {
+    let mut lines = Lines::new(reader, path);
+    let mut header = Header::default();
+    while let Some([b';', comment @ ..]) = lines.next()? {
+        header.add(&String::from_utf8_lossy(comment));
+    }
+    Ok(header)
+}
+
+/// Writes the comments of a log, as [`header`] reads them.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_header(to: &mut dyn Write, header: &Header) -> io::Result<()> {
+    for (label, value) in &header.entries {
+        let value = value.replace(['\n', '\r'], " ");
+        if label.is_empty() {
+            writeln!(to, ";{value}")?;
+        } else {
+            writeln!(to, "{}", format!("; {label}: {value}").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes one line of a log: whole numbers without a decimal point, others in the shortest form that
+/// is read back as the same number.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_record(to: &mut dyn Write, record: &Record) -> io::Result<()> {
+    for (i, field) in record.fields.iter().enumerate() {
+        let end = if i + 1 < record.fields.len() { ' ' } else { '\n' };
+        write!(to, "{}{end}", field + 0.0)?; // −0 is written as 0
+    }
+    Ok(())
+}

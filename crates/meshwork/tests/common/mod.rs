@@ -1,0 +1,133 @@
+//! What the integration tests share: jobs by hand, transcripts, and machines of every wiring.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::fmt::Write as _;
+
+use meshwork::engine::{Setup, simulate};
+use meshwork::job::{Job, Request, Time};
+use meshwork::observe::{Event, JobId, Observer};
+use meshwork::rng::Stream;
+use meshwork::scenario::{Outcome, Scenario};
+use meshwork::topology::Topology;
+use meshwork::workload::{Submission, Submissions};
+
+/// A job that arrives, asks and runs like this; its estimate is its run time.
+pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
+    Job { number: 0, arrival: Time::new(arrival), request, runtime, estimate: runtime }
+}
+
+/// Jobs as a workload.
+pub(crate) fn submissions(jobs: Vec<Job>) -> Submissions {
+    Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
+}
+
+/// A scenario from TOML, with a workload that is not used.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    let mut table: toml::Table = text.parse().expect("the test writes TOML");
+    if !table.contains_key("workload") {
+        let unused: toml::Table = "name = 'lublin'".parse().unwrap();
+        table.insert("workload".to_owned(), unused.into());
+    }
+    Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// One line for every event, exact to the last bit.
+#[derive(Default)]
+pub(crate) struct Transcript {
+    pub text: String,
+}
+
+impl Observer for Transcript {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let line = match event {
+            Event::Unusable(line) => format!("unusable {line:?}"),
+            Event::Arrived(id, job) => format!("arrived {} {}", id.0, job.request),
+            Event::Refused(id, job) => format!("refused {} {}", id.0, job.request),
+            Event::TurnedAway(id, _) => format!("turned away {}", id.0),
+            Event::Promised(id, at) => format!("promised {} {at}", id.0),
+            Event::Started(run) => {
+                format!("started {} site {} {:?}", run.id.0, run.site, run.placement.blocks)
+            }
+            Event::Moved { running, from } => {
+                format!("moved {} {:?} {:?}", running.id.0, from.blocks, running.placement.blocks)
+            }
+            Event::Finished(run) => format!("finished {}", run.id.0),
+        };
+        writeln!(self.text, "{now} {line}").unwrap();
+    }
+}
+
+/// Runs jobs under a scenario and returns the outcome and the transcript.
+pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
+    let mut transcript = Transcript::default();
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut transcript).unwrap();
+    (outcome, transcript.text)
+}
+
+/// The start of every job, in order of arrival.
+pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
+    #[derive(Default)]
+    struct Starts(Vec<Option<f64>>);
+    impl Starts {
+        fn set(&mut self, id: JobId, start: Option<f64>) {
+            self.0.resize(self.0.len().max(id.0 as usize + 1), None);
+            self.0[id.0 as usize] = start;
+        }
+    }
+    impl Observer for Starts {
+        fn observe(&mut self, now: Time, event: &Event<'_>) {
+            match event {
+                Event::Arrived(id, _) | Event::Refused(id, _) => self.set(*id, None),
+                Event::Started(run) => self.set(run.id, Some(now.units())),
+                _ => {}
+            }
+        }
+    }
+    let mut seen = Starts::default();
+    simulate(setup, submissions(jobs), &mut seen).unwrap();
+    seen.0
+}
+
+/// Small machines of every wiring, as TOML and as topologies.
+pub(crate) fn machines() -> Vec<(String, Topology)> {
+    let mut all = Vec::new();
+    for sides in [&[12][..], &[6, 5], &[4, 3, 3], &[3, 2, 2, 3], &[2, 2, 2, 2]] {
+        for name in ["mesh", "torus"] {
+            let topology = match name {
+                "mesh" => Topology::mesh(sides),
+                _ => Topology::torus(sides),
+            };
+            all.push((format!("topology = '{name}', dims = {sides:?}"), topology.unwrap()));
+        }
+    }
+    all.push((
+        "topology = 'hypercube', dimension = 4".to_owned(),
+        Topology::hypercube(4).unwrap(),
+    ));
+    all.push(("topology = 'flat', processors = 20".to_owned(), Topology::flat(20).unwrap()));
+    all
+}
+
+/// Random jobs for a machine: blocks, counts and subcubes, with tenths of units for times, so that
+/// instants tie often and are not exact in binary.
+pub(crate) fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
+    let mut rng = Stream::new(seed, 0, "test jobs");
+    let grid = topology.grid();
+    let mut now = 0.0;
+    (0..count)
+        .map(|_| {
+            now += rng.below((40.0 / load) as u64) as f64 * 0.1;
+            let request = match rng.below(3) {
+                0 => Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32),
+                1 => Request::Subcube(rng.below(3) as u32),
+                _ => Request::Block(
+                    grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
+                ),
+            };
+            let runtime = rng.below(100) as f64 * 0.1;
+            let estimate = runtime + rng.below(3) as f64 * 1.7;
+            Job { number: 0, arrival: Time::new(now), request, runtime, estimate }
+        })
+        .collect()
+}
