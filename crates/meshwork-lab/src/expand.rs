@@ -5,7 +5,7 @@ use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
 use crate::set::{depth, plain, set};
-use crate::study::{Refused, Replications, Study, is_within};
+use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 
 /// The most scenarios that a study may have.
 pub const MOST_SCENARIOS: u64 = 1_000_000;
@@ -33,7 +33,9 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
             let count = product.map_or_else(|| "more than 10^38".to_owned(), |n| n.to_string());
             let problem = Problem::new(
                 "sweep",
-                format!("`[sweep]` makes {count} scenarios, but at most {MOST_SCENARIOS} can be run"),
+                format!(
+                    "`[sweep]` makes {count} scenarios, but at most {MOST_SCENARIOS} can be run"
+                ),
             );
             Err(study.refused(&problem))
         }
@@ -55,7 +57,8 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     for index in 0..count {
         points.push(point(study, index)?);
     }
-    if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first()) {
+    if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
+    {
         check_metric(study, of, point)?;
     }
     Ok(points)
@@ -67,10 +70,35 @@ enum Origin<'a> {
     Setting(&'a str),
 }
 
+/// A value laid over the study's own table: its path, and where it was written.
+type Laid<'a> = (String, &'a Value, Origin<'a>);
+
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
+    let (swept, laid) = layers(study, index);
+    let mut table: Table = study.scenario.clone();
+    for (key, value, origin) in &laid {
+        set(&mut table, key, (*value).clone())
+            .map_err(|problem| blame(study, &problem, Some(origin)))?;
+    }
+    let scenario = Scenario::read(&table).map_err(|problem| refused_at(study, &laid, &problem))?;
+    Ok(Point { swept, scenario })
+}
+
+/// A problem with the scenario of this index, as a sentence that begins with where it was written.
+pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused {
+    refused_at(study, &layers(study, index as u64).1, problem)
+}
+
+fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
+    let origin = laid.iter().rev().find(|(key, _, _)| is_within(&problem.path, key));
+    blame(study, problem, origin.map(|(_, _, origin)| origin))
+}
+
+/// The swept values of a scenario, and all that is laid over the study's table, in that order.
+fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());
-    let mut laid: Vec<(String, &Value, Origin<'_>)> = Vec::new();
+    let mut laid: Vec<Laid<'_>> = Vec::new();
     for (axis, key) in study.sweep.iter().enumerate().rev() {
         let element = (rest % key.values.len() as u64) as usize;
         rest /= key.values.len() as u64;
@@ -82,21 +110,12 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     for setting in &study.settings {
         let key = plain(&setting.key);
         let first = key.split(['.', '[']).next().unwrap_or_default();
-        if crate::study::SCENARIO_KEYS.contains(&first) {
+        if SCENARIO_KEYS.contains(&first) {
             laid.push((key, &setting.value, Origin::Setting(&setting.text)));
         }
     }
     laid.sort_by_key(|(key, _, _)| depth(key));
-    let mut table: Table = study.scenario.clone();
-    for (key, value, origin) in &laid {
-        set(&mut table, key, (*value).clone())
-            .map_err(|problem| blame(study, &problem, Some(origin)))?;
-    }
-    let scenario = Scenario::read(&table).map_err(|problem| {
-        let origin = laid.iter().rev().find(|(key, _, _)| is_within(&problem.path, key));
-        blame(study, &problem, origin.map(|(_, _, origin)| origin))
-    })?;
-    Ok(Point { swept, scenario })
+    (swept, laid)
 }
 
 fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refused {
@@ -201,8 +220,9 @@ mod tests {
 
     #[test]
     fn an_inner_key_swept_before_its_component_is_not_lost() {
-        let text =
-            format!("{BASE}[sweep]\n'allocator.rotation' = ['never', 'best']\nallocator = ['ff']\n");
+        let text = format!(
+            "{BASE}[sweep]\n'allocator.rotation' = ['never', 'best']\nallocator = ['ff']\n"
+        );
         let points = expand(&study(&text, &[])).unwrap();
         assert_eq!(points[1].scenario.table()["allocator"]["rotation"].as_str(), Some("best"));
     }

@@ -12,18 +12,18 @@
 //! comes back as sentences. **No result depends on the number of threads, or on how often a sweep
 //! was interrupted.**
 
-pub mod study;
-pub mod set;
-pub mod locate;
+pub mod check;
 pub mod expand;
 pub mod inputs;
-pub mod runs;
-pub mod store;
 pub mod joboutput;
-pub mod statistics;
-pub mod summary;
 pub mod lab;
-pub mod check;
+pub mod locate;
+pub mod runs;
+pub mod set;
+pub mod statistics;
+pub mod store;
+pub mod study;
+pub mod summary;
 
 pub use lab::{Finished, Options, run};
 pub use study::{Refused, Study};

@@ -146,7 +146,9 @@ fn steps(path: &str) -> Result<Vec<Step>, Problem> {
     let refuse = || {
         Problem::new(
             "",
-            format!("`{path}` is no path to a key: write words joined by dots, as in `workload.load`"),
+            format!(
+                "`{path}` is no path to a key: write words joined by dots, as in `workload.load`"
+            ),
         )
     };
     let mut steps = Vec::new();
@@ -216,7 +218,10 @@ mod tests {
             ("seed.x", "`seed` is 1, but must be a table for `x` to be set in it"),
             ("seed[0]", "`seed` is 1, but must be a list for its [0] to be set"),
             ("dims[2]", "`dims` has 2 elements, counted from 0, and no [2]"),
-            ("a..b", "`a..b` is no path to a key: write words joined by dots, as in `workload.load`"),
+            (
+                "a..b",
+                "`a..b` is no path to a key: write words joined by dots, as in `workload.load`",
+            ),
             ("", "`` is no path to a key: write words joined by dots, as in `workload.load`"),
         ] {
             let mut study = table("seed = 1\ndims = [3, 4]");

@@ -1,14 +1,19 @@
 //! The study file: what a user writes, read strictly.
 
+mod keys;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use meshwork::registry::{self, Default, Kind, Param, Problem, Range, join};
+use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
 use crate::inputs::reading_failed;
 use crate::locate::{Lines, line_at};
 use crate::set::{assignment, plain, set};
+
+pub use keys::MOST_REPLICATIONS;
+use keys::{PARAMS, job_formats, read_claims, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,
 /// and where.
@@ -27,54 +32,6 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "machine",
     "workload",
     "measure",
-];
-
-/// Replications are at most this many, so that counts of runs stay countable.
-pub const MOST_REPLICATIONS: u64 = 1_000_000;
-
-static PARAMS: &[&Param] = &[
-    &Param {
-        name: "name",
-        kind: Kind::Text,
-        default: Default::Absent("the file's name without its ending"),
-        help: "what the study is called",
-    },
-    &Param {
-        name: "description",
-        kind: Kind::Text,
-        default: Default::Absent("none"),
-        help: "what it asks",
-    },
-    &Param {
-        name: "replications",
-        kind: Kind::Integer(1, MOST_REPLICATIONS),
-        default: Default::Absent("1, unless `precision` is given"),
-        help: "how often each scenario is run, each time with other random numbers",
-    },
-    &Param {
-        name: "precision",
-        kind: Kind::Number(Range::Inside),
-        default: Default::Absent("a fixed number of replications"),
-        help: "replicate until the 95 % interval is within this share of the mean",
-    },
-    &Param {
-        name: "precision_of",
-        kind: Kind::Text,
-        default: Default::Absent("the first of `measure.metrics`, else turnaround"),
-        help: "the metric whose interval `precision` watches",
-    },
-    &Param {
-        name: "min_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
-        default: Default::Absent("5"),
-        help: "with `precision`, the replications before the first look",
-    },
-    &Param {
-        name: "max_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
-        default: Default::Absent("100"),
-        help: "with `precision`, the replications after which it is given up",
-    },
 ];
 
 /// How often each scenario is run.
@@ -249,7 +206,8 @@ impl Study {
             // The command line overrules the file, also where the two exclude each other.
             match key.as_str() {
                 "replications" => {
-                    for other in ["precision", "precision_of", "min_replications", "max_replications"]
+                    for other in
+                        ["precision", "precision_of", "min_replications", "max_replications"]
                     {
                         document.remove(other);
                     }
@@ -259,7 +217,16 @@ impl Study {
                 }
                 _ => {}
             }
-            set(&mut document, &key, value.clone())
+            // In these two tables a dotted path is one key.
+            let plain = plain(&key);
+            let path = ["sweep", "compare"]
+                .iter()
+                .find_map(|table| {
+                    let inner = plain.strip_prefix(table)?.strip_prefix('.')?;
+                    Some(format!("{table}.\"{inner}\""))
+                })
+                .unwrap_or_else(|| key.clone());
+            set(&mut document, &path, value.clone())
                 .map_err(|problem| Refused(format!("--set {text}: {problem}")))?;
             study.settings.push(Setting { text: text.clone(), key, value });
         }
@@ -362,10 +329,8 @@ impl Study {
                 self.read_compare(&key, inner)?;
             } else {
                 let swept: Vec<&str> = self.sweep.iter().map(|axis| axis.key.as_str()).collect();
-                let known =
-                    if swept.is_empty() { "nothing".to_owned() } else { swept.join(", ") };
-                let message =
-                    format!("`{key}` is compared but not swept: `[sweep]` holds {known}");
+                let known = if swept.is_empty() { "nothing".to_owned() } else { swept.join(", ") };
+                let message = format!("`{key}` is compared but not swept: `[sweep]` holds {known}");
                 return Err(Problem::new(at, message));
             }
         }
@@ -405,112 +370,6 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     );
     let message = error.message().trim().replace('\n', "; ");
     Refused(format!("{place}: this is not TOML: {message}"))
-}
-
-fn take_table(document: &mut Table, key: &str) -> Result<Table, Problem> {
-    match document.remove(key) {
-        None => Ok(Table::new()),
-        Some(Value::Table(table)) => Ok(table),
-        Some(other) => {
-            Err(Problem::new(key, format!("`{key}` is {other}, but must be a table `[{key}]`")))
-        }
-    }
-}
-
-fn replications(
-    params: &registry::Params,
-    scenario: &Table,
-) -> Result<Replications, Problem> {
-    let Some(target) = params.get_number("precision") else {
-        for key in ["precision_of", "min_replications", "max_replications"] {
-            if params.has(key) {
-                return Err(params.problem(
-                    key,
-                    format!("`{key}` means something only with `precision`, which is not given"),
-                ));
-            }
-        }
-        return Ok(Replications::Fixed(params.get_integer("replications").unwrap_or(1)));
-    };
-    if params.has("replications") {
-        return Err(params.problem(
-            "replications",
-            "both `replications` and `precision` are given, but the one excludes the other",
-        ));
-    }
-    let least = params.get_integer("min_replications").unwrap_or(5);
-    let most = params.get_integer("max_replications").unwrap_or(least.max(100));
-    if least > most {
-        return Err(params.problem(
-            "max_replications",
-            format!("`max_replications` is {most}, but must be at least `min_replications`, {least}"),
-        ));
-    }
-    let first_metric = scenario
-        .get("measure")
-        .and_then(|measure| measure.get("metrics"))
-        .and_then(|metrics| metrics.get(0))
-        .and_then(Value::as_str);
-    let of = params.get_text("precision_of").or(first_metric).unwrap_or("turnaround").to_owned();
-    Ok(Replications::Precision { target, least, most, of })
-}
-
-fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> {
-    let given = output.remove("jobs");
-    registry::resolve("output", &[], &output, &["jobs"])?;
-    let words = match &given {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(list)) => list.iter().collect(),
-        Some(single) => vec![single],
-    };
-    let mut formats = Vec::new();
-    for word in words {
-        let format = match word.as_str() {
-            Some("csv") => JobFormat::Csv,
-            Some("parquet") => JobFormat::Parquet,
-            _ => {
-                return Err(Problem::new(
-                    "output.jobs",
-                    format!("`output.jobs` has {word}, but must be a list of csv and parquet"),
-                ));
-            }
-        };
-        formats.push(format);
-    }
-    formats.sort_unstable();
-    formats.dedup();
-    Ok(formats)
-}
-
-fn read_claims(given: Option<Value>) -> Result<Vec<Claim>, Problem> {
-    let list = match given {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(list)) => list,
-        Some(other) => {
-            return Err(Problem::new(
-                "claim",
-                format!("`claim` is {other}, but must be a list of tables `[[claim]]`"),
-            ));
-        }
-    };
-    let mut claims = Vec::new();
-    for (i, item) in list.into_iter().enumerate() {
-        let at = format!("claim[{i}]");
-        let Value::Table(table) = item else {
-            return Err(Problem::new(
-                at,
-                format!("`claim` has {item}, but must be a list of tables `[[claim]]`"),
-            ));
-        };
-        let Some(text) = table.get("text").and_then(Value::as_str).map(str::to_owned) else {
-            return Err(Problem::new(
-                at,
-                "a `[[claim]]` has no `text`: it must say in words what is claimed",
-            ));
-        };
-        claims.push(Claim { text, table });
-    }
-    Ok(claims)
 }
 
 #[cfg(test)]
@@ -599,7 +458,7 @@ mod tests {
             ("sweep = 3", "dir/a.toml:1: `sweep` is 3, but must be a table `[sweep]`"),
             (
                 "[sweep]\n'machine.dims' = [1]\nmachine.dims = [1]",
-                "dir/a.toml:2: `machine.dims` is swept twice",
+                "dir/a.toml:3: `machine.dims` is swept twice",
             ),
             (
                 "[compare]\nscheduler = 'fcfs'",
@@ -633,7 +492,8 @@ mod tests {
     #[test]
     fn the_command_line_overrules_the_file() {
         let source = "precision = 0.1\nmin_replications = 3\n[sweep]\nscheduler = ['fcfs', 'easy']";
-        let study = parse(source, &["replications=7", "scheduler=sjf", "workload.load=0.5"]).unwrap();
+        let study =
+            parse(source, &["replications=7", "scheduler=sjf", "workload.load=0.5"]).unwrap();
         assert_eq!(study.replications, Replications::Fixed(7));
         assert_eq!(study.sweep[0].values, [Value::from("sjf")], "the column stays, with one value");
         assert_eq!(study.scenario["workload"]["load"].as_float(), Some(0.5));
@@ -641,6 +501,9 @@ mod tests {
             refusal(source, &["replications=-1"]),
             "--set replications=-1: `replications` is -1, but must be a whole number from 1 to 1000000"
         );
+        let wider = "[sweep]\n'workload.load' = [1]";
+        let wider = parse(wider, &["sweep.workload.load=[2, 3]", "sweep.seed=[4]"]).unwrap();
+        assert_eq!((wider.sweep.len(), wider.sweep[0].values.len()), (2, 2));
         assert_eq!(
             refusal(source, &["sweep.seed=1"]),
             "--set sweep.seed=1: `sweep.seed` is 1, but must be a list of at least one value"
@@ -669,9 +532,36 @@ mod tests {
 
     fn toml_like() -> impl Strategy<Value = String> {
         let words = [
-            "seed", "sweep", "[sweep]", "[[claim]]", "[output]", "[compare]", "jobs", "text",
-            "precision", "replications", "=", "=", "=", "[", "]", "\n", "\n", "{", "}", ",", ".", "1",
-            "0.1", "-1", "nan", "1e308", "'csv'", "\"workload.load\"", "name", "machine",
+            "seed",
+            "sweep",
+            "[sweep]",
+            "[[claim]]",
+            "[output]",
+            "[compare]",
+            "jobs",
+            "text",
+            "precision",
+            "replications",
+            "=",
+            "=",
+            "=",
+            "[",
+            "]",
+            "\n",
+            "\n",
+            "{",
+            "}",
+            ",",
+            ".",
+            "1",
+            "0.1",
+            "-1",
+            "nan",
+            "1e308",
+            "'csv'",
+            "\"workload.load\"",
+            "name",
+            "machine",
         ];
         prop::collection::vec(prop::sample::select(words.to_vec()), 0..40)
             .prop_map(|words| words.join(" "))

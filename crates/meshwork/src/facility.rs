@@ -84,6 +84,9 @@ impl ManagedSite {
 
     /// How many nodes a job of this request holds on an otherwise empty site, if it ever fits.
     fn held(&mut self, request: &Request) -> Option<u64> {
+        if let (Asks::Nodes, Request::Nodes(count)) = (self.asks, request) {
+            return (*count <= self.site.nodes()).then_some(u64::from(*count));
+        }
         self.shape(request).map(|shape| shape.nodes())
     }
 
@@ -197,6 +200,16 @@ impl Facility {
             return offer(only, 0, sizing.as_mut(), job, now);
         }
         selector.select(job, &mut Offers { job, now, sites, sizing: sizing.as_mut() })
+    }
+
+    /// The fewest processors with which the job could ever be started.
+    pub(crate) fn fewest(&self, job: &Job) -> u64 {
+        self.sizing.fewest(&job.request)
+    }
+
+    /// The most processors that are free on any one site.
+    pub(crate) fn most_free(&self) -> u64 {
+        self.sites.iter().map(|managed| u64::from(managed.site.free_nodes())).max().unwrap_or(0)
     }
 
     /// Where the job would go now on one site.

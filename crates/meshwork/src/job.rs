@@ -33,6 +33,12 @@ impl Time {
         Time(units + 0.0) // turns −0 into 0, which `total_cmp` would tell apart
     }
 
+    /// The next instant that can be told from this one.
+    #[must_use]
+    pub fn next(self) -> Time {
+        Time(self.0.next_up())
+    }
+
     /// Units since the beginning of the clock.
     #[must_use]
     pub fn units(self) -> f64 {

@@ -39,6 +39,13 @@ impl Block {
         let (width, side) = (self.sides[0], grid.sides()[0]);
         let x = self.base % side;
         let before_the_edge = width.min(side - x);
+        if self.sides.len() == 1 {
+            visit(self.base, before_the_edge);
+            if before_the_edge < width {
+                visit(0, width - before_the_edge);
+            }
+            return;
+        }
         let mut offset: Dims = smallvec![0; self.sides.len()];
         let corner = grid.coordinates(self.base);
         loop {
@@ -248,18 +255,21 @@ impl Site {
             return Err(format!("{placement:?} is no placement on a {}", self.topology));
         }
         let mut taken = true;
-        let mut before: SmallVec<[(Node, u32); 8]> = SmallVec::new();
+        let mut runs = 0;
         placement.for_each_run(grid, |start, count| {
             taken = taken && self.free.contains_range(start, count);
             if taken {
                 self.free.remove_range(start, count);
-                before.push((start, count));
+                runs += 1;
             }
         });
         if !taken {
-            for (start, count) in before {
-                self.free.insert_range(start, count);
-            }
+            placement.for_each_run(grid, |start, count| {
+                if runs > 0 {
+                    self.free.insert_range(start, count);
+                    runs -= 1;
+                }
+            });
             return Err(format!("the placement {} is not free", placement.text(grid)));
         }
         self.free_nodes -= placement.len();

@@ -1,7 +1,5 @@
 //! The first free nodes, wherever they are.
 
-use smallvec::smallvec;
-
 use super::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
@@ -53,8 +51,9 @@ impl Allocator for Naive {
             let base = free.first_from(from)?;
             // A block is a part of one row: on a flat machine the row is the whole machine.
             let run = free.run_length(base).min(width - base % width).min(wanted);
-            let mut sides: Dims = smallvec![1; grid.dimensions()];
-            sides[0] = run;
+            let mut sides = Dims::new();
+            sides.push(run);
+            sides.resize(grid.dimensions(), 1);
             placement.blocks.push(Block { base, sides });
             wanted -= run;
             from = base + run;

@@ -35,6 +35,9 @@ pub struct Cluster<'a> {
     fits: BTreeMap<Request, bool>,
     empty: Facility,
     arrived: u64,
+    /// The most processors free on any one site: with a long queue most questions are hopeless,
+    /// and a look at this is all they cost.
+    most_free: u64,
     state: State,
     bug: Option<String>,
 }
@@ -44,8 +47,6 @@ pub struct Cluster<'a> {
 pub struct Departure {
     /// The job, as it ran.
     pub ran: Running,
-    /// Whether it ended before its estimate.
-    pub early: bool,
 }
 
 impl<'a> Cluster<'a> {
@@ -59,6 +60,7 @@ impl<'a> Cluster<'a> {
         Cluster {
             now: Time::ZERO,
             empty: facility.fork(),
+            most_free: facility.most_free(),
             facility,
             network,
             observer,
@@ -97,6 +99,13 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn after(&self, ticket: Ticket) -> Option<Ticket> {
         self.queue.after(ticket)
+    }
+
+    /// The next waiting job after this one that does not need more processors than are free: those
+    /// between them could not start.
+    #[must_use]
+    pub fn next_that_may_fit(&self, ticket: Ticket) -> Option<Ticket> {
+        self.queue.next_within(ticket, self.most_free)
     }
 
     /// The waiting jobs, in order of arrival.
@@ -138,6 +147,9 @@ impl<'a> Cluster<'a> {
 
     /// Starts a waiting job now, if selector, sizing and allocator find a place for it.
     pub fn start(&mut self, ticket: Ticket) -> bool {
+        if self.queue.fewest(ticket) > self.most_free {
+            return false;
+        }
         let proposal = self.facility.propose(self.queue.job(ticket), self.now);
         proposal.is_some_and(|proposal| self.begin(ticket, proposal))
     }
@@ -150,10 +162,8 @@ impl<'a> Cluster<'a> {
             Hold::Nodes(placement) => {
                 let site = self.facility.sites()[promised.site].site();
                 let free = placement.is_within(site.free(), site.grid());
-                let stretch = (promised.until - promised.at) / job.estimate;
-                let stretch = if stretch.is_nan() { 1.0 / site.speed() } else { stretch };
                 let (site, placement) = (promised.site, placement.clone());
-                free.then_some(Proposal { site, placement, stretch })
+                free.then_some(Proposal { site, placement, stretch: promised.stretch })
             }
         };
         proposal.is_some_and(|proposal| self.begin(ticket, proposal))
@@ -162,9 +172,19 @@ impl<'a> Cluster<'a> {
     /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
     /// the promised start, or it leaves the promised processors alone.
     pub fn start_beside(&mut self, ticket: Ticket, guard: &mut Guard) -> bool {
+        if self.queue.fewest(ticket) > self.most_free {
+            return false;
+        }
         let job = self.queue.job(ticket);
-        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
         let promised = &guard.reservation;
+        // Where only numbers matter there is no need to ask the allocator to know the answer.
+        if let (Hold::Count(_), [_]) = (&promised.hold, self.facility.sites()) {
+            let Some((held, stretch)) = self.facility.counts(0, job) else { return false };
+            if held > guard.spare && self.now + job.estimate * stretch > promised.at {
+                return false;
+            }
+        }
+        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
         if in_time || proposal.site != promised.site {
             return self.begin(ticket, proposal);
@@ -231,13 +251,8 @@ impl<'a> Cluster<'a> {
                     at = (*end).max(self.now);
                 }
             }
-            let until = at + job.estimate * stretch;
-            return (free >= wanted).then_some(Reservation {
-                at,
-                until,
-                site,
-                hold: Hold::Count(wanted),
-            });
+            let (span, hold) = (job.estimate * stretch, Hold::Count(wanted));
+            return (free >= wanted).then_some(Reservation { at, span, stretch, site, hold });
         }
         let wanted = self.facility.counts(site, job)?.0;
         let mut ahead = self.facility.fork();
@@ -247,9 +262,9 @@ impl<'a> Cluster<'a> {
             let enough = u64::from(ahead.sites()[site].site().free_nodes()) >= wanted;
             let found = if enough { ahead.propose_at(site, job, at) } else { None };
             if let Some(proposal) = found {
-                let until = at + job.estimate * proposal.stretch;
-                let hold = Hold::Nodes(proposal.placement);
-                return Some(Reservation { at, until, site, hold });
+                let Proposal { placement, stretch, .. } = proposal;
+                let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+                return Some(Reservation { at, span, stretch, site, hold });
             }
             at = (*ends.peek()?).0.max(self.now);
             while let Some((_, key)) = ends.next_if(|(end, _)| *end <= at) {
@@ -340,12 +355,14 @@ impl<'a> Cluster<'a> {
             self.facility.claim(site, &running.placement, self.now)?;
             return Err(message);
         }
+        self.most_free = self.facility.most_free();
         let from = std::mem::replace(&mut running.placement, placement);
         let held = running.placement.len();
         let surplus = |held: u32| u64::from(held).saturating_sub(running.asked);
         self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
         self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
         running.held = held;
+        running.rate = rate;
         self.network.change(self.now, key, more, rate, site, &running.placement);
         self.observer.observe(self.now, &Event::Moved { running, from: &from });
         Ok(())
@@ -361,6 +378,7 @@ impl<'a> Cluster<'a> {
             self.bug = Some(message);
             return false;
         }
+        self.most_free = self.facility.most_free();
         let job = self.queue.remove(ticket);
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let expected_end = self.now + job.estimate * stretch;
@@ -374,6 +392,7 @@ impl<'a> Cluster<'a> {
             placement,
             asked,
             held,
+            rate: 1.0,
             start: self.now,
             expected_end,
         });
@@ -419,9 +438,9 @@ impl<'a> Cluster<'a> {
             self.state.asked -= ran.asked;
             self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
             self.observer.observe(self.now, &Event::Finished(&ran));
-            let early = self.now < ran.expected_end;
-            self.departures.push(Departure { ran, early });
+            self.departures.push(Departure { ran });
         }
+        self.most_free = self.facility.most_free();
     }
 
     /// A job joins the queue, or is refused if it would not fit the empty machine.
@@ -430,7 +449,8 @@ impl<'a> Cluster<'a> {
         self.arrived += 1;
         if self.fits_empty(&job) {
             self.observer.observe(self.now, &Event::Arrived(id, &job));
-            let ticket = self.queue.push(id, job);
+            let fewest = self.facility.fewest(&job);
+            let ticket = self.queue.push(id, job, fewest);
             self.arrivals.push(ticket);
         } else {
             self.observer.observe(self.now, &Event::Refused(id, &job));
@@ -440,10 +460,14 @@ impl<'a> Cluster<'a> {
     /// Whether any site would take the job if the machine were empty: the allocators' answer,
     /// asked once for each request.
     fn fits_empty(&mut self, job: &Job) -> bool {
+        let sites = self.facility.sites().len();
+        let counts_only = |site: usize| self.facility.sites()[site].finds() == Finds::AnyNodes;
+        if (0..sites).all(counts_only) {
+            return (0..sites).any(|site| self.facility.counts(site, job).is_some());
+        }
         if let Some(&known) = self.fits.get(&job.request) {
             return known;
         }
-        let sites = self.empty.sites().len();
         let fits =
             (0..sites).any(|site| self.empty.propose_at(site, job, self.now).is_some());
         self.fits.insert(job.request.clone(), fits);

@@ -3,7 +3,7 @@
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::alloc::Finds;
-use crate::facility::Facility;
+use crate::facility::{Facility, Proposal};
 use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::nodeset::NodeSet;
@@ -52,7 +52,7 @@ impl Outlook {
         match reservation.hold {
             Hold::Count(count) => self.sites[reservation.site].add(
                 reservation.at,
-                Some(reservation.until),
+                Some(reservation.until()),
                 -(count as i64),
             ),
             Hold::Nodes(_) => self.planned.push(reservation.clone()),
@@ -64,7 +64,7 @@ impl Outlook {
         match reservation.hold {
             Hold::Count(count) => self.sites[reservation.site].add(
                 reservation.at,
-                Some(reservation.until),
+                Some(reservation.until()),
                 count as i64,
             ),
             Hold::Nodes(_) => {
@@ -92,7 +92,7 @@ impl Outlook {
     #[must_use]
     pub fn sooner(&self, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
-        let (site, span) = (reservation.site, reservation.until - reservation.at);
+        let (site, span) = (reservation.site, reservation.span);
         let grid = self.facility.sites()[site].site().grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
@@ -104,20 +104,20 @@ impl Outlook {
             };
             let planned = |other: &Reservation| match &other.hold {
                 Hold::Nodes(placement) => {
-                    other.site == site && other.at < until && other.until > at && meets(placement)
+                    other.site == site && overlaps(other, at, until) && meets(placement)
                 }
                 Hold::Count(_) => false,
             };
             !self.running.iter().any(run_on) && !self.planned.iter().any(planned)
         });
         let at = at.map_or(reservation.at, |at| at.min(reservation.at));
-        Reservation { at, until: at + span, ..reservation.clone() }
+        reservation.moved_to(at)
     }
 
     /// The instants from now on at which something on a site is expected to end.
     fn instants(&self, site: usize) -> Vec<Time> {
         let ends = self.running.iter().filter(|(_, on, _)| *on == site).map(|&(end, ..)| end);
-        let planned = self.planned.iter().filter(|p| p.site == site).map(|p| p.until);
+        let planned = self.planned.iter().filter(|p| p.site == site).map(Reservation::until);
         let mut instants: Vec<Time> = ends.chain(planned).chain([self.now]).collect();
         instants.retain(|&at| at >= self.now);
         instants.sort_unstable();
@@ -130,7 +130,7 @@ impl Outlook {
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let span = job.estimate * stretch;
             let at = self.sites[site].earliest(wanted, span)?;
-            return Some(Reservation { at, until: at + span, site, hold: Hold::Count(wanted) });
+            return Some(Reservation { at, span, stretch, site, hold: Hold::Count(wanted) });
         }
         // First on what is free in fact: a job past its estimate counts as ended, but is not.
         if let Some(found) = self.at_instant(site, job, self.now, false) {
@@ -161,7 +161,7 @@ impl Outlook {
         loop {
             let mut clear = then.fork();
             for planned in &self.planned {
-                if planned.site == site && planned.at < until && planned.until > at {
+                if planned.site == site && overlaps(planned, at, until) {
                     let Hold::Nodes(placement) = &planned.hold else { continue };
                     let managed = clear.sites()[site].site();
                     let part = placement.part_in(managed.free(), managed.grid());
@@ -173,10 +173,16 @@ impl Outlook {
             let proposal = clear.propose_at(site, job, at)?;
             let end = at + job.estimate * proposal.stretch;
             if end <= until {
-                let hold = Hold::Nodes(proposal.placement);
-                return Some(Reservation { at, until: end, site, hold });
+                let Proposal { placement, stretch, .. } = proposal;
+                let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+                return Some(Reservation { at, span, stretch, site, hold });
             }
             until = end;
         }
     }
+}
+
+/// Whether a planned job would hold its processors at some time from `at` up to `until`.
+fn overlaps(planned: &Reservation, at: Time, until: Time) -> bool {
+    planned.until() > at && planned.at < until.max(at.next())
 }

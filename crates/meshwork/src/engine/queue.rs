@@ -27,6 +27,7 @@ pub(crate) struct Queue {
 struct Slot {
     id: JobId,
     job: Job,
+    fewest: u64,
     before: Option<u32>,
     after: Option<u32>,
 }
@@ -36,9 +37,11 @@ impl Queue {
         self.slots.len()
     }
 
-    /// Appends a job, which arrived after all others.
-    pub(crate) fn push(&mut self, id: JobId, job: Job) -> Ticket {
-        let slot = self.slots.insert(Slot { id, job, before: self.last, after: None }) as u32;
+    /// Appends a job, which arrived after all others. `fewest` is a bound on the processors that it
+    /// needs to start, kept beside it because every pass asks for it.
+    pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64) -> Ticket {
+        let slot = Slot { id, job, fewest, before: self.last, after: None };
+        let slot = self.slots.insert(slot) as u32;
         match self.last {
             Some(last) => self.slots[last as usize].after = Some(slot),
             None => self.first = Some(slot),
@@ -56,8 +59,25 @@ impl Queue {
         self.slot(ticket).after.map(|slot| self.ticket(slot))
     }
 
+    /// The next job after this one whose bound on processors is at most `most`.
+    pub(crate) fn next_within(&self, ticket: Ticket, most: u64) -> Option<Ticket> {
+        let mut next = self.slot(ticket).after;
+        while let Some(slot) = next {
+            let waiting = &self.slots[slot as usize];
+            if waiting.fewest <= most {
+                return Some(Ticket { id: waiting.id, slot });
+            }
+            next = waiting.after;
+        }
+        None
+    }
+
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
         &self.slot(ticket).job
+    }
+
+    pub(crate) fn fewest(&self, ticket: Ticket) -> u64 {
+        self.slot(ticket).fewest
     }
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
@@ -105,7 +125,7 @@ mod tests {
             for op in ops {
                 match op {
                     None => {
-                        vector.push(queue.push(JobId(next), job()));
+                        vector.push(queue.push(JobId(next), job(), 1));
                         next += 1;
                     }
                     Some(at) if !vector.is_empty() => {

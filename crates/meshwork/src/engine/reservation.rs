@@ -8,12 +8,29 @@ use crate::machine::Placement;
 pub struct Reservation {
     /// When it would start.
     pub at: Time,
-    /// When it would end, by its estimate.
-    pub until: Time,
+    /// How long it would run, by its estimate, stretched as there.
+    pub span: f64,
+    /// How many times longer than it asked for it would run there.
+    pub stretch: f64,
     /// On which site.
     pub site: usize,
     /// On which processors.
     pub hold: Hold,
+}
+
+impl Reservation {
+    /// When its processors are free again, by the job's estimate: the same sum, bit for bit, as
+    /// when the job starts then. A job of no time needs them for as long as can be told.
+    #[must_use]
+    pub fn until(&self) -> Time {
+        (self.at + self.span).max(self.at.next())
+    }
+
+    /// The same reservation at another instant.
+    #[must_use]
+    pub fn moved_to(&self, at: Time) -> Reservation {
+        Reservation { at, ..self.clone() }
+    }
 }
 
 /// The processors of a reservation.

@@ -54,6 +54,8 @@ pub struct Running {
     pub asked: u64,
     /// How many it holds.
     pub held: u32,
+    /// How fast it works: 1, unless it has been resized.
+    pub rate: f64,
     /// When it started.
     pub start: Time,
     /// When its scheduler expects it to end, by its estimate; it may end earlier or run on.

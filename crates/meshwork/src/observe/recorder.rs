@@ -82,7 +82,12 @@ const MOST_BATCHES: usize = 40;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    whole: Vec<Ratio>,
+    /// Which of them are integrals over time: what every span adds to.
+    over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
+    /// Which of them count only time itself, for a rate.
+    rates: Vec<usize>,
+    /// The sums of all closed batches.
+    closed: Vec<Ratio>,
     open_batch: Vec<Ratio>,
     batches: Vec<Vec<Ratio>>,
     jobs_in_batch: u64,
@@ -100,9 +105,18 @@ impl Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let none = vec![Ratio::default(); metrics.len()];
+        let indices = |wanted: fn(&Measure) -> bool| {
+            (0..metrics.len()).filter(|&i| wanted(&metrics[i].measure)).collect::<Vec<usize>>()
+        };
+        let over_time = metrics.iter().enumerate().filter_map(|(i, metric)| match metric.measure {
+            Measure::OverTime(rates) => Some((i, rates)),
+            Measure::PerJob(_) | Measure::Rate | Measure::Total(_) => None,
+        });
         Recorder {
             window,
-            whole: none.clone(),
+            over_time: over_time.collect(),
+            rates: indices(|measure| matches!(measure, Measure::Rate)),
+            closed: none.clone(),
             open_batch: none,
             metrics,
             batches: Vec::new(),
@@ -133,12 +147,18 @@ impl Recorder {
                     Measure::PerJob(_) | Measure::OverTime(_) | Measure::Rate => {
                         let values: Option<Vec<f64>> =
                             batches.iter().map(|batch| batch[i].value()).collect();
-                        (self.whole[i].value(), values.unwrap_or_default())
+                        (self.whole(i).value(), values.unwrap_or_default())
                     }
                 };
                 Measured { name: metric.about.name, value, batches }
             })
             .collect()
+    }
+
+    fn whole(&self, metric: usize) -> Ratio {
+        let mut whole = self.closed[metric];
+        whole.add(self.open_batch[metric].over, self.open_batch[metric].under);
+        whole
     }
 
     /// The jobs of each size, where that was asked for.
@@ -183,7 +203,6 @@ impl Recorder {
                 Measure::Rate => (1.0, 0.0),
                 Measure::OverTime(_) | Measure::Total(_) => continue,
             };
-            self.whole[i].add(over, under);
             self.open_batch[i].add(over, under);
             if let Some((_, ratios)) = &mut class {
                 ratios[i].add(over, under);
@@ -196,6 +215,9 @@ impl Recorder {
     }
 
     fn close_batch(&mut self) {
+        for (closed, batch) in self.closed.iter_mut().zip(&self.open_batch) {
+            closed.add(batch.over, batch.under);
+        }
         let none = vec![Ratio::default(); self.metrics.len()];
         self.batches.push(std::mem::replace(&mut self.open_batch, none));
         self.jobs_in_batch = 0;
@@ -221,14 +243,12 @@ impl Observer for Recorder {
         if span <= 0.0 {
             return;
         }
-        for (i, metric) in self.metrics.iter().enumerate() {
-            let (over, under) = match metric.measure {
-                Measure::OverTime(rates) => rates(state),
-                Measure::Rate => (0.0, 1.0),
-                Measure::PerJob(_) | Measure::Total(_) => continue,
-            };
-            self.whole[i].add(over * span, under * span);
+        for &(i, rates) in &self.over_time {
+            let (over, under) = rates(state);
             self.open_batch[i].add(over * span, under * span);
+        }
+        for &i in &self.rates {
+            self.open_batch[i].under += span;
         }
     }
 

@@ -21,7 +21,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// Conservative backfilling over any allocator.
 ///
 /// Each job is promised the earliest start that delays no earlier promise when it arrives. When a
-/// job ends before its estimate the plan is compressed: in order of arrival each promise is taken
+/// job ends the plan is compressed: in order of arrival each promise is taken
 /// back and made anew among all the others, so that none ever gets later. A job past its estimate
 /// is expected to end now; promises that wait for it are late until it does.
 ///
@@ -41,14 +41,14 @@ impl Scheduler for Conservative {
         for (_, promise) in &mut self.plan {
             // A promise that a late job has broken is due now.
             if promise.at < now {
-                promise.until = now + (promise.until - promise.at);
                 promise.at = now;
             }
             outlook.hold(promise);
         }
-        let ended_early = cluster.departures().iter().any(|departure| departure.early);
+        // Also after a job that ended when it was expected to: another one, later in the order of
+        // arrival, may have been moved ahead since, and a promise that waited for it has to follow.
         let runs_late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= now);
-        if ended_early || runs_late {
+        if !cluster.departures().is_empty() || runs_late {
             self.compress(cluster, &mut outlook);
         }
         for ticket in cluster.arrivals().to_vec() {

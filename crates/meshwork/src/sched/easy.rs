@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::engine::{Cluster, Hold, Reservation, Ticket};
+use crate::engine::{Cluster, Guard, Hold, Reservation, Ticket};
 use crate::registry::About;
 
 /// The entry of `easy`.
@@ -28,31 +28,39 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// # Complexity
 /// For *q* waiting and *r* running jobs, **O(q + r)** and *q* questions to the allocator in each
-/// pass; where shape matters up to *r* more.
+/// pass; where shape matters up to *r* more. Where only numbers matter, an instant at which jobs
+/// only arrived costs **O(1)** for each of them.
 #[derive(Default)]
 struct Easy {
-    promised: Option<(Ticket, Reservation)>,
+    /// The head of the queue and what protects it, as the last pass left them.
+    guarded: Option<(Ticket, Guard)>,
 }
 
 impl Scheduler for Easy {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        if let Some(guard) = self.unchanged_guard(cluster) {
+            // Whoever could not start beside the head at the last instant cannot now.
+            for ticket in cluster.arrivals().to_vec() {
+                cluster.start_beside(ticket, guard);
+            }
+            return;
+        }
         while let Some(head) = cluster.head()
             && self.start(cluster, head)
         {}
         let Some(head) = cluster.head() else { return };
-        let Some(next) = cluster.after(head) else { return };
         let Some(promise) = self.promise(cluster, head) else { return };
-        if self.promised.as_ref().is_none_or(|(ticket, _)| *ticket != head) {
+        if self.guarded.as_ref().is_none_or(|(ticket, _)| *ticket != head) {
             cluster.promise(head, promise.at);
         }
         let mut guard = cluster.guard(promise);
-        let mut candidate = Some(next);
-        while let Some(ticket) = candidate {
-            // A job that starts leaves the queue, so the next one is looked up before.
-            candidate = cluster.after(ticket);
-            cluster.start_beside(ticket, &mut guard);
+        let mut last_left = head;
+        while let Some(candidate) = cluster.next_that_may_fit(last_left) {
+            if !cluster.start_beside(candidate, &mut guard) {
+                last_left = candidate;
+            }
         }
-        self.promised = Some((head, guard.reservation));
+        self.guarded = Some((head, guard));
     }
 }
 
@@ -61,24 +69,33 @@ impl Easy {
         if cluster.start(head) {
             return true;
         }
-        match &self.promised {
-            Some((ticket, kept)) if *ticket == head => cluster.start_at(head, kept),
+        match &self.guarded {
+            Some((ticket, guard)) if *ticket == head => cluster.start_at(head, &guard.reservation),
             _ => false,
         }
+    }
+
+    /// The guard of the last pass, if it still says all: since then no job has ended or outrun its
+    /// estimate, and only the number of processors matters.
+    fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
+        let (head, guard) = self.guarded.as_mut()?;
+        let late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now());
+        let same = cluster.head() == Some(*head) && cluster.departures().is_empty() && !late;
+        (same && matches!(guard.reservation.hold, Hold::Count(_))).then_some(guard)
     }
 
     /// The better of the promise kept from the last pass and the one that would be made now.
     fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Reservation> {
         let fresh = cluster.earliest(head);
-        let kept = self.promised.as_ref().filter(|(ticket, kept)| {
-            *ticket == head && matches!(kept.hold, Hold::Nodes(_))
-        });
-        let Some((_, kept)) = kept else { return fresh };
+        let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
+        let Some((_, Guard { reservation: kept, .. })) = kept else { return fresh };
+        if matches!(kept.hold, Hold::Count(_)) {
+            return fresh;
+        }
         let at = cluster.expected_free(kept);
         if fresh.as_ref().is_some_and(|fresh| fresh.at < at) {
             return fresh;
         }
-        let span = kept.until - kept.at;
-        Some(Reservation { at, until: at + span, ..kept.clone() })
+        Some(kept.moved_to(at))
     }
 }

@@ -25,6 +25,10 @@ impl Sizing for Exact {
         smallvec![Size { request: request.clone(), stretch: 1.0 }]
     }
 
+    fn fewest(&self, request: &Request) -> u64 {
+        request.nodes()
+    }
+
     fn fork(&self) -> Box<dyn Sizing> {
         Box::new(Exact)
     }

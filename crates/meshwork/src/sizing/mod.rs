@@ -21,6 +21,10 @@ pub trait Sizing {
     /// The sizes to try, in this order, within one attempt to start the job.
     fn sizes(&mut self, request: &Request) -> SmallVec<[Size; 1]>;
 
+    /// The fewest processors with which a job of this request could ever be started: a bound that
+    /// spares hopeless questions, **O(1)**.
+    fn fewest(&self, request: &Request) -> u64;
+
     /// An independent copy, for look-ahead.
     fn fork(&self) -> Box<dyn Sizing>;
 }

@@ -8,6 +8,7 @@
 pub mod functions;
 pub mod runtimes;
 pub mod sizes;
+mod whole;
 
 pub use runtimes::{RUNTIMES, Runtime};
 pub use sizes::{SIZES, Sizes};

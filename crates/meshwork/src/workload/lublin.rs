@@ -182,7 +182,7 @@ impl Class {
             return Err(params.problem(
                 key.unwrap_or("processors"),
                 format!(
-                    "`{}` on {processors} processors has {} jobs with `u_low` = {u_low}, `u_med` = \
+                    "`{}` with `processors` = {processors} has {} jobs with `u_low` = {u_low}, `u_med` = \
                      {u_med} and `u_hi` = {u_hi}, but each must be at least the one before",
                     params.path(),
                     self.name
@@ -369,5 +369,162 @@ impl Iterator for Lublin {
             runtime,
             estimate: runtime,
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use crate::workload::{FAMILY, NoInputs, submissions};
+
+    fn built(given: &str, processors: u32) -> Result<Vec<Job>, BuildError> {
+        let table: toml::Table = format!("name = 'lublin'\n{given}").parse().unwrap();
+        let params = FAMILY.resolve("workload", &table.into())?;
+        let sites = [(Topology::flat(processors).unwrap(), 1.0)];
+        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+        let jobs = submissions(&params, &setting)?.map(|item| match item {
+            Ok(Submission::Job(job)) => job,
+            other => panic!("{other:?}"),
+        });
+        Ok(jobs.collect())
+    }
+
+    /// The columns of the fit on the machine that it is for. Reference values have two to four
+    /// digits, so half a unit of the last digit is allowed besides four standard errors.
+    #[test]
+    fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
+        for (class, nodes, serial, power, run, median, gap) in [
+            ("typeless", 12.2, 0.243, 0.869, 4340.0, 108.0, 870.0),
+            ("batch", 13.9, 0.293, 0.969, 9430.0, 802.0, 3400.0),
+            ("interactive", 8.0, 0.154, 0.845, 239.0, 13.0, 590.0),
+        ] {
+            let jobs = built(&format!("classes = '{class}'\njobs = 100000"), 128).unwrap();
+            let n = jobs.len() as f64;
+            let check = |what: &str, values: &dyn Fn(&Job) -> f64, expected: f64, digit: f64| {
+                let mean = jobs.iter().map(values).sum::<f64>() / n;
+                let variance = jobs.iter().map(|job| (values(job) - mean).powi(2)).sum::<f64>() / n;
+                let slack = 4.0 * (variance / n).sqrt() + digit;
+                assert!(
+                    (mean - expected).abs() < slack,
+                    "{class} {what}: {mean} {expected} {slack}"
+                );
+            };
+            let size = |job: &Job| job.request.nodes();
+            check("nodes", &|job| size(job) as f64, nodes, 0.05);
+            check("serial", &|job| f64::from(size(job) == 1), serial, 0.001);
+            check("powers", &|job| f64::from(size(job).is_power_of_two()), power, 0.001);
+            check("run time", &|job| job.runtime, run, 0.01 * run);
+            let mut times: Vec<f64> = jobs.iter().map(|job| job.runtime).collect();
+            times.sort_by(f64::total_cmp);
+            let middle = times[times.len() / 2];
+            assert!((middle / median - 1.0).abs() < 0.05, "{class}: {middle}");
+            // Gaps have a heavy tail, so that two digits of them take millions of jobs: the
+            // reference, from a sample, is met within a tenth, and theory by the next test.
+            let span = jobs[jobs.len() - 1].arrival.units();
+            assert!((span / n / gap - 1.0).abs() < 0.1, "{class}: {}", span / n);
+        }
+    }
+
+    /// Half hours weigh 1 on average, so that over many days a gap takes as long as its points are
+    /// worth: the mean of e^g for a gamma variate g that is drawn again above 13, which is
+    /// (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    #[test]
+    fn the_mean_time_between_arrivals_is_that_of_theory() {
+        for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
+            let mut arrivals = Arrivals::new(&class, Stream::new(1, 0, class.name));
+            let Gamma { shape: a, scale: b } = arrivals.gap;
+            let kept = gamma_cdf(a, 13.0 / b - 13.0) / gamma_cdf(a, 13.0 / b);
+            let mean = libm::pow(1.0 - b, -a) * kept;
+            assert!((mean - rounded).abs() < 0.05, "{}: {mean}", class.name);
+            let (n, mut last, mut squares, mut clock) = (400_000, 0.0, 0.0, 0.0);
+            for _ in 0..n {
+                clock = arrivals.next();
+                let gap: f64 = clock - last;
+                squares += gap * gap;
+                last = clock;
+            }
+            let n = f64::from(n);
+            let error = (squares / n / n).sqrt();
+            // Four standard errors, and a day for where the clock happens to stop.
+            let slack = 4.0 * error + 86_400.0 / n;
+            assert!(
+                (clock / n - mean).abs() < slack,
+                "{}: {} {mean} {slack}",
+                class.name,
+                clock / n
+            );
+            assert!(slack < 0.1 * mean, "the test says something");
+        }
+    }
+
+    #[test]
+    fn both_classes_are_the_two_merged() {
+        let both = built("classes = 'both'\njobs = 2000", 128).unwrap();
+        assert!(both.is_sorted_by_key(|job| job.arrival));
+        let key = |job: &Job| (job.arrival, job.request.clone(), job.runtime.to_bits());
+        let mut apart: Vec<_> = ["batch", "interactive"]
+            .iter()
+            .flat_map(|class| built(&format!("classes = '{class}'\njobs = 2000"), 128).unwrap())
+            .map(|job| key(&job))
+            .collect();
+        apart.sort();
+        let merged: Vec<_> = both.iter().map(key).collect();
+        assert_eq!(merged, apart[..2000]);
+        assert!(both.iter().map(|job| job.number).eq(1..=2000));
+    }
+
+    /// The arrival process written down the long way: how many points all half hours up to an
+    /// instant are worth, which must be the sum of the points of all gaps.
+    #[test]
+    fn points_and_what_is_left_of_a_half_hour_persist() {
+        let stream = || Stream::new(4, 0, "arrivals.typeless");
+        let mut arrivals = Arrivals::new(&TYPELESS, stream());
+        let (gap, weights) = (arrivals.gap, arrivals.weights);
+        assert!((weights.iter().sum::<f64>() - 48.0).abs() < 1e-9);
+        let worth = |instant: f64| {
+            let passed = (instant / HALF_HOUR).floor();
+            let whole: f64 = (0..passed as usize).map(|i| weights[i % 48]).sum();
+            whole + weights[passed as usize % 48] * (instant / HALF_HOUR - passed)
+        };
+        let (mut draws, mut points) = (stream(), 0.0);
+        for _ in 0..3000 {
+            let instant = arrivals.next();
+            let log = std::iter::repeat_with(|| gap.draw(&mut draws)).find(|&log| log <= 13.0);
+            points += libm::exp(log.unwrap()) / HALF_HOUR;
+            assert!((worth(instant) - points).abs() < 1e-6 * points, "{instant}");
+        }
+    }
+
+    #[test]
+    fn the_busiest_hour_is_before_noon_or_soon_after() {
+        let arrivals = Arrivals::new(&TYPELESS, Stream::new(1, 0, "x"));
+        let busiest = (0..48).max_by(|&a, &b| arrivals.weights[a].total_cmp(&arrivals.weights[b]));
+        // The gamma distribution of the day has its mode at (8.1737 − 1) · 3.9631 = 28.4 half hours.
+        assert_eq!(busiest, Some(27));
+    }
+
+    #[test]
+    fn sizes_follow_the_machine() {
+        for processors in [8, 100, 256, 1000] {
+            let jobs = built("jobs = 5000", processors).unwrap();
+            let largest = jobs.iter().map(|job| job.request.nodes()).max().unwrap();
+            assert!(largest <= u64::from(processors) && largest * 10 > u64::from(processors) * 6);
+        }
+        let same = built("jobs = 50\nprocessors = 64", 1000).unwrap();
+        assert_eq!(same, built("jobs = 50", 64).unwrap());
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_a_sentence() {
+        let sentence = |given: &str, machine| built(given, machine).unwrap_err().to_string();
+        assert_eq!(
+            sentence("", 1),
+            "`workload` with `processors` = 1 has typeless jobs with `u_low` = 0.8, `u_med` = 0.8 and \
+             `u_hi` = 0, but each must be at least the one before"
+        );
+        assert!(sentence("u_med = 9", 128).contains("`u_med` = 9 and `u_hi` = 7"));
+        assert!(sentence("arar = 1000", 128).contains("must be at most 2.609"));
+        assert_eq!(sentence("u_hi = 40", 128), "`workload.u_hi` is 40, but must be at most 31");
     }
 }

@@ -1,11 +1,12 @@
 //! What a log is like: counts, spans and distributions, from one pass over its lines.
 
 use std::collections::BTreeSet;
+use std::io::BufRead;
 
 use crate::job::Job;
 
 use super::WorkloadError;
-use super::swf::{Header, Line, Record, job};
+use super::swf::{Header, Line, Record, job, records};
 
 /// The distribution of one column, over the jobs in which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,13 +49,11 @@ impl Column {
 ///
 /// ```
 /// use meshwork::workload::statistics::Statistics;
-/// use meshwork::workload::swf::records;
 /// let log = "; MaxProcs: 8\n\
 ///            1 0 -1 100 4 -1 -1 4 200 -1 1 1 -1 -1 -1 -1 -1 -1\n\
 ///            2 50 -1 300 1 -1 -1 1 -1 -1 1 2 -1 -1 -1 -1 -1 -1\n\
 ///            3 90 -1 -1 1 -1 -1 1 -1 -1 5 2 -1 -1 -1 -1 -1 -1\n";
-/// let lines = records(Box::new(log.as_bytes()), "log.swf");
-/// let statistics = Statistics::of(lines).unwrap();
+/// let statistics = Statistics::of(Box::new(log.as_bytes()), "log.swf").unwrap();
 /// assert_eq!((statistics.lines, statistics.jobs, statistics.no_run_time), (3, 2, 1));
 /// assert_eq!(statistics.run_time.unwrap().median, 200.0);
 /// assert_eq!(statistics.load, Some((100.0 * 4.0 + 300.0) / (8.0 * 50.0)));
@@ -110,20 +109,20 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// The statistics of these lines.
+    /// The statistics of the log that this reads.
     ///
     /// Four numbers of every job are held in memory, for the medians.
     ///
     /// # Errors
     /// The first line that cannot be read.
-    pub fn of(
-        lines: impl Iterator<Item = Result<Line, WorkloadError>>,
-    ) -> Result<Statistics, WorkloadError> {
+    pub fn of(reader: Box<dyn BufRead>, path: &str) -> Result<Statistics, WorkloadError> {
         let mut collected = Collected::default();
-        for line in lines {
+        for line in records(reader, path) {
             match line? {
                 Line::Comment(comment) => collected.statistics.header.add(&comment),
-                Line::Record { line, record } => collected.add(line, &record)?,
+                Line::Record { line, record } => collected
+                    .add(&record)
+                    .map_err(|what| WorkloadError(format!("{path}:{line}: {what}")))?,
             }
         }
         Ok(collected.finish())
@@ -163,18 +162,17 @@ struct Collected {
 }
 
 impl Collected {
-    fn add(&mut self, line: u64, record: &Record) -> Result<(), WorkloadError> {
+    fn add(&mut self, record: &Record) -> Result<(), String> {
         let statistics = &mut self.statistics;
         statistics.lines += 1;
         let below_the_line_above = self.submit_above.is_some_and(|above| record.submit() < above);
         statistics.out_of_order += u64::from(below_the_line_above);
         self.submit_above = Some(record.submit());
-        match job(record, statistics.lines) {
-            Ok(Ok(job)) => self.add_job(&job, record),
-            Ok(Err("no run time")) => statistics.no_run_time += 1,
-            Ok(Err("no processors")) => statistics.no_processors += 1,
-            Ok(Err(_)) => statistics.no_submit_time += 1,
-            Err(what) => return Err(WorkloadError(format!("line {line}: {what}"))),
+        match job(record, statistics.lines)? {
+            Ok(job) => self.add_job(&job, record),
+            Err("no run time") => statistics.no_run_time += 1,
+            Err("no processors") => statistics.no_processors += 1,
+            Err(_) => statistics.no_submit_time += 1,
         }
         Ok(())
     }
@@ -224,5 +222,74 @@ impl Collected {
             .filter(|&possible| possible > 0.0);
         statistics.load = possible.map(|possible| self.work / possible);
         statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &'static str) -> Result<Statistics, WorkloadError> {
+        Statistics::of(Box::new(text.as_bytes()), "log.swf")
+    }
+
+    const LOG: &str = "\
+        ; MaxNodes: 16\n\
+        1 100 -1 10 1 -1 -1 -1 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+        2 130 -1 30 3 -1 -1 4 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+        3 -1 -1 -1 0 -1 -1 0 20 -1 5 6 -1 -1 -1 -1 -1 -1\n\
+        4 110 -1 0 6 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1\n\
+        5 -1 -1 4 6 -1 -1 -1 -1 -1 1 8 -1 -1 -1 -1 -1 -1\n\
+        6 140 -1 4 0 -1 -1 -1 -1 -1 1 8 -1 -1 -1 -1 -1 -1\n\
+        ; Note: comments may stand anywhere\n\
+        7 150 -1 20 8 -1 -1 -1 10 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+
+    #[test]
+    fn a_small_log_by_hand() {
+        let statistics = of(LOG).unwrap();
+        let column = |count, mean, median, min, max| Some(Column { count, mean, median, min, max });
+        let expected = Statistics {
+            header: statistics.header.clone(),
+            lines: 7,
+            jobs: 4,
+            no_run_time: 1,
+            no_processors: 1,
+            no_submit_time: 1,
+            out_of_order: 2, // lines 3 and 5 come after a later submission; line 4 after −1
+            first_submit: Some(100.0),
+            last_submit: Some(150.0),
+            processors_by_header: Some(16),
+            largest_job: Some(8),
+            run_time: column(4, 15.0, 15.0, 0.0, 30.0),
+            processors: column(4, 4.75, 5.0, 1.0, 8.0),
+            interarrival: column(3, 50.0 / 3.0, 20.0, 10.0, 20.0),
+            accuracy: column(3, (0.5 + 1.5 + 2.0) / 3.0, 1.5, 0.5, 2.0),
+            no_request: 1,
+            beyond_request: 2,
+            zero_run_time: 1,
+            serial: Some(0.25),
+            power_of_two: Some(0.75),
+            load: Some((10.0 + 120.0 + 160.0) / (16.0 * 50.0)),
+            users: 2,
+        };
+        assert_eq!(statistics, expected);
+        assert_eq!(statistics.header.entries.len(), 2);
+        assert_eq!((statistics.unusable(), statistics.span()), (3, Some(50.0)));
+    }
+
+    #[test]
+    fn what_a_log_does_not_tell_is_none() {
+        let nothing = of("; MaxNodes: 16\n").unwrap();
+        assert_eq!((nothing.jobs, nothing.span(), nothing.load), (0, None, None));
+        assert_eq!(nothing.serial, None);
+        let one = of("1 7 -1 10 4 -1 -1 -1 20 -1 1 5 -1 -1 -1 -1 -1 -1\n").unwrap();
+        assert_eq!((one.machine(), one.interarrival, one.load), (Some(4), None, None));
+    }
+
+    #[test]
+    fn an_error_is_passed_on() {
+        let error = of("1 7 -1 10 4.5 -1 -1 -1 20 -1 1 5 -1 -1 -1 -1 -1 -1\n").unwrap_err();
+        assert!(error.0.contains("field 5 (processors) is `4.5`"), "{error}");
+        assert!(error.0.starts_with("log.swf:1: "), "{error}");
     }
 }

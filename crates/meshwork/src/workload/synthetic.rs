@@ -100,8 +100,7 @@ fn mean_gap(params: &Params, setting: &Setting<'_>, work: f64) -> Result<f64, Pr
     let keys = ["load", "arrival_rate", "mean_interarrival"];
     let given: Vec<&str> = keys.into_iter().filter(|key| params.has(key)).collect();
     let &[key] = given.as_slice() else {
-        let which =
-            if given.is_empty() { "none of them".to_owned() } else { given.join(" and ") };
+        let which = if given.is_empty() { "none of them".to_owned() } else { given.join(" and ") };
         return Err(Problem::new(
             params.path(),
             format!(
@@ -148,5 +147,150 @@ impl Iterator for Synthetic {
             runtime,
             estimate: runtime,
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Request;
+    use crate::topology::Topology;
+    use crate::workload::{FAMILY, NoInputs, submissions};
+
+    fn built(given: &str, machine: Topology) -> Result<Vec<Job>, BuildError> {
+        let table: toml::Table = format!("name = 'synthetic'\n{given}").parse().unwrap();
+        let params = FAMILY.resolve("workload", &table.into())?;
+        let sites = [(machine, 1.0)];
+        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+        let jobs = submissions(&params, &setting)?.take(40_000).map(|item| match item {
+            Ok(Submission::Job(job)) => job,
+            other => panic!("{other:?}"),
+        });
+        Ok(jobs.collect())
+    }
+
+    fn mean(values: impl Iterator<Item = f64>) -> f64 {
+        let values: Vec<f64> = values.collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    fn mesh() -> Topology {
+        Topology::mesh(&[32, 32]).unwrap()
+    }
+
+    const UNIFORM_AND_EXPONENTIAL: &str =
+        "sizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }";
+
+    #[test]
+    fn arrivals_are_a_poisson_process_of_the_load() {
+        let jobs = built(&format!("load = 0.6\n{UNIFORM_AND_EXPONENTIAL}"), mesh()).unwrap();
+        let n = jobs.len() as f64;
+        let gap = 1.0 / (0.6 * 0.752_25);
+        let before = std::iter::once(0.0).chain(jobs.iter().map(|job| job.arrival.units()));
+        let gaps: Vec<f64> =
+            before.zip(&jobs).map(|(before, job)| job.arrival.units() - before).collect();
+        assert!(gaps.iter().all(|&gap| gap > 0.0));
+        // Four standard errors each: of the mean, and of the second moment, whose variance for an
+        // exponential is 20 means to the fourth.
+        let first = mean(gaps.iter().copied());
+        let second = mean(gaps.iter().map(|gap| gap * gap));
+        assert!((first - gap).abs() < 4.0 * gap / n.sqrt(), "{first} {gap}");
+        assert!((second - 2.0 * gap * gap).abs() < 4.0 * (20.0 / n).sqrt() * gap * gap);
+        // Gaps are independent: neighbours are not correlated.
+        let product = mean(gaps.windows(2).map(|pair| (pair[0] - gap) * (pair[1] - gap)));
+        assert!(product.abs() < 4.0 * gap * gap / n.sqrt(), "{product}");
+    }
+
+    #[test]
+    fn the_load_is_what_arrives() {
+        for (machine, demand) in [
+            (mesh(), "dependent"),
+            (mesh(), "independent"),
+            (Topology::hypercube(8).unwrap(), "dependent"),
+            (Topology::hypercube(8).unwrap(), "independent"),
+            (Topology::flat(100).unwrap(), "dependent"),
+        ] {
+            let nodes = f64::from(machine.grid().nodes());
+            let given = format!("load = 0.7\ndemand = '{demand}'\n{UNIFORM_AND_EXPONENTIAL}");
+            let jobs = built(&given, machine).unwrap();
+            let work: Vec<f64> =
+                jobs.iter().map(|job| job.runtime * job.request.nodes() as f64).collect();
+            let span = jobs.last().unwrap().arrival.units();
+            let load = work.iter().sum::<f64>() / (nodes * span);
+            let average = mean(work.iter().copied());
+            let spread = mean(work.iter().map(|w| (w / average - 1.0).powi(2)));
+            // Four standard errors of a sum of work over a sum of gaps.
+            let slack = 4.0 * 0.7 * ((spread + 1.0) / jobs.len() as f64).sqrt();
+            assert!((load - 0.7).abs() < slack, "{demand}: {load} {slack}");
+        }
+    }
+
+    #[test]
+    fn independent_demand_is_spread_over_the_processors() {
+        let cube = || Topology::hypercube(8).unwrap();
+        let dependent = built(&format!("load = 0.7\n{UNIFORM_AND_EXPONENTIAL}"), cube()).unwrap();
+        let independent = built(
+            &format!("load = 0.7\ndemand = 'independent'\n{UNIFORM_AND_EXPONENTIAL}"),
+            cube(),
+        )
+        .unwrap();
+        for (a, b) in dependent.iter().zip(&independent) {
+            assert_eq!((a.arrival, &a.request), (b.arrival, &b.request));
+            let nodes = b.request.nodes() as f64;
+            assert!((b.runtime * nodes - a.runtime * 31.875).abs() < 1e-9 * a.runtime * 31.875);
+        }
+    }
+
+    #[test]
+    fn a_rate_and_a_mean_gap_say_the_same() {
+        let rate = built(&format!("arrival_rate = 0.25\n{UNIFORM_AND_EXPONENTIAL}"), mesh());
+        let gap = built(&format!("mean_interarrival = 4.0\n{UNIFORM_AND_EXPONENTIAL}"), mesh());
+        assert_eq!(rate.unwrap(), gap.unwrap());
+    }
+
+    #[test]
+    fn purposes_do_not_disturb_one_another() {
+        let one = built(&format!("load = 0.5\n{UNIFORM_AND_EXPONENTIAL}"), mesh()).unwrap();
+        let other = "sizes = { name = 'uniform', max = [16, 32] }\n\
+                     runtimes = { name = 'hyperexponential', mean = 9 }";
+        let rate = 0.5 * 0.752_25;
+        let other = built(&format!("arrival_rate = {rate}\n{other}"), mesh()).unwrap();
+        for (a, b) in one.iter().zip(&other) {
+            assert!((a.arrival - b.arrival).abs() < 1e-5 * a.arrival.units());
+            let (Request::Block(a), Request::Block(b)) = (&a.request, &b.request) else { panic!() };
+            assert_eq!(a[1], b[1], "the second side has a stream of its own");
+        }
+    }
+
+    #[test]
+    fn the_first_jobs_are_the_same_for_ever() {
+        let jobs = built(&format!("load = 0.5\n{UNIFORM_AND_EXPONENTIAL}"), mesh()).unwrap();
+        let text: Vec<String> = jobs[..3]
+            .iter()
+            .map(|job| {
+                format!("{} {:.6} {} {:.6}", job.number, job.arrival, job.request, job.runtime)
+            })
+            .collect();
+        // Changing these changes every synthetic result: bump `MODEL_VERSION` with them.
+        let expected =
+            ["1 0.742294 27x14 2.999243", "2 0.960977 2x32 13.930553", "3 2.231358 12x24 4.040720"];
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn exactly_one_of_three_says_how_often_jobs_arrive() {
+        let sentence = |given: &str| {
+            built(&format!("{given}\n{UNIFORM_AND_EXPONENTIAL}"), mesh()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            sentence(""),
+            "`workload` needs exactly one of load, arrival_rate and mean_interarrival, but has none \
+             of them"
+        );
+        assert_eq!(
+            sentence("load = 0.5\nmean_interarrival = 3"),
+            "`workload` needs exactly one of load, arrival_rate and mean_interarrival, but has load \
+             and mean_interarrival"
+        );
     }
 }

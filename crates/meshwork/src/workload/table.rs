@@ -134,3 +134,125 @@ fn sides(text: &str) -> Option<Dims> {
     let side = |part: &str| part.trim().parse().ok().filter(|side| (1..=MOST_NODES).contains(side));
     text.split(['x', 'X']).map(side).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(rows: Vec<Row>) -> Result<Vec<Job>, String> {
+        let jobs = jobs(Box::new(rows.into_iter().map(Ok)), "jobs.csv").map_err(|e| e.0)?;
+        Ok(jobs
+            .into_iter()
+            .map(|item| match item {
+                Submission::Job(job) => job,
+                Submission::Unusable(_) => panic!("a table has no unusable lines"),
+            })
+            .collect())
+    }
+
+    fn row() -> Row {
+        Row { line: 7, submit: Some(1.0), runtime: Some(2.0), nodes: Some(3.0), ..Row::default() }
+    }
+
+    #[test]
+    fn every_form_of_request() {
+        let none = Row { nodes: None, ..row() };
+        for (given, request) in [
+            (row(), Request::Nodes(3)),
+            (Row { block: Some("3x5".into()), ..none.clone() }, Request::block(&[3, 5])),
+            (Row { block: Some("4".into()), ..none.clone() }, Request::block(&[4])),
+            (Row { block: Some(" 2 x 3 X 4".into()), ..none.clone() }, Request::block(&[2, 3, 4])),
+            (Row { subcube: Some(0.0), ..none }, Request::Subcube(0)),
+        ] {
+            assert_eq!(read(vec![given]).unwrap()[0].request, request);
+        }
+    }
+
+    #[test]
+    fn jobs_are_sorted_and_those_of_one_instant_stay_in_file_order() {
+        let rows = [5.0, 1.0, 5.0, 0.0, 1.0]
+            .into_iter()
+            .map(|submit| Row { submit: Some(submit), ..row() })
+            .collect();
+        let numbers: Vec<u64> = read(rows).unwrap().iter().map(|job| job.number).collect();
+        assert_eq!(numbers, [4, 2, 5, 1, 3]);
+    }
+
+    #[test]
+    fn what_is_left_out() {
+        let jobs = read(vec![row(), Row { job: Some(9.0), estimate: Some(8.0), ..row() }]).unwrap();
+        assert_eq!((jobs[0].number, jobs[0].estimate), (1, 2.0));
+        assert_eq!((jobs[1].number, jobs[1].estimate), (9, 8.0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let none = Row { nodes: None, ..row() };
+        let block = |text: &str| Row { block: Some(text.into()), ..none.clone() };
+        for (given, sentence) in [
+            (none.clone(), "the row asks for nothing: one of nodes, block and subcube says what"),
+            (
+                Row { subcube: Some(1.0), ..row() },
+                "the row has more than one of nodes, block and subcube",
+            ),
+            (Row { submit: None, ..row() }, "the row has no submit"),
+            (Row { runtime: None, ..row() }, "the row has no runtime"),
+            (
+                Row { runtime: Some(-1.0), ..row() },
+                "runtime is -1, but must be a number from 0 to 1e15",
+            ),
+            (
+                Row { estimate: Some(f64::NAN), ..row() },
+                "estimate is NaN, but must be a number from 0 to 1e15",
+            ),
+            (
+                Row { nodes: Some(1.5), ..row() },
+                "nodes is 1.5, but must be a whole number from 1 to 4294967295",
+            ),
+            (
+                Row { nodes: Some(0.0), ..row() },
+                "nodes is 0, but must be a whole number from 1 to 4294967295",
+            ),
+            (
+                Row { subcube: Some(25.0), ..none.clone() },
+                "subcube is 25, but must be a whole number from 0 to 24",
+            ),
+            (
+                block("3x0"),
+                "block is `3x0`, but must be sides from 1 to 16777216 joined by x, such as 3x5",
+            ),
+            (
+                block(""),
+                "block is ``, but must be sides from 1 to 16777216 joined by x, such as 3x5",
+            ),
+        ] {
+            assert_eq!(read(vec![row(), given]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
+        }
+        assert_eq!(read(vec![]).unwrap_err(), "jobs.csv: the table has no jobs");
+    }
+
+    fn any_cell() -> impl Strategy<Value = Option<f64>> {
+        prop::option::of(prop_oneof![any::<f64>(), (0..50_u32).prop_map(f64::from)])
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_cells_hold_jobs_are_sound_or_refused(
+            cells in prop::collection::vec((any_cell(), any_cell(), any_cell(), any_cell(), any_cell(),
+                prop::option::weighted(0.1, "[0-9x. -]{0,6}"), prop::option::weighted(0.1, 0.0..30.0_f64)), 0..4)
+        ) {
+            let rows = cells.into_iter().zip(2..).map(|(cells, line)| {
+                let (job, submit, runtime, estimate, nodes, block, subcube) = cells;
+                Row { line, job, submit, runtime, estimate, nodes, block, subcube }
+            });
+            match read(rows.collect()) {
+                Ok(jobs) => for job in jobs {
+                    prop_assert!(job.runtime >= 0.0 && job.estimate >= 0.0 && job.request.nodes() > 0);
+                },
+                Err(sentence) => prop_assert!(sentence.starts_with("jobs.csv:")),
+            }
+        }
+    }
+}

@@ -110,7 +110,8 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
     }
     let runtime_scale = params.number("runtime_scale");
     let arrival_scale = params.number("arrival_scale");
-    if runtime_scale != 1.0 || arrival_scale != 1.0 {
+    let is_one = |scale: f64| scale - 1.0 == 0.0;
+    if !(is_one(runtime_scale) && is_one(arrival_scale)) {
         jobs = Box::new(jobs.map(move |item| {
             item.map(|submission| match submission {
                 Submission::Job(job) => Submission::Job(Job {
@@ -172,7 +173,125 @@ impl Iterator for Split {
             return Some(Ok(Submission::Job(job)));
         }
         let part = Job { request: Request::Nodes(self.most), ..job };
-        self.rest = Some(Job { request: Request::Nodes(count - self.most), ..part.clone() });
+        self.rest = Some(Job { request: Request::Nodes(count - self.most), ..job });
         Some(Ok(Submission::Job(part)))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
+mod tests {
+    use crate::topology::Topology;
+    use crate::workload::table::Row;
+    use crate::workload::{FAMILY, Inputs, Rows};
+
+    use super::*;
+
+    /// A table of jobs at 0, 10, 20 … with 1, 2, 3 … processors.
+    struct Ten;
+
+    impl Inputs for Ten {
+        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead>, WorkloadError> {
+            let text = "1 5 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
+                        2 6 -1 -1 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
+                        3 7 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
+            Ok(Box::new(text.as_bytes()))
+        }
+
+        fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
+            Ok(Box::new((0..10_u32).map(|i| {
+                Ok(Row {
+                    line: u64::from(i) + 2,
+                    submit: Some(f64::from(i) * 10.0),
+                    runtime: Some(3.0),
+                    estimate: Some(4.0),
+                    nodes: Some(f64::from(i) + 1.0),
+                    ..Row::default()
+                })
+            })))
+        }
+    }
+
+    fn run(given: &str) -> Result<Vec<Submission>, BuildError> {
+        let table: toml::Table = given.parse().unwrap();
+        let params = FAMILY.resolve("workload", &table.into())?;
+        let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
+        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &Ten };
+        Ok(submissions(&params, &setting)?.map(Result::unwrap).collect())
+    }
+
+    fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
+        let jobs = run(&format!("name = 'table'\npath = 'jobs.csv'\n{given}")).unwrap();
+        jobs.into_iter()
+            .map(|item| match item {
+                Submission::Job(job) => {
+                    (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate)
+                }
+                Submission::Unusable(_) => panic!("a table has no unusable lines"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn times_are_scaled() {
+        let scaled = table("runtime_scale = 2\narrival_scale = 0.5\nfirst_jobs = 3");
+        assert_eq!(scaled, [(0.0, 1, 6.0, 8.0), (5.0, 2, 6.0, 8.0), (10.0, 3, 6.0, 8.0)]);
+    }
+
+    #[test]
+    fn a_window_is_in_the_workloads_own_clock_and_closed_only_below() {
+        let kept = table("from = 20\nuntil = 50\narrival_scale = 10");
+        assert_eq!(kept.iter().map(|job| job.0).collect::<Vec<f64>>(), [200.0, 300.0, 400.0]);
+        assert_eq!(table("from = 15").len(), 8);
+        assert_eq!(table("until = 15").len(), 2);
+        assert_eq!(table("from = 20\nfirst_jobs = 2").last().unwrap().0, 30.0);
+        assert_eq!(table("first_jobs = 1000").len(), 10);
+    }
+
+    #[test]
+    fn large_counts_are_split_as_the_paper_on_grids_says() {
+        let split = table("split_above = 0.3");
+        let sizes: Vec<u64> = split.iter().map(|job| job.1).collect();
+        let expected: Vec<u64> = (1..=10_u64)
+            .flat_map(|p| {
+                let whole = std::iter::repeat_n(3, (p / 3) as usize);
+                whole.chain(Some(p % 3).filter(|&rest| rest > 0))
+            })
+            .collect();
+        assert_eq!(sizes, expected);
+        assert_eq!(sizes.iter().sum::<u64>(), 55, "no work is lost");
+        assert!(split.iter().all(|job| job.2 == 3.0 && job.3 == 4.0));
+    }
+
+    #[test]
+    fn lines_that_are_no_jobs_pass_and_do_not_count() {
+        let log = run("name = 'swf'\npath = 'log'\nfirst_jobs = 2").unwrap();
+        assert_eq!(log.len(), 3);
+        assert!(matches!(&log[0], Submission::Unusable(unusable) if unusable.line == 2));
+        let log = run("name = 'swf'\npath = 'log'\nreorder = 0\nfirst_jobs = 1").unwrap();
+        assert_eq!(log.len(), 1);
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_a_sentence() {
+        let sentence = |given: &str| {
+            run(&format!("name = 'table'\npath = 'x'\n{given}")).unwrap_err().to_string()
+        };
+        assert_eq!(
+            sentence("from = 5\nuntil = 5"),
+            "`workload.until` is 5, but must be above `workload.from`, which is 5"
+        );
+        assert_eq!(
+            sentence("split_above = 0.05"),
+            "`workload.split_above` is 0.05, but must leave a job at least one of the 10 processors \
+             of the largest site"
+        );
+    }
+
+    #[test]
+    fn an_endless_workload_can_be_cut() {
+        let jobs = run("name = 'synthetic'\nload = 1\nsizes = 'uniform'\nfirst_jobs = 5\n\
+                        runtimes = { name = 'constant', value = 1 }");
+        assert_eq!(jobs.unwrap().len(), 5);
     }
 }

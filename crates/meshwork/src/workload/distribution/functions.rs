@@ -193,6 +193,7 @@ const FAR_TAIL: Ratio = Ratio {
 };
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
     use super::*;
 

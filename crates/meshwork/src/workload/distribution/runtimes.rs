@@ -135,8 +135,17 @@ impl TruncatedNormal {
         let (low, high) = if mirrored { (-high, -low) } else { (low, high) };
         let below = normal_cdf(low);
         let kept = normal_cdf(high) - below;
-        (kept >= 1e-12)
-            .then_some(TruncatedNormal { mean, sd, min, max, low, high, mirrored, below, kept })
+        (kept >= 1e-12).then_some(TruncatedNormal {
+            mean,
+            sd,
+            min,
+            max,
+            low,
+            high,
+            mirrored,
+            below,
+            kept,
+        })
     }
 
     fn mean(&self) -> f64 {
@@ -215,15 +224,8 @@ pub static RUNTIMES: Family = Family {
     common: &[],
 };
 
-static ENTRIES: &[&RuntimeEntry] = &[
-    &EXPONENTIAL,
-    &UNIFORM,
-    &HYPEREXPONENTIAL,
-    &TRUNCATED_NORMAL,
-    &CONSTANT,
-    &GAMMA,
-    &WEIBULL,
-];
+static ENTRIES: &[&RuntimeEntry] =
+    &[&EXPONENTIAL, &UNIFORM, &HYPEREXPONENTIAL, &TRUNCATED_NORMAL, &CONSTANT, &GAMMA, &WEIBULL];
 
 const MEAN: Param = Param {
     name: "mean",
@@ -429,11 +431,15 @@ fn in_order(params: &Params, min: f64, max: f64) -> Result<(), Problem> {
     }
     Err(params.problem(
         "max",
-        format!("`{0}.max` is {max}, but must be at least `{0}.min`, which is {min}", params.path()),
+        format!(
+            "`{0}.max` is {max}, but must be at least `{0}.min`, which is {min}",
+            params.path()
+        ),
     ))
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
     use super::*;
 
@@ -471,14 +477,21 @@ mod tests {
             ("name = 'gamma'\nshape = 4.2\nscale = 0.94", 3.948, 0.94 * 4.2_f64.sqrt()),
             ("name = 'gamma'\nshape = 0.5\nscale = 2", 1.0, 2.0_f64.sqrt()),
             ("name = 'weibull'\nshape = 1\nscale = 5", 5.0, 5.0),
-            ("name = 'weibull'\nshape = 2\nscale = 2", root_of_pi, (4.0 - root_of_pi * root_of_pi).sqrt()),
+            (
+                "name = 'weibull'\nshape = 2\nscale = 2",
+                root_of_pi,
+                (4.0 - root_of_pi * root_of_pi).sqrt(),
+            ),
         ] {
             let runtime = made(given).unwrap();
             assert!((runtime.mean() - mean).abs() < 1e-4 * mean, "{given}: {}", runtime.mean());
             let draws = 200_000;
             let (drawn, spread) = moments(&runtime, draws);
             // Four standard errors; the deviation itself within 2 %, 6 % for the heavy tail.
-            assert!((drawn - mean).abs() <= 4.0 * sd / f64::from(draws).sqrt() + 1e-9, "{given}: {drawn}");
+            assert!(
+                (drawn - mean).abs() <= 4.0 * sd / f64::from(draws).sqrt() + 1e-9,
+                "{given}: {drawn}"
+            );
             assert!((spread - sd).abs() <= 0.06 * sd + 1e-6, "{given}: {spread}");
         }
     }
@@ -488,7 +501,10 @@ mod tests {
         let runtime = made("name = 'hyperexponential'\nmean = 5").unwrap();
         let Law::Hyperexponential { alpha, short, long } = runtime.law else { panic!() };
         assert_eq!(alpha, 0.95);
-        assert!((short - 1.858_60).abs() < 5e-6 && (long - 64.686_68).abs() < 5e-6, "{short} {long}");
+        assert!(
+            (short - 1.858_60).abs() < 5e-6 && (long - 64.686_68).abs() < 5e-6,
+            "{short} {long}"
+        );
         assert!((1.0 / short - 0.538_041).abs() < 5e-7 && (1.0 / long - 0.015_459_1).abs() < 5e-8);
         // Were 4 the square of the coefficient of variation.
         let runtime = made("name = 'hyperexponential'\nmean = 5\ncv = 2").unwrap();
@@ -500,17 +516,19 @@ mod tests {
 
     #[test]
     fn a_truncated_normal_is_what_rejection_leaves() {
-        for (mean, sd, min, max) in
-            [(5.0, 2.0, 0.0, f64::INFINITY), (5.0, 2.0, 0.0, 10.0), (1.0, 2.0, 2.0, 4.0), (4.0, 1.0, 0.0, 3.5)]
-        {
+        for (mean, sd, min, max) in [
+            (5.0, 2.0, 0.0, f64::INFINITY),
+            (5.0, 2.0, 0.0, 10.0),
+            (1.0, 2.0, 2.0, 4.0),
+            (4.0, 1.0, 0.0, 3.5),
+        ] {
             let normal = TruncatedNormal::new(mean, sd, min, max).unwrap();
             let mut stream = Stream::new(3, 0, "rejection");
             let mut kept: Vec<f64> = (0..200_000)
                 .map(|_| mean + sd * standard_normal(&mut stream))
                 .filter(|x| (min..max).contains(x))
                 .collect();
-            let mut drawn: Vec<f64> =
-                (0..kept.len()).map(|_| normal.draw(&mut stream)).collect();
+            let mut drawn: Vec<f64> = (0..kept.len()).map(|_| normal.draw(&mut stream)).collect();
             kept.sort_by(f64::total_cmp);
             drawn.sort_by(f64::total_cmp);
             // Two samples of one distribution: their empirical distributions part by more than

@@ -7,7 +7,7 @@ use crate::registry::{
 use crate::rng::Stream;
 use crate::topology::{MOST_NODES, Topology, Wiring};
 
-use super::functions::normal_cdf;
+use super::whole::{Law, normal_cells};
 
 /// A distribution of requests on a machine of one shape, ready to draw from.
 ///
@@ -75,9 +75,8 @@ impl Sizes {
             .collect::<Result<Vec<Law>, Problem>>()?;
         let mean_nodes = match form {
             Form::Block => laws.iter().map(Law::mean).product(),
-            Form::Square(dimensions) => laws[0].expect(|side| {
-                (0..dimensions).fold(1.0, |product, _| product * f64::from(side))
-            }),
+            Form::Square(dimensions) => laws[0]
+                .expect(|side| (0..dimensions).fold(1.0, |product, _| product * f64::from(side))),
             Form::Subcube => laws[0].expect(|dimension| libm::exp2(f64::from(dimension))),
             Form::Count => laws[0].mean(),
         };
@@ -144,106 +143,6 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     })
 }
 
-/// A distribution of whole numbers between two bounds.
-#[derive(Clone, Debug, PartialEq)]
-enum Law {
-    /// Every number from `min` to `max` equally often.
-    Uniform { min: u32, max: u32 },
-    /// `min`, `min + 1` and so on, with the probability up to and including each.
-    Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate rounded up, drawn again while it is outside.
-    Exponential { mean: f64, min: u32, max: u32 },
-}
-
-impl Law {
-    fn weights(min: u32, weights: &[f64]) -> Law {
-        let total: f64 = weights.iter().sum();
-        let mut sum = 0.0;
-        let mut up_to: Vec<f64> = weights
-            .iter()
-            .map(|weight| {
-                sum += weight;
-                sum / total
-            })
-            .collect();
-        // Rounding must not leave a gap at the end; sizes without weight at the end stay out.
-        for end in up_to.iter_mut().rev() {
-            if *end < 1.0 - 1e-9 {
-                break;
-            }
-            *end = 1.0;
-        }
-        Law::Weights { min, up_to }
-    }
-
-    fn bounds(&self) -> (u32, u32) {
-        match self {
-            Law::Uniform { min, max } | Law::Exponential { min, max, .. } => (*min, *max),
-            Law::Weights { min, up_to } => (*min, *min + (up_to.len() as u32 - 1)),
-        }
-    }
-
-    /// The probability of every number within the bounds, in order.
-    fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
-        match self {
-            Law::Uniform { min, max } => {
-                let each = 1.0 / (f64::from(*max) - f64::from(*min) + 1.0);
-                (*min..=*max).for_each(|number| visit(number, each));
-            }
-            Law::Weights { min, up_to } => {
-                let mut before = 0.0;
-                for (number, &up_to) in (*min..).zip(up_to) {
-                    visit(number, up_to - before);
-                    before = up_to;
-                }
-            }
-            Law::Exponential { mean, min, max } => {
-                let (min, max) = ((*min).max(1), *max);
-                let within = -libm::expm1(-f64::from(max - min + 1) / mean);
-                let of_one = -libm::expm1(-1.0 / mean);
-                for number in min..=max {
-                    let beyond = libm::exp(-f64::from(number - min) / mean);
-                    visit(number, beyond * of_one / within);
-                }
-            }
-        }
-    }
-
-    /// The expectation of a function of the number: a sum over all numbers within the bounds.
-    fn expect(&self, of: impl Fn(u32) -> f64) -> f64 {
-        let mut sum = 0.0;
-        self.for_each(|number, probability| sum += probability * of(number));
-        sum
-    }
-
-    fn mean(&self) -> f64 {
-        match self {
-            Law::Uniform { min, max } => 0.5 * (f64::from(*min) + f64::from(*max)),
-            _ => self.expect(f64::from),
-        }
-    }
-
-    fn draw(&self, stream: &mut Stream) -> u32 {
-        match self {
-            Law::Uniform { min, max } => {
-                min + stream.below(u64::from(max - min) + 1) as u32
-            }
-            Law::Weights { min, up_to } => {
-                let unit = stream.unit();
-                min + up_to.partition_point(|&end| end <= unit) as u32
-            }
-            Law::Exponential { mean, min, max } => {
-                // What an exponential variate exceeds a bound by is exponential again, so drawing
-                // until the number is within the bounds is one draw with the ends cut off.
-                let (min, max) = ((*min).max(1), *max);
-                let within = -libm::expm1(-f64::from(max - min + 1) / mean);
-                let above = -mean * libm::log1p(-stream.unit() * within);
-                (min - 1 + libm::ceil(above) as u32).clamp(min, max)
-            }
-        }
-    }
-}
-
 /// One side to be drawn: the parameters that are meant for it and the bounds it has without them.
 struct Side<'a> {
     params: &'a Params,
@@ -304,7 +203,10 @@ impl Side<'_> {
         if min < self.least {
             return Err(self.params.problem(
                 if self.params.has("value") { "value" } else { "min" },
-                format!("the smallest size of `{path}` is {min}, but must be at least {}", self.least),
+                format!(
+                    "the smallest size of `{path}` is {min}, but must be at least {}",
+                    self.least
+                ),
             ));
         }
         let most = if self.form == Form::Subcube { MOST_NODES.ilog2() } else { MOST_NODES };
@@ -415,14 +317,6 @@ fn mirrored(half: &[f64]) -> Vec<f64> {
     half.iter().chain(half.iter().rev()).copied().collect()
 }
 
-/// The normal probability of each of so many equal cells from −2.5 to 2.5 standard deviations,
-/// divided by their sum.
-fn normal_cells(cells: u32) -> Vec<f64> {
-    let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
-    let within = normal_cdf(2.5) - normal_cdf(-2.5);
-    (0..cells).map(|i| (normal_cdf(edge(i + 1)) - normal_cdf(edge(i))) / within).collect()
-}
-
 static DISCRETE: SizeEntry = SizeEntry {
     about: About {
         name: "discrete",
@@ -505,6 +399,7 @@ static CONSTANT: SizeEntry = SizeEntry {
 };
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
     use super::*;
 
@@ -535,91 +430,31 @@ mod tests {
             ("name = 'uniform'", &cube(10), 102.3, 2.00196),
             ("name = 'normal'", &cube(10), 52.605, 3.89316),
             ("name = 'uniform'\nform = 'count'", &torus, 256.5, 512.0 / (256.5 * 5.0)),
-            ("name = 'uniform'\nmax = 100", &mesh(&[200, 200]), 50.5 * 50.5, 40_000.0 / (50.5 * 50.5 * 5.0)),
+            (
+                "name = 'uniform'\nmax = 100",
+                &mesh(&[200, 200]),
+                50.5 * 50.5,
+                40_000.0 / (50.5 * 50.5 * 5.0),
+            ),
             ("name = 'uniform'\nmax = [3, 5]", &mesh(&[8, 8]), 6.0, 64.0 / 30.0),
             ("name = 'constant'\nvalue = [3, 5]", &mesh(&[8, 8]), 15.0, 64.0 / 75.0),
             ("name = 'uniform'", &Topology::flat(128).unwrap(), 64.5, 128.0 / (64.5 * 5.0)),
         ] {
             let sizes = made(given, machine).unwrap();
-            assert!((sizes.mean_nodes() - mean).abs() < 1e-9 * mean, "{given}: {}", sizes.mean_nodes());
+            assert!(
+                (sizes.mean_nodes() - mean).abs() < 1e-9 * mean,
+                "{given}: {}",
+                sizes.mean_nodes()
+            );
             let got = f64::from(machine.grid().nodes()) / (sizes.mean_nodes() * 5.0);
             assert!((got - rate).abs() < 1e-5, "{given}: {got}");
         }
     }
 
     #[test]
-    fn squares_rounded_up_to_powers_of_two() {
-        let law = Law::Uniform { min: 1, max: 32 };
-        let rounded = law.expect(|side| f64::from(side.next_power_of_two()).powi(2));
-        assert!((rounded - 585.156).abs() < 5e-4, "{rounded}");
-        assert!((1024.0 / (rounded * 5.0) - 0.35).abs() < 1e-5);
-    }
-
-    #[test]
-    fn cells_of_the_normal_distribution() {
-        for (cells, expected) in [
-            (8, vec![0.0245, 0.0762, 0.1624, 0.2370]),
-            (10, vec![0.0167, 0.0446, 0.0930, 0.1518, 0.1939]),
-        ] {
-            let computed = normal_cells(cells);
-            for (i, expected) in expected.iter().enumerate() {
-                assert!((computed[i] - expected).abs() < 5e-5, "{computed:?}");
-                assert!((computed[cells as usize - 1 - i] - expected).abs() < 5e-5);
-            }
-            assert!((computed.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-        }
+    fn cells_of_the_normal_distribution_with_all_digits() {
         let computed = made("name = 'normal'\ncells = 'computed'", &cube(8)).unwrap();
         assert!((computed.mean_nodes() - 19.724).abs() < 5e-3, "{}", computed.mean_nodes());
-    }
-
-    #[test]
-    fn draws_follow_the_probabilities_that_the_mean_is_made_of() {
-        for law in [
-            Law::Uniform { min: 3, max: 9 },
-            Law::Uniform { min: 4, max: 4 },
-            Law::weights(2, &[0.2, 0.0, 0.5, 0.3, 0.0]),
-            Law::weights(0, &normal_cells(7)),
-            Law::Exponential { mean: 4.0, min: 1, max: 9 },
-            Law::Exponential { mean: 2.0, min: 5, max: 12 },
-            Law::Exponential { mean: 1e9, min: 1, max: 6 },
-        ] {
-            let mut counts = [0_u32; 16];
-            let mut stream = Stream::new(1, 0, "sizes.0");
-            let draws = 100_000;
-            for _ in 0..draws {
-                counts[law.draw(&mut stream) as usize] += 1;
-            }
-            let mut total = 0.0;
-            law.for_each(|number, probability| {
-                total += probability;
-                let expected = probability * f64::from(draws);
-                let got = f64::from(counts[number as usize]);
-                // Four and a half standard deviations of a binomial count.
-                let slack = 4.5 * (expected * (1.0 - probability)).max(0.0).sqrt() + 1e-6;
-                assert!((got - expected).abs() <= slack, "{law:?} {number}: {got} {expected}");
-            });
-            assert!((total - 1.0).abs() < 1e-12, "{law:?}: {total}");
-        }
-    }
-
-    #[test]
-    fn an_exponential_size_is_what_rounding_up_and_drawing_again_leaves() {
-        let (mean, min, max) = (6.0, 3, 20);
-        let mut counts = [0_u32; 21];
-        let mut stream = Stream::new(5, 0, "slow");
-        let mut kept = 0;
-        while kept < 100_000 {
-            let drawn = (-mean * libm::log(stream.unit())).ceil();
-            if (f64::from(min)..=f64::from(max)).contains(&drawn) {
-                counts[drawn as usize] += 1;
-                kept += 1;
-            }
-        }
-        Law::Exponential { mean, min, max }.for_each(|number, probability| {
-            let expected = probability * 100_000.0;
-            let got = f64::from(counts[number as usize]);
-            assert!((got - expected).abs() < 4.5 * expected.sqrt(), "{number}: {got} {expected}");
-        });
     }
 
     #[test]
@@ -632,7 +467,10 @@ mod tests {
         };
         let value = "name = 'constant'\nvalue = 2";
         assert_eq!(draw(value, &mesh(&[4, 4])), (2, Request::block(&[2, 2])));
-        assert_eq!(draw(value, &Topology::torus(&[4, 4, 4]).unwrap()), (3, Request::block(&[2, 2, 2])));
+        assert_eq!(
+            draw(value, &Topology::torus(&[4, 4, 4]).unwrap()),
+            (3, Request::block(&[2, 2, 2]))
+        );
         assert_eq!(draw(value, &cube(4)), (1, Request::Subcube(2)));
         assert_eq!(draw(value, &Topology::flat(9).unwrap()), (1, Request::Nodes(2)));
         let form = |form: &str| format!("{value}\nform = '{form}'");

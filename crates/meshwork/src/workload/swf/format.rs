@@ -33,7 +33,7 @@ pub const FIELDS: [&str; 18] = [
 
 /// The longest line that is read: nobody's job takes more, and a file that is no log at all must not
 /// fill the memory.
-const LONGEST_LINE: u64 = 1 << 20;
+const LONGEST_LINE: usize = 1 << 20;
 
 /// One line of a log: 18 numbers, −1 where one is not known.
 ///
@@ -143,8 +143,9 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// A number as a log may write it: decimals, and an exponent too, though no log is known to have one.
-#[cold]
+/// A number in any form that a program may have written: with decimals, with many digits, or with an
+/// exponent.
+#[inline(never)]
 fn number_in(token: &[u8]) -> Option<f64> {
     if let Some(number) = short_decimal(token) {
         return Some(number);
@@ -198,7 +199,9 @@ pub(super) fn fault(line: &[u8]) -> String {
             text.escape_debug().to_string()
         };
         match number_in(field) {
-            None => return format!("field {} ({name}) is `{}`, but must be a number", i + 1, shown()),
+            None => {
+                return format!("field {} ({name}) is `{}`, but must be a number", i + 1, shown());
+            }
             Some(number) if number.abs() > LARGEST => {
                 return format!(
                     "field {} ({name}) is `{}`, but must be a number from -1e15 to 1e15",
@@ -216,42 +219,82 @@ pub(super) fn fault(line: &[u8]) -> String {
 pub(super) struct Lines {
     reader: Box<dyn BufRead>,
     path: String,
+    /// What has been read; lines are looked at in place.
     buffer: Vec<u8>,
+    /// What of it has not been handed out.
+    rest: std::ops::Range<usize>,
     line: u64,
 }
 
 impl Lines {
     pub(super) fn new(reader: Box<dyn BufRead>, path: &str) -> Lines {
-        Lines { reader, path: path.to_owned(), buffer: Vec::with_capacity(256), line: 0 }
+        let buffer = vec![0; 1 << 16];
+        Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
 
     /// The next line with anything in it, from its first byte that is not blank; `None` at the end.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, WorkloadError> {
         loop {
-            self.buffer.clear();
-            let mut limited = (&mut self.reader).take(LONGEST_LINE);
-            let length = limited.read_until(b'\n', &mut self.buffer).map_err(|error| {
-                WorkloadError(format!("{}: {error} after line {}", self.path, self.line))
-            })?;
-            if length == 0 {
-                return Ok(None);
-            }
+            let Some(line) = self.next_line()? else { return Ok(None) };
             self.line += 1;
-            if length as u64 == LONGEST_LINE && self.buffer.last() != Some(&b'\n') {
-                return Err(self.error("a line of more than a million bytes is not one of a log"));
+            let mut start = line.start;
+            if self.line == 1 && self.buffer[line.clone()].starts_with(b"\xef\xbb\xbf") {
+                start += 3; // a mark that some editors put in front of a text
             }
-            let mut start = 0;
-            if self.line == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
-                start = 3; // a mark that some editors put in front of a text
-            }
-            while start < length && is_blank(self.buffer[start]) {
+            while start < line.end && is_blank(self.buffer[start]) {
                 start += 1;
             }
-            if start < length {
-                return Ok(Some(&self.buffer[start..]));
+            if start < line.end {
+                return Ok(Some(&self.buffer[start..line.end]));
             }
         }
+    }
+
+    /// Where in the buffer the next line lies, without its end.
+    #[inline]
+    fn next_line(&mut self) -> Result<Option<std::ops::Range<usize>>, WorkloadError> {
+        let mut searched = self.rest.start;
+        loop {
+            if let Some(length) = memchr::memchr(b'\n', &self.buffer[searched..self.rest.end]) {
+                let line = self.rest.start..searched + length;
+                self.rest.start = line.end + 1;
+                return Ok(Some(line));
+            }
+            let unfinished = self.rest.len();
+            if self.fill()? == 0 {
+                let line = self.rest.clone();
+                self.rest.start = self.rest.end;
+                return Ok((!line.is_empty()).then_some(line));
+            }
+            searched = self.rest.start + unfinished;
+        }
+    }
+
+    /// Reads on, after making room; returns how many bytes came.
+    #[cold]
+    fn fill(&mut self) -> Result<usize, WorkloadError> {
+        self.buffer.copy_within(self.rest.clone(), 0);
+        self.rest = 0..self.rest.len();
+        if self.rest.len() == self.buffer.len() {
+            if self.buffer.len() >= LONGEST_LINE {
+                self.line += 1;
+                return Err(self.error("a line of more than a million bytes is not one of a log"));
+            }
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+        let room = &mut self.buffer[self.rest.end..];
+        let read = loop {
+            match self.reader.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        let read = read.map_err(|error| {
+            WorkloadError(format!("{}: {error} after line {}", self.path, self.line))
+        })?;
+        self.rest.end += read;
+        Ok(read)
     }
 
     /// The number of the line that was read last, from 1.

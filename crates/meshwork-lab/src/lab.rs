@@ -1,0 +1,179 @@
+//! The main job: a study to results.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use meshwork::registry::Problem;
+
+use crate::expand::{self, Point, expand};
+use crate::inputs::Files;
+use crate::runs::{Progress, Results, Runner};
+use crate::store::{Input, Store, write_whole};
+use crate::study::{Refused, Study};
+use crate::summary::{Summary, label};
+
+/// How a study is run.
+pub struct Options<'a> {
+    /// The folder for results; without one nothing is written.
+    pub out: Option<PathBuf>,
+    /// How many threads run; 0 is as many as there are processors.
+    pub threads: usize,
+    /// Is told after every run.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { out: None, threads: 0, progress: &|_| {} }
+    }
+}
+
+/// What came of a study.
+pub struct Finished {
+    /// Its scenarios.
+    pub points: Vec<Point>,
+    /// Their runs.
+    pub results: Results,
+    /// Means and intervals.
+    pub summary: Summary,
+    /// What is worth a word and stopped nothing, one sentence each.
+    pub warnings: Vec<String>,
+    /// What failed, one sentence each: runs, or writing their results.
+    pub failures: Vec<String>,
+}
+
+/// Runs a study: expands it, runs what is not in the store of `options.out`, and writes the tables
+/// there. `experiment.toml` there is the study whose tables stand beside it: a later study in the
+/// same folder replaces it, with a warning, and keeps all runs.
+///
+/// ```
+/// use std::path::Path;
+/// use meshwork_lab::{Options, Study, run};
+/// let text = "
+///     machine = { topology = 'mesh', dims = [8, 8] }
+///     replications = 3
+///     [workload]
+///     name = 'synthetic'
+///     load = 0.4
+///     sizes = 'uniform'
+///     runtimes = { name = 'exponential', mean = 5.0 }
+///     [measure]
+///     jobs = 200
+///     metrics = ['wait']
+///     [sweep]
+///     scheduler = ['fcfs', 'sjf']
+/// ";
+/// let study = Study::parse("text", text, Path::new(""), &[])?;
+/// let finished = run(&study, &Options::default())?;
+/// let wait = finished.summary.rows[1].metrics[0].1;
+/// assert_eq!(wait.replications, 3);
+/// assert!(wait.half_width.is_some());
+/// # Ok::<(), meshwork_lab::Refused>(())
+/// ```
+///
+/// # Errors
+/// If the study, its inputs or the folder are wrong; then nothing has run.
+pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
+    let points = expand(study)?;
+    let files = Files::beside(&study.folder);
+    let inputs = inputs(study, &points, &files, options.out.is_some())?;
+    let mut warnings = Vec::new();
+    let store = match &options.out {
+        Some(folder) => {
+            let store = Store::open(folder).map_err(Refused)?;
+            warnings.extend_from_slice(store.warnings());
+            warnings.extend(keep_study(study, folder)?);
+            Some(Mutex::new(store))
+        }
+        None => None,
+    };
+    let jobs = options.out.clone().filter(|_| !study.jobs.is_empty());
+    if !study.jobs.is_empty() && jobs.is_none() {
+        warnings.push(format!(
+            "{}: `[output]` asks for one row per job, but there is no folder for it: give `--out DIR`",
+            study.file
+        ));
+    }
+    let runner = Runner {
+        points: &points,
+        inputs: &inputs,
+        replications: &study.replications,
+        simulate: &|point, replication, observer| {
+            point.scenario.run(replication, &files, observer).map_err(|error| error.to_string())
+        },
+        store,
+        jobs: jobs.map(|folder| (folder, study.jobs.clone())),
+        progress: options.progress,
+    };
+    let results = runner.run(options.threads).map_err(Refused)?;
+    let summary = Summary::of(study, &points, &results);
+    let mut failures = failed_runs(study, &summary);
+    failures.extend(results.trouble.clone());
+    if let Some(folder) = &options.out {
+        failures.extend(summary.write(folder).err().map(|refused| refused.0));
+    }
+    Ok(Finished { points, results, summary, warnings, failures })
+}
+
+/// The file that each scenario reads. A digest is taken only where it is stored.
+fn inputs(
+    study: &Study,
+    points: &[Point],
+    files: &Files,
+    stored: bool,
+) -> Result<Vec<Option<Input>>, Refused> {
+    let mut known: BTreeMap<&str, Input> = BTreeMap::new();
+    let mut inputs = Vec::with_capacity(points.len());
+    for (index, point) in points.iter().enumerate() {
+        let Some(path) = point.scenario.input_path() else {
+            inputs.push(None);
+            continue;
+        };
+        if !known.contains_key(path) {
+            let read =
+                if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
+            let blake3 = read.map_err(|message| {
+                expand::refused(study, index, &Problem::new("workload.path", message))
+            })?;
+            let located = files.locate(path);
+            let whole = std::path::absolute(&located).unwrap_or(located);
+            known.insert(path, Input { path: whole.display().to_string(), blake3 });
+        }
+        inputs.push(known.get(path).cloned());
+    }
+    Ok(inputs)
+}
+
+/// Writes `experiment.toml`; a sentence where it replaces another study.
+fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
+    let path = folder.join("experiment.toml");
+    let before = std::fs::read(&path).ok();
+    if before.as_deref() == Some(study.source.as_bytes()) {
+        return Ok(None);
+    }
+    write_whole(&path, study.source.as_bytes()).map_err(Refused)?;
+    Ok(before.map(|_| {
+        format!(
+            "{}: this folder held another study, or an earlier form of this one: its runs are kept, and \
+             the tables now show {}",
+            folder.display(),
+            study.file
+        )
+    }))
+}
+
+fn failed_runs(study: &Study, summary: &Summary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for row in &summary.rows {
+        let swept = label(&row.swept);
+        for (replication, message) in &row.failures {
+            let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
+            sentences.push(format!(
+                "{}: the run of {place}replication {replication} failed: {message}",
+                study.file
+            ));
+        }
+    }
+    sentences
+}

@@ -1,0 +1,163 @@
+//! The keys of a study that say what to do with scenarios, and how each is read.
+
+use meshwork::registry::{self, Default, Kind, Param, Problem, Range};
+use toml::{Table, Value};
+
+use super::{Claim, JobFormat, Replications};
+
+/// Replications are at most this many, so that counts of runs stay countable.
+pub const MOST_REPLICATIONS: u64 = 1_000_000;
+
+/// What a study may say besides its scenario and its tables.
+pub(super) static PARAMS: &[&Param] = &[
+    &Param {
+        name: "name",
+        kind: Kind::Text,
+        default: Default::Absent("the file's name without its ending"),
+        help: "what the study is called",
+    },
+    &Param {
+        name: "description",
+        kind: Kind::Text,
+        default: Default::Absent("none"),
+        help: "what it asks",
+    },
+    &Param {
+        name: "replications",
+        kind: Kind::Integer(1, MOST_REPLICATIONS),
+        default: Default::Absent("1, unless `precision` is given"),
+        help: "how often each scenario is run, each time with other random numbers",
+    },
+    &Param {
+        name: "precision",
+        kind: Kind::Number(Range::Inside),
+        default: Default::Absent("a fixed number of replications"),
+        help: "replicate until the 95 % interval is within this share of the mean",
+    },
+    &Param {
+        name: "precision_of",
+        kind: Kind::Text,
+        default: Default::Absent("the first of `measure.metrics`, else turnaround"),
+        help: "the metric whose interval `precision` watches",
+    },
+    &Param {
+        name: "min_replications",
+        kind: Kind::Integer(2, MOST_REPLICATIONS),
+        default: Default::Absent("5"),
+        help: "with `precision`, the replications before the first look",
+    },
+    &Param {
+        name: "max_replications",
+        kind: Kind::Integer(2, MOST_REPLICATIONS),
+        default: Default::Absent("100"),
+        help: "with `precision`, the replications after which it is given up",
+    },
+];
+
+pub(super) fn take_table(document: &mut Table, key: &str) -> Result<Table, Problem> {
+    match document.remove(key) {
+        None => Ok(Table::new()),
+        Some(Value::Table(table)) => Ok(table),
+        Some(other) => {
+            Err(Problem::new(key, format!("`{key}` is {other}, but must be a table `[{key}]`")))
+        }
+    }
+}
+
+pub(super) fn replications(
+    params: &registry::Params,
+    scenario: &Table,
+) -> Result<Replications, Problem> {
+    let Some(target) = params.get_number("precision") else {
+        for key in ["precision_of", "min_replications", "max_replications"] {
+            if params.has(key) {
+                return Err(params.problem(
+                    key,
+                    format!("`{key}` means something only with `precision`, which is not given"),
+                ));
+            }
+        }
+        return Ok(Replications::Fixed(params.get_integer("replications").unwrap_or(1)));
+    };
+    if params.has("replications") {
+        return Err(params.problem(
+            "replications",
+            "both `replications` and `precision` are given, but the one excludes the other",
+        ));
+    }
+    let least = params.get_integer("min_replications").unwrap_or(5);
+    let most = params.get_integer("max_replications").unwrap_or(least.max(100));
+    if least > most {
+        return Err(params.problem(
+            "max_replications",
+            format!(
+                "`max_replications` is {most}, but must be at least `min_replications`, {least}"
+            ),
+        ));
+    }
+    let first_metric = scenario
+        .get("measure")
+        .and_then(|measure| measure.get("metrics"))
+        .and_then(|metrics| metrics.get(0))
+        .and_then(Value::as_str);
+    let of = params.get_text("precision_of").or(first_metric).unwrap_or("turnaround").to_owned();
+    Ok(Replications::Precision { target, least, most, of })
+}
+
+pub(super) fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> {
+    let given = output.remove("jobs");
+    registry::resolve("output", &[], &output, &["jobs"])?;
+    let words = match &given {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(single) => vec![single],
+    };
+    let mut formats = Vec::new();
+    for word in words {
+        let format = match word.as_str() {
+            Some("csv") => JobFormat::Csv,
+            Some("parquet") => JobFormat::Parquet,
+            _ => {
+                return Err(Problem::new(
+                    "output.jobs",
+                    format!("`output.jobs` has {word}, but must be a list of csv and parquet"),
+                ));
+            }
+        };
+        formats.push(format);
+    }
+    formats.sort_unstable();
+    formats.dedup();
+    Ok(formats)
+}
+
+pub(super) fn read_claims(given: Option<Value>) -> Result<Vec<Claim>, Problem> {
+    let list = match given {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list,
+        Some(other) => {
+            return Err(Problem::new(
+                "claim",
+                format!("`claim` is {other}, but must be a list of tables `[[claim]]`"),
+            ));
+        }
+    };
+    let mut claims = Vec::new();
+    for (i, item) in list.into_iter().enumerate() {
+        let at = format!("claim[{i}]");
+        let Value::Table(table) = item else {
+            return Err(Problem::new(
+                at,
+                format!("`claim` has {item}, but must be a list of tables `[[claim]]`"),
+            ));
+        };
+        let Some(text) = table.get("text").and_then(Value::as_str).map(str::to_owned) else {
+            return Err(Problem::new(
+                at,
+                "a `[[claim]]` has no `text`: it must say in words what is claimed",
+            ));
+        };
+        claims.push(Claim { text, table });
+    }
+    Ok(claims)
+}

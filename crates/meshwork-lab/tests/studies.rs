@@ -1,0 +1,303 @@
+//! Whole studies through the whole laboratory, with the real model.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use meshwork_lab::check::{Verdict, check};
+use meshwork_lab::runs::Progress;
+use meshwork_lab::store::{RUNS, load};
+use meshwork_lab::{Finished, Options, Study, run};
+
+const STUDY: &str = "
+name = 'small'
+replications = 3
+[machine]
+topology = 'mesh'
+dims = [8, 8]
+[workload]
+name = 'synthetic'
+load = 0.4
+sizes = { name = 'uniform', max = 6 }
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 300
+metrics = ['turnaround', 'wait', 'utilization']
+by_size = 'power_of_two'
+[sweep]
+scheduler = ['fcfs', 'sjf']
+'workload.load' = [0.2, 0.4]
+[compare]
+scheduler = 'fcfs'
+";
+
+fn study(text: &str, settings: &[&str]) -> Study {
+    let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    Study::parse("small.toml", text, Path::new(""), &settings).unwrap()
+}
+
+fn run_in(folder: &Path, text: &str, threads: usize) -> Finished {
+    let options = Options { out: Some(folder.to_path_buf()), threads, ..Options::default() };
+    run(&study(text, &[]), &options).unwrap()
+}
+
+/// Every derived table of a folder.
+fn tables(folder: &Path) -> Vec<String> {
+    ["summary.csv", "by_size.csv", "comparison.csv"]
+        .map(|name| fs::read_to_string(folder.join(name)).unwrap())
+        .to_vec()
+}
+
+fn refusal(text: &str, options: &Options<'_>) -> String {
+    match run(&study(text, &[]), options) {
+        Ok(_) => panic!("this must be refused"),
+        Err(refused) => refused.to_string(),
+    }
+}
+
+#[test]
+fn the_same_bytes_with_one_thread_and_two() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let first = run_in(one.path(), STUDY, 1);
+    let second = run_in(two.path(), STUDY, 2);
+    assert!(first.failures.is_empty() && first.warnings.is_empty(), "{:?}", first.failures);
+    assert_eq!(tables(one.path()), tables(two.path()));
+    assert_eq!(first.results, second.results);
+    assert_eq!(first.summary.json(), second.summary.json());
+    assert_eq!(load(one.path()).unwrap().records.len(), 12);
+    assert_eq!(fs::read_to_string(one.path().join("experiment.toml")).unwrap(), STUDY);
+}
+
+#[test]
+fn a_torn_store_gives_the_same_tables() {
+    let whole = tempfile::tempdir().unwrap();
+    run_in(whole.path(), STUDY, 1);
+    let expected = tables(whole.path());
+    let stored = fs::read(whole.path().join(RUNS)).unwrap();
+    for share in [0, 1, 3, 5, 6] {
+        let torn = tempfile::tempdir().unwrap();
+        fs::write(torn.path().join(RUNS), &stored[..stored.len() * share / 6]).unwrap();
+        run_in(torn.path(), STUDY, 2);
+        assert_eq!(tables(torn.path()), expected);
+        assert_eq!(load(torn.path()).unwrap().records.len(), 12);
+    }
+}
+
+#[test]
+fn a_wider_sweep_runs_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), STUDY, 0);
+    let wider = STUDY.replace("[0.2, 0.4]", "[0.2, 0.3, 0.4]");
+    let last = Mutex::new(Progress::default());
+    let progress = |progress: Progress| *last.lock().unwrap() = progress;
+    let options =
+        Options { out: Some(folder.path().to_path_buf()), threads: 2, progress: &progress };
+    let finished = run(&study(&wider, &[]), &options).unwrap();
+    let expected = Progress { done: 18, total: 18, reused: 12, failed: 0 };
+    assert_eq!(*last.lock().unwrap(), expected);
+    assert_eq!(finished.warnings.len(), 1, "{:?}", finished.warnings);
+    assert_eq!(fs::read_to_string(folder.path().join("experiment.toml")).unwrap(), wider);
+}
+
+#[test]
+fn replications_until_precise_are_the_same_after_an_interruption() {
+    let text = STUDY.replace(
+        "replications = 3",
+        "precision = 0.1\nprecision_of = 'turnaround'\nmin_replications = 3\nmax_replications = 12",
+    );
+    let whole = tempfile::tempdir().unwrap();
+    let finished = run_in(whole.path(), &text, 2);
+    let counts: Vec<usize> = finished.results.runs.iter().map(Vec::len).collect();
+    assert!(counts.iter().all(|count| (3..=12).contains(count)), "{counts:?}");
+    let torn = tempfile::tempdir().unwrap();
+    let stored = fs::read(whole.path().join(RUNS)).unwrap();
+    fs::write(torn.path().join(RUNS), &stored[..stored.len() / 2]).unwrap();
+    run_in(torn.path(), &text, 1);
+    assert_eq!(tables(torn.path()), tables(whole.path()));
+}
+
+#[test]
+fn per_job_output_is_replayed_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    // The workload ends by itself, so every job finishes.
+    let text = "
+[machine]
+topology = 'mesh'
+dims = [8, 8]
+[workload]
+name = 'lublin'
+jobs = 200
+[output]
+jobs = ['csv', 'parquet']
+";
+    let first = run_in(&folder.path().join("first"), text, 1);
+    assert!(first.failures.is_empty(), "{:?}", first.failures);
+    let key = &first.results.runs[0][0].key;
+    let results = first.results.runs[0][0].result.as_ref().unwrap();
+    for ending in ["csv", "parquet"] {
+        let jobs = folder.path().join("first/jobs").join(format!("{key}.{ending}"));
+        let replay = format!(
+            "[machine]\ntopology = 'mesh'\ndims = [8, 8]\n\
+             [workload]\nname = 'table'\npath = '{}'\n[output]\njobs = ['csv']\n",
+            jobs.display()
+        );
+        let out = folder.path().join(ending);
+        let second = run_in(&out, &replay, 1);
+        assert!(second.failures.is_empty(), "{:?}", second.failures);
+        let run = &second.results.runs[0][0];
+        assert_eq!(run.result.as_ref().unwrap(), results);
+        let read = |folder: PathBuf, key: &str| {
+            fs::read_to_string(folder.join("jobs").join(format!("{key}.csv"))).unwrap()
+        };
+        let (then, now) = (read(folder.path().join("first"), key), read(out, &run.key));
+        assert_eq!(then, now, "every start and every block");
+        assert_eq!(then.lines().count(), 201);
+    }
+}
+
+#[test]
+fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), STUDY, 2);
+    let with_jobs = format!("{STUDY}[output]\njobs = 'csv'\n");
+    let finished = run_in(folder.path(), &with_jobs, 2);
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 12);
+    assert_eq!(load(folder.path()).unwrap().records.len(), 12);
+    let nowhere = run(&study(&with_jobs, &[]), &Options::default()).unwrap();
+    assert_eq!(
+        nowhere.warnings,
+        ["small.toml: `[output]` asks for one row per job, but there is no folder for it: give \
+          `--out DIR`"]
+    );
+}
+
+#[test]
+fn a_check_finds_a_changed_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), STUDY, 2);
+    let all = check(folder.path(), 100, 2).unwrap();
+    assert_eq!((all.stored, all.checked.len()), (12, 12));
+    assert!(all.checked.iter().all(|run| run.verdict == Verdict::Same), "{:?}", all.checked);
+    assert_eq!(check(folder.path(), 5, 1).unwrap().checked.len(), 5);
+    let path = folder.path().join(RUNS);
+    let mut record = load(folder.path()).unwrap().records.remove(0);
+    let wait = record.findings.metrics[0].value.unwrap();
+    record.findings.metrics[0].value = Some(f64::from_bits(wait.to_bits() ^ 1));
+    fs::write(&path, record.line()).unwrap();
+    let one = check(folder.path(), 10, 1).unwrap();
+    assert!(matches!(one.checked[0].verdict, Verdict::Different(_)), "{:?}", one.checked);
+    record.model_version += 1;
+    fs::write(&path, record.line()).unwrap();
+    let other = check(folder.path(), 10, 1).unwrap();
+    assert!(matches!(other.checked[0].verdict, Verdict::Failed(_)), "{:?}", other.checked);
+}
+
+#[test]
+fn a_log_is_known_by_its_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("jobs.csv");
+    fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,3\n").unwrap();
+    let text = "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'table'\npath = 'jobs.csv'\n";
+    let study = |file: &str| Study::parse(file, text, folder.path(), &[]).unwrap();
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), threads: 1, ..Options::default() };
+    let first = run(&study("a.toml"), &options).unwrap();
+    let metrics = &first.results.runs[0][0].result.as_ref().unwrap();
+    assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
+    assert!(matches!(check(&out, 1, 1).unwrap().checked[0].verdict, Verdict::Same));
+    fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
+    let second = run(&study("a.toml"), &options).unwrap();
+    assert_ne!(first.results.runs[0][0].key, second.results.runs[0][0].key);
+    assert_eq!(load(&out).unwrap().records.len(), 2);
+    let verdicts = check(&out, 2, 1).unwrap().checked;
+    let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
+    assert_eq!(changed.count(), 1, "{verdicts:?}");
+}
+
+#[test]
+fn what_is_wrong_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let into = |path: &Path| Options { out: Some(path.to_path_buf()), ..Options::default() };
+    assert_eq!(
+        refusal(STUDY, &into(&file)),
+        format!("{}: this is a file, but must be a folder for results", file.display())
+    );
+    let log =
+        "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'swf'\npath = 'no.swf'\n";
+    for options in [Options::default(), into(&folder.path().join("out"))] {
+        assert_eq!(refusal(log, &options), "small.toml:6: no.swf: there is no such file");
+    }
+    let swept = format!("{log}[sweep]\n'workload.path' = [\n'{}',\n'no.swf']\n", file.display());
+    assert_eq!(
+        refusal(&swept, &Options::default()),
+        "small.toml:10: no.swf: there is no such file"
+    );
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn a_run_that_fails_is_reported_and_the_others_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (folder.path().join("good.csv"), folder.path().join("bad.csv"));
+    fs::write(&good, "submit,runtime,nodes\n0,5,2\n").unwrap();
+    fs::write(&bad, "submit,runtime,nodes\n0,5,two\n").unwrap();
+    let text = format!(
+        "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'table'\npath = ''\n\
+         [sweep]\n'workload.path' = ['{}', '{}']\n",
+        bad.display(),
+        good.display()
+    );
+    let out = folder.path().join("out");
+    let finished = run_in(&out, &text, 2);
+    assert_eq!(
+        finished.failures,
+        [format!(
+            "small.toml: the run of workload.path = {0}, replication 0 failed: {0}:2: `nodes` is `two`, \
+             but must be a number",
+            bad.display()
+        )]
+    );
+    assert_eq!(load(&out).unwrap().records.len(), 1);
+    assert!(finished.summary.rows[0].metrics.is_empty());
+    assert!(!finished.summary.rows[1].metrics.is_empty());
+}
+
+#[test]
+fn job_output_that_cannot_be_written_fails_its_runs_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = folder.path().join("jobs");
+    fs::write(&jobs, "in the way").unwrap();
+    let finished = run_in(folder.path(), &format!("{STUDY}[output]\njobs = 'csv'\n"), 2);
+    assert_eq!(finished.failures.len(), 12);
+    assert_eq!(
+        finished.failures[0],
+        format!(
+            "small.toml: the run of scheduler = fcfs, workload.load = 0.2, replication 0 failed: {}: \
+             this folder cannot be made, because a file stands where a folder must be",
+            jobs.display()
+        )
+    );
+    assert!(load(folder.path()).unwrap().records.is_empty());
+}
+
+#[test]
+fn a_log_that_ends_in_the_middle_fails_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "1 0 -1 10 4 -1 -1 4 10 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    std::io::Write::write_all(&mut encoder, line.repeat(1000).as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let log = folder.path().join("log.swf.gz");
+    fs::write(&log, &packed[..packed.len() / 2]).unwrap();
+    let text = format!(
+        "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'swf'\npath = '{}'\n",
+        log.display()
+    );
+    let finished = run(&study(&text, &[]), &Options::default()).unwrap();
+    assert_eq!(finished.failures.len(), 1, "{:?}", finished.failures);
+    assert!(finished.failures[0].contains(&log.display().to_string()), "{:?}", finished.failures);
+    assert!(finished.summary.rows[0].metrics.is_empty(), "half a log is no result");
+}

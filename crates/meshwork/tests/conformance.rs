@@ -1,0 +1,424 @@
+//! What every entry of every list has to do, with no line of its own.
+
+mod common;
+
+use common::{job, machines, random_jobs, run, scenario, starts};
+use meshwork::alloc::orientation::{Rotation, orientations};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::job::{Dims, Request, Time};
+use meshwork::machine::{Block, Placement, Site};
+use meshwork::nodeset::NodeSet;
+use meshwork::registry::Named;
+use meshwork::rng::Stream;
+use meshwork::sched::SCHEDULERS;
+use meshwork::shape::{ShapeRule, shaped};
+use meshwork::topology::Topology;
+use toml::{Table, Value};
+
+/// Every entry with every choice of its choice parameters, on every machine it serves.
+fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
+    let mut all = Vec::new();
+    for entry in ALLOCATORS {
+        for (_, topology) in machines() {
+            if entry.serves.contains(&topology.wiring()) {
+                for table in variants(entry) {
+                    all.push((*entry, table, topology.clone()));
+                }
+            }
+        }
+    }
+    assert!(all.len() > 20, "the lists are not empty");
+    all
+}
+
+/// The cross product of all choices of all choice parameters.
+fn variants(entry: &AllocatorEntry) -> Vec<Table> {
+    let mut tables = vec![Table::new()];
+    for param in entry.about.params {
+        if let meshwork::registry::Kind::Choice(words) = param.kind {
+            let with = |table: &Table, word: &&str| {
+                let mut table = table.clone();
+                table.insert(param.name.to_owned(), Value::String((*word).to_owned()));
+                table
+            };
+            tables = tables.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
+        }
+    }
+    tables
+}
+
+fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn Allocator> {
+    let params: Vec<_> = entry.about.params.iter().collect();
+    let params = meshwork::registry::resolve("allocator", &params, table, &[]).unwrap();
+    (entry.build)(&params, topology).unwrap()
+}
+
+fn rotation(table: &Table) -> Rotation {
+    match table.get("rotation").and_then(Value::as_str) {
+        Some("if_needed") => Rotation::IfNeeded,
+        Some("best") => Rotation::Best,
+        _ => Rotation::Never,
+    }
+}
+
+/// Whether a block of these sides is free anywhere: the definition, every base and every node.
+fn a_block_is_free(site: &Site, sides: &[u32]) -> bool {
+    let grid = site.grid();
+    (0..grid.nodes()).any(|base| {
+        let corner = grid.coordinates(base);
+        let reaches = |d: usize| corner[d] + sides[d] <= grid.sides()[d];
+        let inside = (0..sides.len()).all(reaches)
+            || grid.is_wrapped() && (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
+        let block = Block { base, sides: Dims::from_slice(sides) };
+        inside
+            && Placement::from(block)
+                .nodes(grid)
+                .into_iter()
+                .all(|node| site.free().contains(node))
+    })
+}
+
+/// A request in the form that the allocator asks for.
+fn random_request(entry: &AllocatorEntry, topology: &Topology, rng: &mut Stream) -> Request {
+    let grid = topology.grid();
+    match entry.asks {
+        Asks::Nodes => Request::Nodes(1 + rng.below(u64::from(grid.nodes()) / 2) as u32),
+        Asks::Subcube => Request::Subcube(rng.below(grid.dimensions() as u64 + 1) as u32),
+        Asks::Block => Request::Block(
+            grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
+        ),
+    }
+}
+
+/// Calls `check` in each state of a long random history of claims and releases.
+fn in_random_histories(
+    mut check: impl FnMut(&AllocatorEntry, &Table, &Site, &mut Box<dyn Allocator>, &Request),
+) {
+    for (entry, table, topology) in every_allocator() {
+        let mut rng = Stream::new(5, 0, "history");
+        let mut draws = Stream::new(5, 0, "allocator");
+        let mut site = Site::new(topology.clone(), 1.0);
+        let mut allocator = build(entry, &table, &topology);
+        let mut held: Vec<Placement> = Vec::new();
+        for step in 0..200 {
+            let now = Time::new(f64::from(step));
+            let request = random_request(entry, &topology, &mut rng);
+            check(entry, &table, &site, &mut allocator, &request);
+            if rng.below(5) < 3 {
+                if let Some(placement) = allocator.choose(&request, &site, now, &mut draws) {
+                    site.claim(&placement).unwrap();
+                    allocator.claimed(&placement, &site, now);
+                    held.push(placement);
+                }
+            } else if !held.is_empty() {
+                let placement = held.swap_remove(rng.below(held.len() as u64) as usize);
+                site.release(&placement);
+                allocator.released(&placement, &site);
+            }
+        }
+        for placement in held {
+            site.release(&placement);
+            allocator.released(&placement, &site);
+        }
+        // After everything is released it answers as a new one would.
+        let mut fresh = build(entry, &table, &topology);
+        for _ in 0..20 {
+            let request = random_request(entry, &topology, &mut rng);
+            let mut again = draws.clone();
+            assert_eq!(
+                allocator.choose(&request, &site, Time::ZERO, &mut draws.clone()),
+                fresh.choose(&request, &site, Time::ZERO, &mut again),
+                "{} on a {topology} remembers",
+                entry.about.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_placement_is_free_distinct_and_of_the_right_shape() {
+    in_random_histories(|entry, table, site, allocator, request| {
+        let mut rng = Stream::new(1, 0, "draws");
+        let Some(placed) = allocator.choose(request, site, Time::ZERO, &mut rng) else { return };
+        let nodes = placed.nodes(site.grid());
+        let mut distinct = nodes.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), nodes.len(), "{}: nodes twice", entry.about.name);
+        assert!(nodes.iter().all(|&node| site.free().contains(node)));
+        assert!(nodes.len() as u64 >= request.nodes(), "{}: too few", entry.about.name);
+        if entry.contiguous {
+            let Request::Block(sides) = request else { return };
+            assert_eq!(placed.blocks.len(), 1);
+            let turned = orientations(sides, rotation(table)).any(|s| s == placed.blocks[0].sides);
+            assert!(turned, "{}: {placed:?} is no {request}", entry.about.name);
+        }
+        assert!(site.clone().claim(&placed).is_ok());
+    });
+}
+
+#[test]
+fn it_finds_room_whenever_it_says_it_does() {
+    in_random_histories(|entry, table, site, allocator, request| {
+        let mut rng = Stream::new(1, 0, "draws");
+        let found = allocator.choose(request, site, Time::ZERO, &mut rng).is_some();
+        let there_is = match (entry.finds, request) {
+            (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
+            (Finds::EveryBlock, Request::Block(sides)) => {
+                orientations(sides, rotation(table)).any(|sides| a_block_is_free(site, &sides))
+            }
+            _ => return,
+        };
+        assert_eq!(found, there_is, "{} {table} {request}\n{}", entry.about.name, site.drawing());
+    });
+}
+
+#[test]
+fn choosing_changes_nothing_and_forks_are_independent() {
+    in_random_histories(|entry, _, site, allocator, request| {
+        let rng = Stream::new(1, 0, "draws");
+        let mut ask =
+            |allocator: &mut Box<dyn Allocator>| allocator.choose(request, site, Time::ZERO, &mut rng.clone());
+        let first = ask(allocator);
+        assert_eq!(first, ask(allocator), "{}: asked twice", entry.about.name);
+        let mut fork = allocator.fork();
+        assert_eq!(first, ask(&mut fork), "{}: a fork", entry.about.name);
+        if let Some(placement) = &first {
+            let mut site = site.clone();
+            site.claim(placement).unwrap();
+            fork.claimed(placement, &site, Time::ZERO);
+        }
+        assert_eq!(first, ask(allocator), "{}: after its fork changed", entry.about.name);
+    });
+}
+
+#[test]
+fn first_fit_is_its_definition() {
+    in_random_histories(|entry, table, site, allocator, request| {
+        let ("first_fit", Request::Block(sides)) = (entry.about.name, request) else { return };
+        let grid = site.grid();
+        let lowest = |sides: &Dims| {
+            (0..grid.nodes()).find(|&base| {
+                let corner = grid.coordinates(base);
+                let block = Placement::from(Block { base, sides: sides.clone() });
+                (0..sides.len()).all(|d| {
+                    sides[d] <= grid.sides()[d]
+                        && (grid.is_wrapped() || corner[d] + sides[d] <= grid.sides()[d])
+                }) && block.nodes(grid).iter().all(|&node| site.free().contains(node))
+            })
+        };
+        let mut places: Vec<(u32, Dims)> = orientations(sides, rotation(table))
+            .filter_map(|sides| lowest(&sides).map(|base| (base, sides)))
+            .collect();
+        if rotation(table) == Rotation::Best {
+            places.sort_by_key(|(base, _)| *base); // stable: the requested orientation wins ties
+        }
+        let expected =
+            places.into_iter().next().map(|(base, sides)| Placement::from(Block { base, sides }));
+        let mut rng = Stream::new(1, 0, "draws");
+        assert_eq!(allocator.choose(request, site, Time::ZERO, &mut rng), expected);
+    });
+}
+
+#[test]
+fn frame_sliding_is_its_definition() {
+    in_random_histories(|entry, table, site, allocator, request| {
+        let ("frame_sliding", Request::Block(sides)) = (entry.about.name, request) else { return };
+        if rotation(table) == Rotation::Best {
+            return; // what competes is the number of frames tried, which has no other definition
+        }
+        let grid = site.grid();
+        let from_origin = table["start"].as_str() == Some("origin");
+        let start = if from_origin { Some(0) } else { site.free().first() };
+        let expected = start.and_then(|start| {
+            orientations(sides, rotation(table)).find_map(|sides| {
+                // Every base of the lattice through the start, and then only those from it on.
+                let corner = grid.coordinates(start);
+                let offset = |base: u32, d: usize| {
+                    let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
+                    if grid.is_wrapped() { (at + side - corner[d]) % side } else { at }
+                };
+                let on_lattice = |base: u32| {
+                    (0..sides.len()).all(|d| {
+                        let (o, s, side) = (offset(base, d), sides[d], grid.sides()[d]);
+                        if grid.is_wrapped() {
+                            o % s == 0 && o / s < side / s
+                        } else {
+                            o % s == corner[d] % s && o + s <= side
+                        }
+                    })
+                };
+                let mut frames: Vec<u32> = (0..grid.nodes())
+                    .filter(|&base| on_lattice(base) && (grid.is_wrapped() || base >= start))
+                    .collect();
+                frames.sort_by_key(|&base| {
+                    (0..sides.len()).rev().map(|d| offset(base, d)).collect::<Vec<u32>>()
+                });
+                frames.into_iter().find_map(|base| {
+                    let placed = Placement::from(Block { base, sides: sides.clone() });
+                    let free = placed.nodes(grid).iter().all(|&node| site.free().contains(node));
+                    free.then_some(placed)
+                })
+            })
+        });
+        let mut rng = Stream::new(1, 0, "draws");
+        let found = allocator.choose(request, site, Time::ZERO, &mut rng);
+        assert_eq!(found, expected, "{table} {request} on\n{}", site.drawing());
+    });
+}
+
+#[test]
+fn a_job_of_the_whole_machine_fits_the_empty_machine() {
+    for (entry, table, topology) in every_allocator() {
+        let whole = Request::Nodes(topology.grid().nodes());
+        let request = shaped(&whole, entry.asks, &topology, ShapeRule::Squarest).unwrap();
+        let site = Site::new(topology.clone(), 1.0);
+        let placed = build(entry, &table, &topology).choose(
+            &request,
+            &site,
+            Time::ZERO,
+            &mut Stream::new(1, 0, "draws"),
+        );
+        assert_eq!(placed.map(|p| p.len()), Some(topology.grid().nodes()), "{}", entry.about.name);
+    }
+}
+
+/// Every scheduler with every allocator on every machine it serves.
+fn every_pair() -> Vec<(String, String, &'static str, Topology)> {
+    let mut all = Vec::new();
+    for (machine, topology) in machines() {
+        for allocator in ALLOCATORS {
+            if !allocator.serves.contains(&topology.wiring()) {
+                continue;
+            }
+            for scheduler in SCHEDULERS {
+                let text = format!(
+                    "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
+                    allocator.about.name,
+                    scheduler.about().name
+                );
+                let name = format!("{} + {} on a {topology}", allocator.about.name, scheduler.about.name);
+                all.push((name, text, scheduler.about.name, topology.clone()));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_job_starts_once_and_ends_once_and_the_same_seed_gives_the_same_transcript() {
+    for (name, text, _, topology) in every_pair() {
+        let jobs = random_jobs(&topology, 150, 3.0, 11);
+        let (outcome, transcript) = run(&scenario(&text), jobs.clone());
+        let count = |word: &str| {
+            transcript.lines().filter(|line| line.split(' ').nth(1) == Some(word)).count()
+        };
+        assert_eq!(count("arrived") + count("refused"), 150, "{name}");
+        assert_eq!(count("started"), count("arrived"), "{name}");
+        assert_eq!(count("finished"), count("arrived"), "{name}");
+        assert_eq!(outcome.finished as usize, count("finished"));
+        assert_eq!(transcript, run(&scenario(&text), jobs).1, "{name}");
+    }
+}
+
+#[test]
+fn with_exact_estimates_no_promise_is_broken() {
+    let mut promises = 0;
+    for (name, text, _, topology) in every_pair() {
+        for seed in 0..3 {
+            let mut jobs = random_jobs(&topology, 200, 4.0, seed);
+            jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
+            let (_, transcript) = run(&scenario(&text), jobs.clone());
+            let started = starts(scenario(&text).setup(0).unwrap(), jobs);
+            for line in transcript.lines() {
+                let words: Vec<&str> = line.split(' ').collect();
+                if words[1] == "promised" {
+                    let (id, by): (usize, f64) =
+                        (words[2].parse().unwrap(), words[3].parse().unwrap());
+                    let start = started[id].unwrap();
+                    // Ends are sums of tenths: a start may differ in the last bit of one.
+                    assert!(start <= by + 1e-9, "{name}: job {id} starts at {start}, not by {by}");
+                    promises += 1;
+                }
+            }
+        }
+    }
+    assert!(promises > 1000, "only {promises} promises were tried");
+}
+
+#[test]
+fn a_hypercube_is_the_mesh_of_twos() {
+    let jobs = random_jobs(&Topology::hypercube(4).unwrap(), 200, 3.0, 3);
+    let mut pairs = 0;
+    for allocator in ALLOCATORS {
+        let serves = |w| allocator.serves.contains(&w);
+        use meshwork::topology::Wiring::{Hypercube, Mesh};
+        if !(serves(Hypercube) && serves(Mesh)) {
+            continue;
+        }
+        for scheduler in SCHEDULERS {
+            let on = |machine: &str| {
+                let text = format!(
+                    "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
+                    allocator.about.name, scheduler.about.name
+                );
+                // Counts become subcubes on one and blocks on the other: only blocks are the same.
+                let blocks = jobs.iter().filter(|job| matches!(job.request, Request::Block(_)));
+                run(&scenario(&text), blocks.cloned().collect()).1
+            };
+            let cube = on("topology = 'hypercube', dimension = 4");
+            assert_eq!(cube, on("topology = 'mesh', dims = [2, 2, 2, 2]"));
+            assert!(cube.lines().count() > 100);
+            pairs += 1;
+        }
+    }
+    assert!(pairs >= 8);
+}
+
+#[test]
+fn sites_and_the_first_that_fits() {
+    let two = scenario(
+        "machine = { sites = [ { topology = 'mesh', dims = [2, 2] },
+                               { topology = 'flat', processors = 8, speed = 2.0 } ] }",
+    );
+    let jobs = vec![
+        job(0.0, Request::Nodes(4), 10.0),
+        job(1.0, Request::Nodes(4), 10.0),
+        job(2.0, Request::Nodes(5), 10.0),
+        job(3.0, Request::Nodes(9), 10.0),
+    ];
+    let (outcome, transcript) = run(&two, jobs.clone());
+    assert_eq!(outcome.refused, 1, "no site has nine processors\n{transcript}");
+    let started = starts(two.setup(0).unwrap(), jobs);
+    // The second goes to the fast site and is done at 6, when the third has room there.
+    assert_eq!(started, [Some(0.0), Some(1.0), Some(6.0), None]);
+}
+
+#[test]
+fn the_naive_set_of_free_nodes_is_kept_by_every_run() {
+    // The engine checks every claim; here the books of a whole run are compared with a set.
+    let mesh = Topology::mesh(&[6, 5]).unwrap();
+    let text = "machine = { topology = 'mesh', dims = [6, 5] }\nscheduler = 'easy'";
+    let (_, transcript) = run(&scenario(text), random_jobs(&mesh, 300, 4.0, 8));
+    let mut free = NodeSet::full(30);
+    let mut held = std::collections::BTreeMap::new();
+    for line in transcript.lines() {
+        let words: Vec<&str> = line.splitn(6, ' ').collect();
+        match words[1] {
+            "started" => {
+                let numbers: Vec<u32> = words[5]
+                    .split(|c: char| !c.is_ascii_digit())
+                    .filter_map(|n| n.parse().ok())
+                    .collect();
+                let sides = Dims::from_slice(&numbers[1..]);
+                let placed = Placement::from(Block { base: numbers[0], sides });
+                assert!(placed.is_within(&free, mesh.grid()), "{line}");
+                placed.for_each_run(mesh.grid(), |start, count| free.remove_range(start, count));
+                held.insert(words[2].to_owned(), placed);
+            }
+            "finished" => held[words[2]].add_to(&mut free, mesh.grid()),
+            _ => {}
+        }
+    }
+    assert_eq!(free.count(), 30);
+}

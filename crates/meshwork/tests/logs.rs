@@ -1,0 +1,141 @@
+//! Real logs of the Parallel Workloads Archive, where a copy of them is at hand: what the archive's
+//! listing says of each must come out of the reader.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use flate2::read::MultiGzDecoder;
+use meshwork::workload::statistics::Statistics;
+use meshwork::workload::{Submission, swf};
+
+/// The log, or `None` with a line that says so.
+fn open(name: &str) -> Option<Box<dyn BufRead>> {
+    let logs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    match File::open(logs.join(format!("{name}.swf.gz"))) {
+        Ok(file) => Some(Box::new(BufReader::new(MultiGzDecoder::new(file)))),
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+            {
+                eprintln!("skipped: the log {name} cannot be opened: {error}");
+            }
+            None
+        }
+    }
+}
+
+struct Expected {
+    name: &'static str,
+    lines: u64,
+    no_run_time: u64,
+    no_processors: u64,
+    zero_run_time: u64,
+    no_request: u64,
+    beyond_request: u64,
+    machine: u64,
+    largest: u64,
+    days: f64,
+    out_of_order: u64,
+}
+
+#[rustfmt::skip]
+const LOGS: [Expected; 6] = [
+    Expected { name: "SDSC-SP2-1998-4.2-recon-cln", lines: 54_523, no_run_time: 0, no_processors: 0,
+        zero_run_time: 0, no_request: 0, beyond_request: 0, machine: 128, largest: 128,
+        days: 729.4, out_of_order: 0 },
+    Expected { name: "CTC-SP2-1996-3.1-cln", lines: 77_222, no_run_time: 0, no_processors: 0,
+        zero_run_time: 17, no_request: 6, beyond_request: 7_174, machine: 338, largest: 336,
+        days: 339.1, out_of_order: 0 },
+    Expected { name: "NASA-iPSC-1993-3.1-cln", lines: 18_239, no_run_time: 0, no_processors: 0,
+        zero_run_time: 173, no_request: 18_239, beyond_request: 0, machine: 128, largest: 128,
+        days: 92.0, out_of_order: 0 },
+    // Of the 2,248 lines without processors 1,190 have neither a run time nor a submit time.
+    Expected { name: "LLNL-Thunder-2007-1.1-cln", lines: 121_039, no_run_time: 1_190,
+        no_processors: 1_058, zero_run_time: 0, no_request: 0, beyond_request: 0, machine: 4_008,
+        largest: 3_860, days: 150.2, out_of_order: 808 },
+    Expected { name: "ANL-Intrepid-2009-1-first10k", lines: 10_000, no_run_time: 0,
+        no_processors: 0, zero_run_time: 0, no_request: 0, beyond_request: 1_082,
+        machine: 163_840, largest: 163_840, days: 41.4, out_of_order: 0 },
+    Expected { name: "lublin_256", lines: 10_000, no_run_time: 0, no_processors: 0,
+        zero_run_time: 0, no_request: 10_000, beyond_request: 0, machine: 256, largest: 256,
+        days: 89.2, out_of_order: 0 },
+];
+
+#[test]
+fn statistics_are_those_of_the_listing() {
+    for expected in LOGS {
+        let Some(reader) = open(expected.name) else { continue };
+        let got = Statistics::of(reader, expected.name).unwrap();
+        let name = expected.name;
+        assert_eq!(got.lines, expected.lines, "{name}");
+        assert_eq!(got.no_run_time, expected.no_run_time, "{name}");
+        assert_eq!(got.no_processors, expected.no_processors, "{name}");
+        assert_eq!(got.no_submit_time, 0, "{name}");
+        assert_eq!(got.jobs, expected.lines - got.unusable(), "{name}");
+        assert_eq!(got.out_of_order, expected.out_of_order, "{name}");
+        assert_eq!(got.machine(), Some(expected.machine), "{name}");
+        assert_eq!(got.largest_job, Some(expected.largest), "{name}");
+        let last_end_is_later = got.span().unwrap() / 86_400.0 <= expected.days + 0.05;
+        assert!(last_end_is_later, "{name}: {:?}", got.span());
+        if got.unusable() == 0 {
+            assert_eq!(got.zero_run_time, expected.zero_run_time, "{name}");
+            assert_eq!(got.no_request, expected.no_request, "{name}");
+            assert_eq!(got.beyond_request, expected.beyond_request, "{name}");
+        }
+    }
+}
+
+#[test]
+fn jobs_come_in_order_and_none_is_lost() {
+    for expected in LOGS {
+        let Some(reader) = open(expected.name) else { continue };
+        let (mut jobs, mut unusable) = (0, 0);
+        let mut last = 0.0;
+        for item in swf::jobs(reader, expected.name, swf::REORDER) {
+            match item.unwrap() {
+                Submission::Job(job) => {
+                    assert!(job.arrival.units() >= last, "{}", expected.name);
+                    last = job.arrival.units();
+                    jobs += 1;
+                }
+                Submission::Unusable(_) => unusable += 1,
+            }
+        }
+        assert_eq!(unusable, expected.no_run_time + expected.no_processors, "{}", expected.name);
+        assert_eq!(jobs + unusable, expected.lines, "{}", expected.name);
+    }
+}
+
+#[test]
+fn a_log_that_is_written_reads_as_the_same_records() {
+    for expected in LOGS {
+        let Some(reader) = open(expected.name) else { continue };
+        let lines: Vec<swf::Line> =
+            swf::records(reader, expected.name).map(Result::unwrap).collect();
+        let mut text = Vec::new();
+        let mut header = swf::Header::default();
+        for line in &lines {
+            if let swf::Line::Comment(comment) = line {
+                header.add(comment);
+            }
+        }
+        swf::write_header(&mut text, &header).unwrap();
+        let records = |lines: Vec<swf::Line>| -> Vec<swf::Record> {
+            lines
+                .into_iter()
+                .filter_map(|line| match line {
+                    swf::Line::Record { record, .. } => Some(record),
+                    swf::Line::Comment(_) => None,
+                })
+                .collect()
+        };
+        let before = records(lines);
+        for record in &before {
+            swf::write_record(&mut text, record).unwrap();
+        }
+        let reader = || Box::new(std::io::Cursor::new(text.clone()));
+        let again: Vec<swf::Line> = swf::records(reader(), "again").map(Result::unwrap).collect();
+        assert!(records(again) == before, "{}", expected.name);
+        assert_eq!(swf::header(reader(), "again").unwrap(), header, "{}", expected.name);
+    }
+}
