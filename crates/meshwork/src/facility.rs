@@ -4,7 +4,9 @@
 //! The engine has one facility; schedulers look ahead on forks of it. Feasibility is always the
 //! allocator's answer, here as there.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::alloc::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Job, Request, Time};
@@ -22,7 +24,9 @@ pub struct ManagedSite {
     finds: Finds,
     stream: Stream,
     rule: ShapeRule,
-    shapes: BTreeMap<Request, Option<Request>>,
+    /// The form that each request takes here; shared with forks, for it does not depend on what is
+    /// free.
+    shapes: Rc<RefCell<BTreeMap<Request, Option<Request>>>>,
 }
 
 impl ManagedSite {
@@ -36,7 +40,7 @@ impl ManagedSite {
         rule: ShapeRule,
     ) -> ManagedSite {
         let (asks, finds) = (entry.asks, entry.finds);
-        ManagedSite { site, allocator, asks, finds, stream, rule, shapes: BTreeMap::new() }
+        ManagedSite { site, allocator, asks, finds, stream, rule, shapes: Rc::default() }
     }
 
     /// The site.
@@ -73,17 +77,17 @@ impl ManagedSite {
         self.allocator.choose(shape, &self.site, now, &mut self.stream)
     }
 
-    fn shape(&mut self, request: &Request) -> Option<Request> {
-        if let Some(known) = self.shapes.get(request) {
+    fn shape(&self, request: &Request) -> Option<Request> {
+        if let Some(known) = self.shapes.borrow().get(request) {
             return known.clone();
         }
         let shape = shaped(request, self.asks, self.site.topology(), self.rule);
-        self.shapes.insert(request.clone(), shape.clone());
+        self.shapes.borrow_mut().insert(request.clone(), shape.clone());
         shape
     }
 
     /// How many nodes a job of this request holds on an otherwise empty site, if it ever fits.
-    fn held(&mut self, request: &Request) -> Option<u64> {
+    fn held(&self, request: &Request) -> Option<u64> {
         if let (Asks::Nodes, Request::Nodes(count)) = (self.asks, request) {
             return (*count <= self.site.nodes()).then_some(u64::from(*count));
         }
@@ -109,7 +113,7 @@ impl ManagedSite {
             finds: self.finds,
             stream: self.stream.clone(),
             rule: self.rule,
-            shapes: BTreeMap::new(),
+            shapes: Rc::clone(&self.shapes),
         }
     }
 }
@@ -241,6 +245,12 @@ impl Facility {
             .map(|(nodes, stretch)| (nodes, stretch / managed.site.speed()))
     }
 
+    /// An independent copy of one site, to look ahead on.
+    #[must_use]
+    pub fn fork_site(&self, site: usize) -> SiteAhead {
+        SiteAhead { index: site, managed: self.sites[site].fork(), sizing: self.sizing.fork() }
+    }
+
     /// An independent copy, to look ahead on.
     #[must_use]
     pub fn fork(&self) -> Facility {
@@ -249,5 +259,44 @@ impl Facility {
             sizing: self.sizing.fork(),
             selector: self.selector.fork(),
         }
+    }
+}
+
+/// A copy of one site, to look ahead on: what if this ended, what if that were taken?
+pub struct SiteAhead {
+    index: usize,
+    managed: ManagedSite,
+    sizing: Box<dyn Sizing>,
+}
+
+impl SiteAhead {
+    /// The site as it would be.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.managed.site
+    }
+
+    /// Gives nodes back.
+    pub fn release(&mut self, placement: &Placement) {
+        self.managed.release(placement);
+    }
+
+    /// Takes those nodes of a placement that are free.
+    ///
+    /// # Errors
+    /// If the allocator's site and the set disagree, which is a bug.
+    pub fn take_what_is_free_of(
+        &mut self,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), String> {
+        let site = &self.managed.site;
+        let part = placement.part_in(site.free(), site.grid());
+        if part.is_empty() { Ok(()) } else { self.managed.claim(&part, now) }
+    }
+
+    /// Where the job would go.
+    pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
+        offer(&mut self.managed, self.index, self.sizing.as_mut(), job, now)
     }
 }

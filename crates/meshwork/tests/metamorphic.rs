@@ -39,11 +39,11 @@ fn map_times(jobs: &[Job], map: impl Fn(f64) -> f64, spans: f64) -> Vec<Job> {
 #[test]
 fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
     for (text, topology) in every_text() {
-        let jobs = random_jobs(&topology, 150, 3.0, 21);
+        let jobs = random_jobs(&topology, 100, 3.0, 21);
         let once = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let twice =
             starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
-        assert!(once.iter().flatten().count() > 50);
+        assert!(once.iter().flatten().count() > 30);
         for (a, b) in once.iter().zip(&twice) {
             assert_eq!(a.map(|a| (2.0 * a).to_bits()), b.map(f64::to_bits), "{text}");
         }
@@ -54,7 +54,7 @@ fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
 fn a_later_beginning_changes_no_wait() {
     // Whole numbers, so that the shift is exact.
     for (text, topology) in every_text() {
-        let jobs: Vec<Job> = random_jobs(&topology, 150, 3.0, 22)
+        let jobs: Vec<Job> = random_jobs(&topology, 100, 3.0, 22)
             .into_iter()
             .map(|mut job| {
                 job.arrival = Time::new((job.arrival.units() * 10.0).round());
@@ -89,7 +89,7 @@ fn a_job_that_never_fits_changes_nothing_for_the_others() {
 #[test]
 fn estimates_do_not_change_first_come_first_served() {
     for (text, topology) in every_text().into_iter().filter(|(text, _)| text.contains("'fcfs'")) {
-        let jobs = random_jobs(&topology, 150, 3.0, 24);
+        let jobs = random_jobs(&topology, 100, 3.0, 24);
         let mut wider = jobs.clone();
         wider.iter_mut().for_each(|job| job.estimate = job.estimate * 3.0 + 1.0);
         let started = starts(scenario(&text).setup(0).unwrap(), jobs);

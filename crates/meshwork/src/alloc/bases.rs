@@ -1,5 +1,6 @@
 //! All the places at which a block would be free, by shifts of whole words.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::nodeset::NodeSet;
@@ -24,7 +25,7 @@ pub struct FreeBases {
     around: NodeSet,
     /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
     /// Made when first needed, and shared by all copies of this one.
-    below_edge: Vec<Vec<Option<Rc<NodeSet>>>>,
+    below_edge: Rc<RefCell<EdgeMasks>>,
 }
 
 impl FreeBases {
@@ -36,7 +37,9 @@ impl FreeBases {
             bases: NodeSet::empty(grid.nodes()),
             shifted: NodeSet::empty(on_a_ring),
             around: NodeSet::empty(on_a_ring),
-            below_edge: grid.sides().iter().map(|&side| vec![None; side as usize]).collect(),
+            below_edge: Rc::new(RefCell::new(
+                grid.sides().iter().map(|&side| vec![None; side as usize]).collect(),
+            )),
         }
     }
 
@@ -62,7 +65,8 @@ impl FreeBases {
         let fits = self.narrow(grid, free, sides);
         if fits && !grid.is_wrapped() {
             for d in 0..grid.dimensions() {
-                self.bases.intersect(below_edge(&mut self.below_edge, grid, d, sides[d] - 1));
+                let mut masks = self.below_edge.borrow_mut();
+                self.bases.intersect(below_edge(&mut masks, grid, d, sides[d] - 1));
             }
         }
         &self.bases
@@ -96,7 +100,8 @@ impl FreeBases {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
         self.shifted.assign_shifted_down(&self.bases, step * stride);
         self.around.assign_shifted_up(&self.bases, (side - step) * stride);
-        let straight_on = below_edge(&mut self.below_edge, grid, d, step);
+        let mut masks = self.below_edge.borrow_mut();
+        let straight_on = below_edge(&mut masks, grid, d, step);
         self.shifted.intersect(straight_on);
         self.around.subtract(straight_on);
         self.shifted.unite(&self.around);
@@ -109,8 +114,11 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(|&d| grid.coordinate(base, d) + sides[d] > grid.sides()[d])
 }
 
+/// For each dimension and margin, the nodes that are further than the margin from the far edge.
+type EdgeMasks = Vec<Vec<Option<NodeSet>>>;
+
 fn below_edge<'a>(
-    kept: &'a mut [Vec<Option<Rc<NodeSet>>>],
+    kept: &'a mut EdgeMasks,
     grid: &Grid,
     d: usize,
     margin: u32,
@@ -121,7 +129,7 @@ fn below_edge<'a>(
         for row in (0..grid.nodes()).step_by((stride * side) as usize) {
             nodes.insert_range(row, (side - margin) * stride);
         }
-        Rc::new(nodes)
+        nodes
     })
 }
 

@@ -207,15 +207,12 @@ impl<'a> Cluster<'a> {
                 }
                 // Asked again where the promised nodes are taken, the allocator may know another
                 // place.
-                let mut without = self.facility.fork();
-                let part = kept.part_in(site.free(), site.grid());
-                if !part.is_empty()
-                    && let Err(message) = without.claim(promised.site, &part, self.now)
-                {
+                let mut without = self.facility.fork_site(promised.site);
+                if let Err(message) = without.take_what_is_free_of(kept, self.now) {
                     self.bug.get_or_insert(message);
                     return false;
                 }
-                let other = without.propose_at(promised.site, self.queue.job(ticket), self.now);
+                let other = without.propose(job, self.now);
                 other.is_some_and(|proposal| self.begin(ticket, proposal))
             }
         }
@@ -255,12 +252,12 @@ impl<'a> Cluster<'a> {
             return (free >= wanted).then_some(Reservation { at, span, stretch, site, hold });
         }
         let wanted = self.facility.counts(site, job)?.0;
-        let mut ahead = self.facility.fork();
+        let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
         let mut ends = self.ends.iter().peekable();
         loop {
-            let enough = u64::from(ahead.sites()[site].site().free_nodes()) >= wanted;
-            let found = if enough { ahead.propose_at(site, job, at) } else { None };
+            let enough = u64::from(ahead.site().free_nodes()) >= wanted;
+            let found = if enough { ahead.propose(job, at) } else { None };
             if let Some(proposal) = found {
                 let Proposal { placement, stretch, .. } = proposal;
                 let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
@@ -270,7 +267,7 @@ impl<'a> Cluster<'a> {
             while let Some((_, key)) = ends.next_if(|(end, _)| *end <= at) {
                 let running = &self.running[key.slot as usize];
                 if running.site == site {
-                    ahead.release(site, &running.placement);
+                    ahead.release(&running.placement);
                 }
             }
         }

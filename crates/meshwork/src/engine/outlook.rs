@@ -11,14 +11,16 @@ use crate::observe::Running;
 
 /// The future, if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// Where only the number of processors matters it is a step function of time. Where shape matters
-/// it is a fork of the machine for each instant that is tried, and the allocator is asked.
+/// How many processors are free is a step function of time. Where their number is all that matters
+/// it is the answer; where shape matters it says when asking is not hopeless, and the allocator is
+/// asked on a fork of its site as it would be then.
 pub struct Outlook {
     now: Time,
     facility: Facility,
-    sites: Vec<Profile>,
-    /// Expected ends of running jobs, with what they hold; earliest first.
+    free: Vec<Profile>,
+    /// Where shape matters: expected ends of running jobs, and what they hold; earliest first.
     running: Vec<(Time, usize, Placement)>,
+    /// Where shape matters: what is planned.
     planned: Vec<Reservation>,
 }
 
@@ -26,163 +28,154 @@ impl Outlook {
     pub(super) fn new<'a>(
         now: Time,
         facility: &Facility,
-        running: impl Iterator<Item = &'a Running>,
+        jobs: impl Iterator<Item = &'a Running>,
     ) -> Outlook {
         let facility = facility.fork();
-        let mut sites: Vec<Profile> = facility
-            .sites()
-            .iter()
-            .map(|managed| Profile::new(now, u64::from(managed.site().free_nodes())))
-            .collect();
-        let mut ends = Vec::new();
-        for job in running {
+        let free_now = facility.sites().iter().map(|managed| managed.site().free_nodes());
+        let mut free: Vec<Profile> =
+            free_now.map(|nodes| Profile::new(now, u64::from(nodes))).collect();
+        let mut running = Vec::new();
+        for job in jobs {
             let end = job.expected_end.max(now);
-            match facility.sites()[job.site].finds() {
-                Finds::AnyNodes => sites[job.site].add(end, None, i64::from(job.held)),
-                Finds::EveryBlock | Finds::SomeBlocks => {
-                    ends.push((end, job.site, job.placement.clone()));
-                }
+            free[job.site].add(end, None, i64::from(job.held));
+            if facility.sites()[job.site].finds() != Finds::AnyNodes {
+                running.push((end, job.site, job.placement.clone()));
             }
         }
-        Outlook { now, facility, sites, running: ends, planned: Vec::new() }
+        Outlook { now, facility, free, running, planned: Vec::new() }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
     pub fn hold(&mut self, reservation: &Reservation) {
-        match reservation.hold {
-            Hold::Count(count) => self.sites[reservation.site].add(
-                reservation.at,
-                Some(reservation.until()),
-                -(count as i64),
-            ),
-            Hold::Nodes(_) => self.planned.push(reservation.clone()),
+        self.change(reservation, -1);
+        if matches!(reservation.hold, Hold::Nodes(_)) {
+            self.planned.push(reservation.clone());
         }
     }
 
     /// Takes a planned reservation back.
     pub fn drop_hold(&mut self, reservation: &Reservation) {
-        match reservation.hold {
-            Hold::Count(count) => self.sites[reservation.site].add(
-                reservation.at,
-                Some(reservation.until()),
-                count as i64,
-            ),
-            Hold::Nodes(_) => {
-                if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
-                    self.planned.swap_remove(at);
-                }
-            }
+        self.change(reservation, 1);
+        if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
+            self.planned.swap_remove(at);
         }
     }
 
-    /// When and where the job could start at the earliest without touching what is planned.
+    fn change(&mut self, reservation: &Reservation, sign: i64) {
+        let count = match &reservation.hold {
+            Hold::Count(count) => *count as i64,
+            Hold::Nodes(placement) => i64::from(placement.len()),
+        };
+        let until = Some(reservation.until());
+        self.free[reservation.site].add(reservation.at, until, sign * count);
+    }
+
+    /// When and where the job could start at the earliest without touching what is planned;
+    /// `None` if not before or at `by`.
     ///
     /// # Complexity
     /// **O(s)** for *s* steps of the future where only numbers matter; where shape does, the
-    /// allocator is asked at each instant at which something ends, on a fork that takes **O(r)**
-    /// to prepare for *r* running and planned jobs.
-    pub fn earliest(&mut self, job: &Job) -> Option<Reservation> {
-        (0..self.sites.len())
-            .filter_map(|site| self.earliest_on(site, job))
+    /// allocator is asked at each step that has enough processors, on a fork that takes **O(r)** to
+    /// prepare for *r* running and planned jobs.
+    pub fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
+        (0..self.free.len())
+            .filter_map(|site| self.earliest_on(site, job, by))
+            .filter(|found| by.is_none_or(|by| found.at <= by))
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
     /// The reservation moved to the earliest instant at which the same processors are free for as
     /// long, if that is before its own; a count is left to [`earliest`](Outlook::earliest).
+    ///
+    /// # Complexity
+    /// **O(r log r)** for *r* running and planned jobs.
     #[must_use]
     pub fn sooner(&self, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
-        let (site, span) = (reservation.site, reservation.span);
+        let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let meets = |other: &Placement| !other.is_clear_of(&nodes, grid);
-        let at = self.instants(site).into_iter().find(|&at| {
-            let until = at + span;
-            let run_on = |(end, on, other): &(Time, usize, Placement)| {
-                *on == site && *end > at && meets(other)
-            };
-            let planned = |other: &Reservation| match &other.hold {
-                Hold::Nodes(placement) => {
-                    other.site == site && overlaps(other, at, until) && meets(placement)
-                }
-                Hold::Count(_) => false,
-            };
-            !self.running.iter().any(run_on) && !self.planned.iter().any(planned)
+        let meets =
+            |on: usize, other: &Placement| on == site && !other.is_clear_of(&nodes, grid);
+        let running = self.running.iter().filter(|(_, on, held)| meets(*on, held));
+        let planned = self.planned.iter().filter(|other| match &other.hold {
+            Hold::Nodes(held) => meets(other.site, held),
+            Hold::Count(_) => false,
         });
-        let at = at.map_or(reservation.at, |at| at.min(reservation.at));
-        reservation.moved_to(at)
+        let mut in_the_way: Vec<(Time, Time)> = running
+            .map(|(end, ..)| (self.now, *end))
+            .chain(planned.map(|other| (other.at, other.until())))
+            .collect();
+        in_the_way.sort_unstable();
+        let mut at = self.now;
+        for (from, until) in in_the_way {
+            if from >= reservation.moved_to(at).until() {
+                break;
+            }
+            at = at.max(until);
+        }
+        reservation.moved_to(at.min(reservation.at))
     }
 
-    /// The instants from now on at which something on a site is expected to end.
-    fn instants(&self, site: usize) -> Vec<Time> {
-        let ends = self.running.iter().filter(|(_, on, _)| *on == site).map(|&(end, ..)| end);
-        let planned = self.planned.iter().filter(|p| p.site == site).map(Reservation::until);
-        let mut instants: Vec<Time> = ends.chain(planned).chain([self.now]).collect();
-        instants.retain(|&at| at >= self.now);
-        instants.sort_unstable();
-        instants.dedup();
-        instants
-    }
-
-    fn earliest_on(&mut self, site: usize, job: &Job) -> Option<Reservation> {
-        let (wanted, stretch) = self.facility.counts(site, job)?;
+    fn earliest_on(&mut self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
-            let span = job.estimate * stretch;
-            let at = self.sites[site].earliest(wanted, span)?;
-            return Some(Reservation { at, span, stretch, site, hold: Hold::Count(wanted) });
+            let (wanted, stretch) = self.facility.counts(site, job)?;
+            let (span, hold) = (job.estimate * stretch, Hold::Count(wanted));
+            let at = self.free[site].earliest(self.now, wanted, span)?;
+            return Some(Reservation { at, span, stretch, site, hold });
         }
         // First on what is free in fact: a job past its estimate counts as ended, but is not.
         if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
-        self.instants(site).into_iter().find_map(|at| self.at_instant(site, job, at, true))
+        let wanted = self.facility.fewest(job);
+        let span = self.shortest(site, job);
+        let mut from = self.now;
+        loop {
+            let at = self.free[site].earliest(from, wanted, span)?;
+            if by.is_some_and(|by| at > by) {
+                return None;
+            }
+            if let Some(found) = self.at_instant(site, job, at, true) {
+                return Some(found);
+            }
+            from = self.free[site].next_step(at)?;
+        }
+    }
+
+    /// How long the job runs on a site at the least, by its estimate.
+    fn shortest(&self, site: usize, job: &Job) -> f64 {
+        job.estimate / self.facility.sites()[site].site().speed()
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.
-    fn at_instant(
-        &self,
-        site: usize,
-        job: &Job,
-        at: Time,
-        ended: bool,
-    ) -> Option<Reservation> {
-        let mut then = self.facility.fork();
-        if ended {
-            for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
-                if *on == site {
-                    then.release(site, placement);
-                }
-            }
-        }
-        // The site's own speed is all that stretches a job before it has a place; sizings that
-        // would stretch it more are checked against their own proposal below.
-        let mut until = at + job.estimate / then.sites()[site].site().speed();
+    fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
+        let mut span = self.shortest(site, job);
         loop {
-            let mut clear = then.fork();
-            for planned in &self.planned {
-                if planned.site == site && overlaps(planned, at, until) {
-                    let Hold::Nodes(placement) = &planned.hold else { continue };
-                    let managed = clear.sites()[site].site();
-                    let part = placement.part_in(managed.free(), managed.grid());
-                    if !part.is_empty() {
-                        clear.claim(site, &part, at).ok()?;
+            let mut then = self.facility.fork_site(site);
+            if ended {
+                for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
+                    if *on == site {
+                        then.release(placement);
                     }
                 }
             }
-            let proposal = clear.propose_at(site, job, at)?;
-            let end = at + job.estimate * proposal.stretch;
-            if end <= until {
-                let Proposal { placement, stretch, .. } = proposal;
-                let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
-                return Some(Reservation { at, span, stretch, site, hold });
+            let until = (at + span).max(at.next());
+            for planned in &self.planned {
+                let Hold::Nodes(placement) = &planned.hold else { continue };
+                if planned.site == site && planned.until() > at && planned.at < until {
+                    then.take_what_is_free_of(placement, at).ok()?;
+                }
             }
-            until = end;
+            let Proposal { placement, stretch, .. } = then.propose(job, at)?;
+            // A sizing may stretch the job beyond the span that was kept clear: then once more.
+            let needed = job.estimate * stretch;
+            if needed <= span {
+                let hold = Hold::Nodes(placement);
+                return Some(Reservation { at, span: needed, stretch, site, hold });
+            }
+            span = needed;
         }
     }
-}
-
-/// Whether a planned job would hold its processors at some time from `at` up to `until`.
-fn overlaps(planned: &Reservation, at: Time, until: Time) -> bool {
-    planned.until() > at && planned.at < until.max(at.next())
 }

@@ -28,10 +28,18 @@ impl Profile {
         }
     }
 
-    /// The earliest instant from which `count` processors stay free for `span`.
-    pub(super) fn earliest(&self, count: u64, span: f64) -> Option<Time> {
+    /// The first step that begins after this instant.
+    pub(super) fn next_step(&self, instant: Time) -> Option<Time> {
+        let after = self.steps.partition_point(|&(from, _)| from <= instant);
+        self.steps.get(after).map(|&(from, _)| from)
+    }
+
+    /// The earliest step, no earlier than `begin`, from which `count` processors stay free for
+    /// `span`.
+    pub(super) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         let mut start = None;
-        for &(from, free) in &self.steps {
+        let first = self.steps.partition_point(|&(from, _)| from < begin);
+        for &(from, free) in &self.steps[first..] {
             if let Some(start) = start
                 && from >= start + span
             {
@@ -72,6 +80,7 @@ mod tests {
             changes in prop::collection::vec((0_u32..30, prop::option::of(0_u32..30), -3_i64..4), 0..12),
             count in 0_u64..6,
             span in 0_u32..12,
+            begin in 0_u32..20,
         ) {
             let mut profile = Profile::new(Time::new(5.0), 4);
             let mut array = [4_i64; 60];
@@ -89,9 +98,10 @@ mod tests {
                 }
             }
             let enough = |t: u32| (t..(t + span).max(t + 1)).all(|t| array[t as usize] >= count as i64);
-            let expected = (5..31).find(|&t| enough(t));
-            let found = profile.earliest(count, f64::from(span)).map(Time::units);
-            // With no span at all, any instant with enough will do.
+            // It begins with a step, and steps are made where something changes.
+            let is_step = |t: u32| profile.steps.iter().any(|&(from, _)| from.units() == f64::from(t));
+            let expected = (5.max(begin)..31).find(|&t| is_step(t) && enough(t));
+            let found = profile.earliest(Time::new(f64::from(begin)), count, f64::from(span)).map(Time::units);
             prop_assert_eq!(found, expected.map(f64::from));
         }
     }

@@ -52,7 +52,7 @@ impl Scheduler for Conservative {
             self.compress(cluster, &mut outlook);
         }
         for ticket in cluster.arrivals().to_vec() {
-            if let Some(promise) = outlook.earliest(cluster.job(ticket)) {
+            if let Some(promise) = outlook.earliest(cluster.job(ticket), None) {
                 outlook.hold(&promise);
                 cluster.promise(ticket, promise.at);
                 self.plan.push((ticket, promise));
@@ -71,7 +71,7 @@ impl Conservative {
         for (ticket, promise) in &mut self.plan {
             outlook.drop_hold(promise);
             let kept = outlook.sooner(promise);
-            let fresh = outlook.earliest(cluster.job(*ticket));
+            let fresh = outlook.earliest(cluster.job(*ticket), Some(kept.at));
             *promise = match fresh {
                 Some(fresh) if fresh.at < kept.at || fresh.at == now => fresh,
                 _ => kept,

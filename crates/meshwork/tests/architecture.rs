@@ -1,0 +1,515 @@
+//! The rules of `ARCHITECTURE.md` and of the lists, held to the source itself.
+//!
+//! Who may know whom is read from the table of that page, so page and code cannot drift apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use meshwork::alloc::ALLOCATORS;
+use meshwork::network::NETWORKS;
+use meshwork::observe::metrics::METRICS;
+use meshwork::registry::{About, Default, Family, Kind, Named, Param, abouts, resolve};
+use meshwork::sched::SCHEDULERS;
+use meshwork::select::SELECTORS;
+use meshwork::sizing::SIZINGS;
+use meshwork::workload::distribution::{RUNTIMES, SIZES};
+use meshwork::workload::{self, WORKLOADS};
+use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
+use toml::Table;
+
+/// What no file of the model may name: files, threads, clocks, the environment, printing, `unsafe`,
+/// and elementary functions whose last bit differs between platforms (`libm` has them all).
+const FORBIDDEN: &[&str] = &[
+    "std::fs",
+    "std::env",
+    "std::thread",
+    "std::time",
+    "std::net",
+    "std::process",
+    "std::sync::mpsc",
+    "io::stdin",
+    "io::stdout",
+    "io::stderr",
+    "println!",
+    "print!",
+    "dbg!",
+    "unsafe",
+    "HashMap",
+    "HashSet",
+    ".ln(",
+    ".ln_1p(",
+    ".log(",
+    ".log2(",
+    ".log10(",
+    ".exp(",
+    ".exp2(",
+    ".exp_m1(",
+    ".powf(",
+    ".powi(",
+    ".cbrt(",
+    ".hypot(",
+    ".sin(",
+    ".cos(",
+    ".tan(",
+    ".sinh(",
+    ".cosh(",
+    ".tanh(",
+    ".atan(",
+    ".atan2(",
+    "f64::ln",
+    "f64::exp",
+    "f64::pow",
+    "f64::sin",
+    "f64::cos",
+];
+
+/// Where randomness comes from: the one file that may know the generator.
+const GENERATOR: &str = "rng";
+
+/// The lists of the model that are folders, one file to an entry.
+fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
+    vec![
+        ("alloc", abouts(ALLOCATORS)),
+        ("sched", abouts(SCHEDULERS)),
+        ("select", abouts(SELECTORS)),
+        ("sizing", abouts(SIZINGS)),
+        ("network", abouts(NETWORKS)),
+        ("workload", abouts(WORKLOADS)),
+    ]
+}
+
+/// Every family of names that a study can use.
+fn families() -> Vec<&'static Family> {
+    vec![
+        &alloc::FAMILY,
+        &sched::FAMILY,
+        &select::FAMILY,
+        &sizing::FAMILY,
+        &network::FAMILY,
+        &workload::FAMILY,
+        &observe::metrics::FAMILY,
+        &scenario::SITE_FAMILY,
+        &SIZES,
+        &RUNTIMES,
+    ]
+}
+
+#[test]
+fn modules_know_only_whom_they_may() {
+    let allowed = who_may_know_whom();
+    let mut trespasses = Vec::new();
+    let mut met = BTreeSet::new();
+    for file in sources() {
+        let module = file.module.first().cloned().unwrap_or_default();
+        if module.is_empty() {
+            continue; // lib.rs only declares the modules
+        }
+        let Some(may) = allowed.get(&module) else {
+            panic!("ARCHITECTURE.md has no row for the module `{module}`");
+        };
+        for known in file.known() {
+            if known != module && !may.contains(&known) {
+                trespasses.push(format!("{}: {module} may not know {known}", file.path.display()));
+            }
+        }
+        met.insert(module);
+    }
+    assert!(trespasses.is_empty(), "{}", trespasses.join("\n"));
+    let rows: BTreeSet<String> = allowed.into_keys().collect();
+    assert_eq!(met, rows, "the table of ARCHITECTURE.md has a row for each module and no other");
+}
+
+#[test]
+fn strategies_are_known_by_their_lists_alone() {
+    let strategies: BTreeSet<(String, String)> = sources()
+        .into_iter()
+        .filter(|file| file.code.contains("static ENTRY:"))
+        .filter_map(|file| Some((file.module.first()?.clone(), file.module.get(1)?.clone())))
+        .collect();
+    assert!(strategies.len() >= 12, "{strategies:?}");
+    for file in sources() {
+        for path in file.paths() {
+            let [module, strategy, ..] = path.as_slice() else { continue };
+            let is_strategy = strategies.contains(&(module.clone(), strategy.clone()));
+            let is_at_home = file.module.first() == Some(module);
+            assert!(
+                !is_strategy || is_at_home,
+                "{}: knows the strategy {module}::{strategy}",
+                file.path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_model_is_pure() {
+    for file in sources() {
+        for word in FORBIDDEN {
+            let found = file.code.find(word).map(|at| file.code[..at].lines().count());
+            assert_eq!(found, None, "{}: `{word}` at that line", file.path.display());
+        }
+        if file.module != [GENERATOR] {
+            for word in ["chacha20", "rand_core"] {
+                assert!(!file.code.contains(word), "{}: draws past rng", file.path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_strategy_has_a_file_of_its_name_and_every_such_file_is_in_its_list() {
+    for (folder, entries) in folders() {
+        let listed: BTreeSet<String> = entries.iter().map(|about| about.name.to_owned()).collect();
+        let written: BTreeSet<String> = sources()
+            .into_iter()
+            .filter(|file| file.module.first().is_some_and(|module| module == folder))
+            .filter(|file| file.code.contains("static ENTRY:"))
+            .map(|file| file.module[1..].join("::"))
+            .collect();
+        assert_eq!(written, listed, "files of {folder}/ with an ENTRY, and the names in its list");
+    }
+}
+
+#[test]
+fn names_are_snake_case_and_unique_with_their_aliases() {
+    for family in families() {
+        let mut seen = BTreeSet::new();
+        let entries = (family.entries)();
+        assert!(!entries.is_empty(), "no {}", family.kind);
+        for about in entries {
+            for name in about.aliases.iter().chain([&about.name]) {
+                assert!(is_snake_case(name), "{} `{name}`", family.kind);
+                assert!(seen.insert(*name), "two {}s are called `{name}`", family.kind);
+                assert_eq!(family.find("", name).unwrap().name, about.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_entry_says_in_one_line_what_it_is_and_where_it_comes_from() {
+    for family in families() {
+        for about in (family.entries)() {
+            is_a_line(about.summary, &format!("{} {}: summary", family.kind, about.name));
+            assert!(!about.source.trim().is_empty(), "{} has no source", about.name);
+            assert!(!about.source.contains("  "), "{}: {}", about.name, about.source);
+        }
+    }
+}
+
+#[test]
+fn every_parameter_says_what_it_means_and_defaults_are_of_their_own_kind() {
+    let mut seen = 0;
+    for family in families() {
+        assert!(is_snake_case(family.key));
+        for about in (family.entries)() {
+            let place = format!("{} {}", family.kind, about.name);
+            let all: Vec<&Param> = about.params.iter().chain(family.common).collect();
+            seen += lint_params(&place, &all, &[family.key]);
+        }
+    }
+    seen += lint_params("scenario", &scenario::PARAMS.iter().collect::<Vec<_>>(), &["machine"]);
+    assert!(seen > 40, "only {seen} parameters were looked at");
+}
+
+#[test]
+fn the_reader_of_source_sees_through_comments_strings_and_braces() {
+    let code = blank(
+        "/* crate::a /* crate::b */ */ use crate::{job::Time, rng}; // crate::c\n\
+         let c = '\"'; let l: &'static str = \"\\\" crate::d\"; super::super::engine::go();\n\
+         r#\"crate::e \" \"#; crate::shape::x()",
+    );
+    let file = Source {
+        path: PathBuf::new(),
+        module: vec!["workload".to_owned(), "swf".to_owned()],
+        code,
+    };
+    assert_eq!(
+        file.known().into_iter().collect::<Vec<_>>(),
+        ["engine", "job", "rng", "shape"],
+        "{}",
+        file.code
+    );
+}
+
+/// One line of plain text: it begins in lower case, since it stands after a name, and has no full stop.
+fn is_a_line(text: &str, place: &str) {
+    assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
+    assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");
+    let first = text.chars().next().unwrap_or_default();
+    assert!(!first.is_uppercase(), "{place}: `{text}`");
+}
+
+/// Lints parameters and those of tables within, and counts them.
+fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
+    let mut names: BTreeSet<&str> = taken.iter().copied().collect();
+    let mut count = 0;
+    for param in params {
+        let at = format!("{place}: {}", param.name);
+        assert!(is_snake_case(param.name), "{at}");
+        assert!(names.insert(param.name), "{at} is declared twice");
+        is_a_line(param.help, &at);
+        match &param.default {
+            Default::Absent(meaning) => is_a_line(meaning, &at),
+            Default::Required => {}
+            Default::Is(text) => {
+                // Reading an empty table fills the default in, and panics if it is not of its kind.
+                let read = resolve("x", &[param], &Table::new(), &[]);
+                assert!(read.unwrap().has(param.name), "{at}: {text}");
+            }
+        }
+        count += 1;
+        match &param.kind {
+            Kind::Table(inner) => count += lint_params(&at, &inner.iter().collect::<Vec<_>>(), &[]),
+            Kind::Choice(words) => {
+                assert!(words.len() > 1 && words.iter().all(|word| is_snake_case(word)), "{at}");
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+fn is_snake_case(name: &str) -> bool {
+    let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(letters)
+        && !name.ends_with('_')
+        && !name.contains("__")
+}
+
+/// The rows of the table: module, and the modules it may know.
+fn who_may_know_whom() -> BTreeMap<String, BTreeSet<String>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");
+    let section = text.split("\n## ").find(|s| s.starts_with("Who may know whom")).unwrap();
+    let mut rows = BTreeMap::new();
+    for line in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').collect();
+        let names = |cell: &str| -> Vec<String> {
+            cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+        };
+        for module in names(cells[1]) {
+            let known = names(cells[2]).into_iter().collect();
+            assert!(rows.insert(module, known).is_none(), "two rows: {line}");
+        }
+    }
+    rows
+}
+
+/// A file of the model: its code without comments, strings and tests.
+struct Source {
+    path: PathBuf,
+    /// The module it is: `["alloc", "first_fit"]`; empty for `lib.rs`.
+    module: Vec<String>,
+    code: String,
+}
+
+impl Source {
+    /// The modules of the crate that it names.
+    fn known(&self) -> BTreeSet<String> {
+        self.paths().into_iter().filter_map(|path| path.into_iter().next()).collect()
+    }
+
+    /// Every path that begins with `crate::` or `super::`, from the root of the crate; of a list in
+    /// braces, one for each of its items.
+    fn paths(&self) -> Vec<Vec<String>> {
+        let mut found = Vec::new();
+        let mut words = Words { rest: &self.code };
+        while let Some(word) = words.next() {
+            let mut base = match word {
+                "crate" if words.take("::") => Vec::new(),
+                "super" if words.take("::") => self.parent(),
+                _ => continue,
+            };
+            while words.peek() == Some("super") {
+                words.next();
+                words.take("::");
+                base.pop();
+            }
+            follow(&mut words, &base, &mut found);
+        }
+        found
+    }
+
+    fn parent(&self) -> Vec<String> {
+        let mut parent = self.module.clone();
+        parent.pop();
+        parent
+    }
+}
+
+/// Collects the paths of a tree such as `a::{b, c::d}`.
+fn follow(words: &mut Words<'_>, base: &[String], found: &mut Vec<Vec<String>>) {
+    let mut path = base.to_vec();
+    loop {
+        if words.take("{") {
+            while !words.take("}") {
+                follow(words, &path, found);
+                if !words.take(",") && words.peek() != Some("}") {
+                    return; // not a list of paths
+                }
+            }
+            return;
+        }
+        match words.peek() {
+            Some(name) if name.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                path.push(name.to_owned());
+                words.next();
+            }
+            _ => break,
+        }
+        if !words.take("::") {
+            break;
+        }
+    }
+    if words.peek() == Some("as") {
+        words.next();
+        words.next();
+    }
+    found.push(path);
+}
+
+/// Identifiers and signs, one after the other.
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        Words { rest: self.rest }.next()
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = match rest.chars().next()? {
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            _ if rest.starts_with("::") => 2,
+            c => c.len_utf8(),
+        };
+        let (word, rest) = rest.split_at(length);
+        self.rest = rest;
+        Some(word)
+    }
+
+    fn take(&mut self, wanted: &str) -> bool {
+        let is_next = self.peek() == Some(wanted);
+        if is_next {
+            self.next();
+        }
+        is_next
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for item in fs::read_dir(&folder).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files.into_iter().map(|path| source(&root, path)).collect()
+}
+
+fn source(root: &Path, path: PathBuf) -> Source {
+    let text = fs::read_to_string(&path).unwrap();
+    let code = blank(&text);
+    // Tests stand at the end of a file and may know everyone.
+    let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
+    let relative = path.strip_prefix(root).unwrap().with_extension("");
+    let mut module: Vec<String> =
+        relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if module.last().is_some_and(|last| last == "mod" || last == "lib") {
+        module.pop();
+    }
+    Source { path, module, code: code[..tests].to_owned() }
+}
+
+/// The text with comments and the insides of strings and characters left out.
+fn blank(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else if rest.starts_with("r\"") || rest.starts_with("r#") && raw_hashes(rest).is_some() {
+            let end = format!("\"{}", "#".repeat(raw_hashes(rest).unwrap_or(0)));
+            let open = end.len() + 1;
+            rest[open..].find(&end).map_or(rest.len(), |at| open + at + end.len())
+        } else if next == '"' {
+            string(rest)
+        } else if next == '\'' {
+            character(rest)
+        } else {
+            0
+        };
+        if skipped == 0 {
+            code.push(next);
+            rest = &rest[next.len_utf8()..];
+        } else {
+            // Lines are kept, so that line numbers hold.
+            code.extend(rest[..skipped].chars().filter(|&c| c == '\n'));
+            code.push(' ');
+            rest = &rest[skipped..];
+        }
+    }
+    code
+}
+
+/// How many `#` a raw string that begins here has; `None` if it is a raw identifier.
+fn raw_hashes(rest: &str) -> Option<usize> {
+    let hashes = rest[1..].chars().take_while(|&c| c == '#').count();
+    rest[1 + hashes..].starts_with('"').then_some(hashes)
+}
+
+fn block_comment(rest: &str) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < rest.len() {
+        if rest[at..].starts_with("/*") {
+            (depth, at) = (depth + 1, at + 2);
+        } else if rest[at..].starts_with("*/") {
+            (depth, at) = (depth - 1, at + 2);
+            if depth == 0 {
+                break;
+            }
+        } else {
+            at += rest[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    at
+}
+
+fn string(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// A character, or 0 for the mark of a lifetime.
+fn character(rest: &str) -> usize {
+    let mut inside = rest.char_indices().skip(1);
+    match inside.next() {
+        Some((_, '\\')) => rest[3..].find('\'').map_or(0, |at| at + 4),
+        Some((at, c)) if rest[at + c.len_utf8()..].starts_with('\'') => at + c.len_utf8() + 1,
+        _ => 0,
+    }
+}
