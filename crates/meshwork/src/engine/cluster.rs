@@ -177,12 +177,13 @@ impl<'a> Cluster<'a> {
         }
         let job = self.queue.job(ticket);
         let promised = &guard.reservation;
-        // Where only numbers matter there is no need to ask the allocator to know the answer.
-        if let (Hold::Count(_), [_]) = (&promised.hold, self.facility.sites()) {
-            let Some((held, stretch)) = self.facility.counts(0, job) else { return false };
-            if held > guard.spare && self.now + job.estimate * stretch > promised.at {
-                return false;
-            }
+        // Where only numbers matter, most answers are known without asking the allocator: a job that
+        // at its smallest is too large and at its quickest too slow.
+        if let (Hold::Count(_), [only]) = (&promised.hold, self.facility.sites())
+            && self.queue.fewest(ticket) > guard.spare
+            && self.now + job.estimate / only.site().speed() > promised.at
+        {
+            return false;
         }
         let Some(proposal) = self.facility.propose(job, self.now) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;

@@ -70,7 +70,9 @@ impl Easy {
             return true;
         }
         match &self.guarded {
-            Some((ticket, guard)) if *ticket == head => cluster.start_at(head, &guard.reservation),
+            Some((ticket, Guard { reservation, .. })) if *ticket == head => {
+                matches!(reservation.hold, Hold::Nodes(_)) && cluster.start_at(head, reservation)
+            }
             _ => false,
         }
     }

@@ -18,7 +18,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "lublin",
         aliases: &["lublin_feitelson"],
-        summary: "The model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
+        summary: "the model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
         source: "Lublin & Feitelson, JPDC 63(11), 2003",
         params: &[
             Param {

@@ -28,7 +28,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "swf",
         aliases: &[],
-        summary: "The jobs of a log in the Standard Workload Format",
+        summary: "the jobs of a log in the Standard Workload Format",
         source: "Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)",
         params: &[
             Param {

@@ -14,7 +14,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     about: About {
         name: "table",
         aliases: &[],
-        summary: "The jobs of a table with the columns submit, runtime, perhaps estimate and job, \
+        summary: "the jobs of a table with the columns submit, runtime, perhaps estimate and job, \
                   and one of nodes, block (3x5) and subcube (2)",
         source: "general",
         params: &[Param {

@@ -238,7 +238,7 @@ static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "exponential",
         aliases: &[],
-        summary: "Exponential run times: how long a job has run says nothing of how long it will",
+        summary: "exponential run times: how long a job has run says nothing of how long it will",
         source: "Chang & Mohapatra (mean 5)",
         params: &[MEAN],
     },
@@ -249,7 +249,7 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "uniform",
         aliases: &[],
-        summary: "Run times spread evenly from `min` to `max`",
+        summary: "run times spread evenly from `min` to `max`",
         source: "Mohapatra, Yu, Das & Kim (0 to 10)",
         params: &[
             Param {
@@ -277,7 +277,7 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "hyperexponential",
         aliases: &[],
-        summary: "Exponential run times with a short mean for most jobs and a long one for the rest",
+        summary: "exponential run times with a short mean for most jobs and a long one for the rest",
         source: "Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)",
         params: &[
             MEAN,
@@ -322,7 +322,7 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "truncated_normal",
         aliases: &["normal"],
-        summary: "Normal run times; what lies outside `min` and `max` is drawn again",
+        summary: "normal run times; what lies outside `min` and `max` is drawn again",
         source: "Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)",
         params: &[
             Param {
@@ -373,7 +373,7 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "constant",
         aliases: &[],
-        summary: "Every job runs equally long",
+        summary: "every job runs equally long",
         source: "general",
         params: &[Param {
             name: "value",
@@ -403,7 +403,7 @@ static GAMMA: RuntimeEntry = RuntimeEntry {
     about: About {
         name: "gamma",
         aliases: &[],
-        summary: "Gamma run times, with mean `shape` times `scale`",
+        summary: "gamma run times, with mean `shape` times `scale`",
         source: "general",
         params: &[SHAPE, SCALE],
     },

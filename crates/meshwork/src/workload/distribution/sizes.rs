@@ -272,7 +272,7 @@ static UNIFORM: SizeEntry = SizeEntry {
     about: About {
         name: "uniform",
         aliases: &[],
-        summary: "Every size from `min` to `max` equally often",
+        summary: "every size from `min` to `max` equally often",
         source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly",
         params: &[MIN, MAX],
     },
@@ -286,7 +286,7 @@ static NORMAL: SizeEntry = SizeEntry {
     about: About {
         name: "normal",
         aliases: &[],
-        summary: "Middle sizes most often: the normal distribution within 2.5 standard deviations, \
+        summary: "middle sizes most often: the normal distribution within 2.5 standard deviations, \
                   cut into equal cells, one for each size",
         source: "Chang & Mohapatra; Mohapatra, Yu, Das & Kim",
         params: &[
@@ -321,7 +321,7 @@ static DISCRETE: SizeEntry = SizeEntry {
     about: About {
         name: "discrete",
         aliases: &[],
-        summary: "Sizes with the probabilities that are given",
+        summary: "sizes with the probabilities that are given",
         source: "general",
         params: &[
             Param {
@@ -353,7 +353,7 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
     about: About {
         name: "exponential",
         aliases: &[],
-        summary: "Small sizes most often: an exponential number rounded up, drawn again while it is \
+        summary: "small sizes most often: an exponential number rounded up, drawn again while it is \
                   not from `min` to `max`",
         source: "Al-Kerboly",
         params: &[
@@ -383,7 +383,7 @@ static CONSTANT: SizeEntry = SizeEntry {
     about: About {
         name: "constant",
         aliases: &[],
-        summary: "Every job asks for the same",
+        summary: "every job asks for the same",
         source: "general",
         params: &[Param {
             name: "value",

@@ -1,0 +1,57 @@
+//! The search for a free block, and the shifts that it is made of.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use meshwork::job::Time;
+use meshwork::rng::Stream;
+use meshwork::topology::Topology;
+use meshwork_benches::{allocator, half_full, requests};
+
+/// One search in a machine that is half full; the requests take turns.
+fn search(criterion: &mut Criterion) {
+    let machines = [
+        Topology::mesh(&[200, 200]),
+        Topology::mesh(&[32, 32]),
+        Topology::torus(&[200, 200]),
+        Topology::torus(&[8, 8, 8]),
+    ];
+    for topology in machines.map(|made| made.expect("these sides are right")) {
+        let site = half_full(&topology);
+        for name in ["first_fit", "frame_sliding"] {
+            for (sizes, share) in [("a tenth", 0.1), ("a half", 0.5), ("all", 1.0)] {
+                let mut allocator = allocator(name, &topology);
+                let requests = requests(&topology, share, 64);
+                let mut turn = requests.iter().cycle();
+                let mut rng = Stream::new(1, 0, "search");
+                criterion.bench_function(&format!("{name}/{topology}/sides up to {sizes}"), |b| {
+                    b.iter(|| {
+                        let request = turn.next().expect("a cycle never ends");
+                        allocator.choose(black_box(request), &site, Time::ZERO, &mut rng)
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// The set of free nodes of a 200 × 200 mesh, cut down to those that have a free node so far above.
+fn shifts(criterion: &mut Criterion) {
+    let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
+    let free = half_full(&topology).free().clone();
+    let mut work = free.clone();
+    for by in [1, 64, 200, 1600] {
+        criterion.bench_function(&format!("node set/keep_if_above/{by}"), |b| {
+            b.iter(|| {
+                work.copy_from(black_box(&free));
+                work.keep_if_above(by);
+            });
+        });
+    }
+    criterion.bench_function("node set/assign_shifted_down/200", |b| {
+        b.iter(|| work.assign_shifted_down(black_box(&free), 200));
+    });
+}
+
+criterion_group!(benches, search, shifts);
+criterion_main!(benches);

@@ -1,0 +1,110 @@
+//! What the benchmarks share: machines that are half full, and logs in memory.
+
+use std::io::{BufRead, Cursor};
+use std::sync::Arc;
+
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::job::{Dims, Request};
+use meshwork::machine::{Block, Placement, Site};
+use meshwork::registry::{Params, entry, resolve};
+use meshwork::rng::Stream;
+use meshwork::scenario::Scenario;
+use meshwork::topology::Topology;
+use meshwork::workload::swf::{Record, write_record};
+use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
+use toml::Table;
+
+/// A site of which at least half the nodes are held, by blocks with sides of up to a tenth of the
+/// machine's and at least 3, wherever they fell free. The same for the same topology.
+#[must_use]
+pub fn half_full(topology: &Topology) -> Site {
+    let mut site = Site::new(topology.clone(), 1.0);
+    let grid = site.grid().clone();
+    let mut rng = Stream::new(1, 0, "half full");
+    while site.free_nodes() * 2 > site.nodes() {
+        let sides: Dims = grid
+            .sides()
+            .iter()
+            .map(|&side| 1 + rng.below(u64::from((side / 10).max(3).min(side))) as u32)
+            .collect();
+        let base = rng.below(u64::from(grid.nodes())) as u32;
+        let placement = Placement::from(Block { base, sides });
+        // A block that lies on held nodes or over an edge is drawn again.
+        let _ = site.claim(&placement);
+    }
+    site
+}
+
+/// Blocks with sides uniform from 1 to this share of the machine's sides, at least 1.
+#[must_use]
+pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
+    let mut rng = Stream::new(1, 0, "requests");
+    let side = |side: &u32| {
+        let most = (f64::from(*side) * share).max(1.0) as u64;
+        1 + rng.below(most) as u32
+    };
+    let mut side = side;
+    (0..count).map(|_| Request::Block(topology.grid().sides().iter().map(&mut side).collect())).collect()
+}
+
+/// An allocator with default parameters.
+#[must_use]
+pub fn allocator(name: &str, topology: &Topology) -> Box<dyn Allocator> {
+    let entry: &AllocatorEntry = entry(ALLOCATORS, name);
+    let declared: Vec<_> = entry.about.params.iter().collect();
+    let params: Params = resolve("allocator", &declared, &Table::new(), &[])
+        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"));
+    (entry.build)(&params, topology).unwrap_or_else(|problem| panic!("defaults are right: {problem}"))
+}
+
+/// A log in memory, under whatever path it is asked for.
+#[derive(Clone)]
+pub struct Log(Arc<[u8]>);
+
+impl Log {
+    /// So many jobs of the Lublin–Feitelson model for 128 processors, as a log, with gaps between
+    /// arrivals scaled.
+    #[must_use]
+    pub fn lublin(jobs: u64, arrival_scale: f64) -> Log {
+        let table = format!(
+            "machine = {{ topology = 'flat', processors = 128 }}
+             workload = {{ name = 'lublin', jobs = {jobs}, arrival_scale = {arrival_scale} }}"
+        );
+        let mut text = Vec::new();
+        for item in scenario(&table).jobs(0, &NoInputs).expect("the model reads nothing") {
+            let Ok(Submission::Job(job)) = item else { continue };
+            let mut record = Record { fields: [-1.0; 18] };
+            record.fields[0] = job.number as f64;
+            record.fields[1] = job.arrival.units();
+            record.fields[3] = job.runtime;
+            record.fields[4] = job.request.nodes() as f64;
+            record.fields[7] = job.request.nodes() as f64;
+            record.fields[8] = job.estimate;
+            write_record(&mut text, &record).expect("writing to memory cannot fail");
+        }
+        Log(text.into())
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Inputs for Log {
+    fn text(&self, _path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+        Ok(Box::new(Cursor::new(Arc::clone(&self.0))))
+    }
+
+    fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
+        NoInputs.rows(path)
+    }
+}
+
+/// A scenario from TOML.
+#[must_use]
+pub fn scenario(text: &str) -> Scenario {
+    let table: Table = text.parse().expect("the benchmark writes TOML");
+    Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}"))
+}

@@ -1,0 +1,35 @@
+//! The transcript of a small scenario for every pairing, as a hash: values are part of what a
+//! version promises.
+//!
+//! A change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing" in
+//! CHANGELOG.md. The test prints the new table; it goes into `golden.txt`.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{machines, random_jobs, run, scenario};
+use meshwork::alloc::ALLOCATORS;
+use meshwork::sched::SCHEDULERS;
+
+#[test]
+fn transcripts_are_those_of_this_model_version() {
+    let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
+    for (machine, topology) in machines() {
+        for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
+            for scheduler in SCHEDULERS {
+                let text = format!(
+                    "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
+                    allocator.about.name, scheduler.about.name
+                );
+                let (_, transcript) = run(&scenario(&text), random_jobs(&topology, 80, 3.0, 1));
+                let hash = transcript.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+                });
+                let (allocator, scheduler) = (allocator.about.name, scheduler.about.name);
+                writeln!(table, "{hash:016x} {allocator} {scheduler} {topology}").unwrap();
+            }
+        }
+    }
+    assert!(table == include_str!("golden.txt"), "golden.txt would now be\n{table}");
+}
