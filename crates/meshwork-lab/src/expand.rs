@@ -233,7 +233,7 @@ mod tests {
             Ok(_) => panic!("this must be refused"),
             Err(refused) => refused.0,
         };
-        let load = "`workload.load` is -1, but must be a number above 0 and at most 1e15";
+        let load = "`workload.load` is -1, but must be a number above 0, from 1e-15 to 1e15";
         let in_file = BASE.replace("load = 0.5", "load = -1");
         assert_eq!(refusal(&in_file, &[]), format!("a.toml:8: {load}"));
         let in_sweep = format!("{BASE}[sweep]\n'workload.load' = [\n0.5,\n-1]\n");

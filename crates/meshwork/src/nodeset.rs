@@ -199,24 +199,33 @@ impl NodeSet {
 
     /// Makes this set `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
-        let (skip, bits) = (by as usize / 64, by % 64);
-        for i in 0..self.words.len() {
-            let low = other.words.get(i + skip).copied().unwrap_or(0);
-            let high = other.words.get(i + skip + 1).copied().unwrap_or(0);
-            self.words[i] = if bits == 0 { low } else { low >> bits | high << (64 - bits) };
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let from = &other.words[skip..];
+        let (kept, emptied) = self.words.split_at_mut(from.len());
+        emptied.fill(0);
+        if bits == 0 {
+            kept.copy_from_slice(from);
+        } else if let Some((last, all_but_last)) = kept.split_last_mut() {
+            for (word, pair) in all_but_last.iter_mut().zip(from.windows(2)) {
+                *word = pair[0] >> bits | pair[1] << (64 - bits);
+            }
+            *last = from[from.len() - 1] >> bits;
         }
     }
 
     /// Makes this set `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
-        let (skip, bits) = (by as usize / 64, by % 64);
-        for i in (0..self.words.len()).rev() {
-            let word = |k: usize| i.checked_sub(k).map_or(0, |j| other.words[j]);
-            self.words[i] = if bits == 0 {
-                word(skip)
-            } else {
-                word(skip) << bits | word(skip + 1) >> (64 - bits)
-            };
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let (emptied, kept) = self.words.split_at_mut(skip);
+        let from = &other.words[..kept.len()];
+        emptied.fill(0);
+        if bits == 0 {
+            kept.copy_from_slice(from);
+        } else if let Some((first, all_but_first)) = kept.split_first_mut() {
+            *first = from[0] << bits;
+            for (word, pair) in all_but_first.iter_mut().zip(from.windows(2)) {
+                *word = pair[1] << bits | pair[0] >> (64 - bits);
+            }
         }
         self.clear_past_the_end();
     }

@@ -13,6 +13,9 @@ use toml::{Table, Value};
 /// and small enough that sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
+/// The smallest number above 0 that a parameter may have, so that quotients stay finite too.
+pub const SMALLEST: f64 = 1e-15;
+
 /// What is wrong with something that a user wrote: where, and one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -111,7 +114,7 @@ pub enum Kind {
 /// A range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
-    /// Above 0.
+    /// Above 0, and at least [`SMALLEST`].
     Positive,
     /// 0 or more.
     NonNegative,
@@ -126,7 +129,7 @@ pub enum Range {
 impl Range {
     fn holds(self, number: f64) -> bool {
         match self {
-            Range::Positive => number > 0.0 && number <= LARGEST,
+            Range::Positive => (SMALLEST..=LARGEST).contains(&number),
             Range::NonNegative => (0.0..=LARGEST).contains(&number),
             Range::Share => (0.0..=1.0).contains(&number),
             Range::Inside => number > 0.0 && number < 1.0,
@@ -138,7 +141,7 @@ impl Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Range::Positive => "a number above 0 and at most 1e15",
+            Range::Positive => "a number above 0, from 1e-15 to 1e15",
             Range::NonNegative => "a number from 0 to 1e15",
             Range::Share => "a number from 0 to 1",
             Range::Inside => "a number above 0 and below 1",
