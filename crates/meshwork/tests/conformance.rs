@@ -8,6 +8,7 @@ use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::nodeset::NodeSet;
+use meshwork::observe::{Event, JobId, Observer};
 use meshwork::registry::Named;
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
@@ -344,6 +345,51 @@ fn with_exact_estimates_no_promise_is_broken() {
         }
     }
     assert!(promises > 1000, "only {promises} promises were tried");
+}
+
+/// Counts the promises that were made and those that were broken.
+#[derive(Default)]
+struct Promises {
+    promised: std::collections::BTreeMap<JobId, Time>,
+    made: u32,
+    broken: u32,
+}
+
+impl Observer for Promises {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Promised(id, by) => {
+                self.promised.insert(*id, *by);
+                self.made += 1;
+            }
+            Event::Started(run) => {
+                let late = self.promised.get(&run.id).is_some_and(|&by| now > by + 1e-6);
+                self.broken += u32::from(late);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// With more free, frame sliding may miss the very block that was promised: a scheduler that kept
+/// only the time of a promise would break dozens of these.
+#[test]
+fn promises_are_kept_by_an_allocator_that_misses_blocks() {
+    for scheduler in ["easy", "conservative"] {
+        let jobs = if scheduler == "easy" { 4000 } else { 400 };
+        let study = scenario(&format!(
+            "machine = {{ topology = 'mesh', dims = [16, 16] }}
+             allocator = 'frame_sliding'
+             scheduler = '{scheduler}'
+             workload = {{ name = 'synthetic', load = 0.7, sizes = {{ name = 'uniform', max = 10 }},
+                           runtimes = {{ name = 'exponential', mean = 5.0 }} }}
+             measure = {{ jobs = {jobs} }}"
+        ));
+        let mut promises = Promises::default();
+        study.run(0, &meshwork::workload::NoInputs, &mut promises).unwrap();
+        assert!(promises.made > 300, "{scheduler}: {} promises", promises.made);
+        assert_eq!(promises.broken, 0, "{scheduler}: of {}", promises.made);
+    }
 }
 
 #[test]
