@@ -52,16 +52,20 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 /// # Errors
 /// The first thing that is wrong with one of them, with its line, or if there are too many.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
-    let count = count(study)?;
-    let mut points = Vec::new();
-    for index in 0..count {
-        points.push(point(study, index)?);
-    }
+    let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
     {
         check_metric(study, of, point)?;
     }
     Ok(points)
+}
+
+/// The same scenarios, one at a time: for those who only look at them.
+///
+/// # Errors
+/// If there are too many; each of them may be wrong for itself.
+pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
+    Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
 /// Where a value of a scenario was written.

@@ -24,6 +24,7 @@ pub mod statistics;
 pub mod store;
 pub mod study;
 pub mod summary;
+pub mod trace;
 
 pub use lab::{Finished, Options, run};
 pub use study::{Refused, Study};

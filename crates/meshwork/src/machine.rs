@@ -137,7 +137,9 @@ impl Placement {
     #[must_use]
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
         let mut clear = true;
-        self.for_each_run(grid, |start, count| clear = clear && set.is_clear_of_range(start, count));
+        self.for_each_run(grid, |start, count| {
+            clear = clear && set.is_clear_of_range(start, count)
+        });
         clear
     }
 
@@ -246,7 +248,11 @@ impl Site {
         let ill_shaped = placement.blocks.iter().any(|block| {
             block.base >= grid.nodes()
                 || block.sides.len() != grid.dimensions()
-                || block.sides.iter().zip(grid.sides()).any(|(&side, &most)| side == 0 || side > most)
+                || block
+                    .sides
+                    .iter()
+                    .zip(grid.sides())
+                    .any(|(&side, &most)| side == 0 || side > most)
                 || !grid.is_wrapped()
                     && (0..grid.dimensions())
                         .any(|d| grid.coordinate(block.base, d) + block.sides[d] > grid.sides()[d])

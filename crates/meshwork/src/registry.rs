@@ -163,7 +163,11 @@ impl fmt::Display for Kind {
             }
             Kind::Numbers(range) => write!(f, "a list, each {range}"),
             Kind::Component(family) => {
-                write!(f, "the name of a {}, or a table with `name` and its parameters", family.kind)
+                write!(
+                    f,
+                    "the name of a {}, or a table with `name` and its parameters",
+                    family.kind
+                )
             }
             Kind::Components(family) => write!(f, "a list of {}s", family.kind),
             Kind::Names(family) => write!(f, "a list of names of {}s", family.kind),
@@ -321,20 +325,17 @@ pub fn resolve(
 }
 
 fn literal(text: &str) -> Value {
-    let mut table: Table =
-        format!("value = {text}").parse().expect("a default is written as TOML");
+    let mut table: Table = format!("value = {text}").parse().expect("a default is written as TOML");
     table.remove("value").expect("the key just written")
 }
 
 impl Kind {
     fn read(&self, path: &str, given: &Value) -> Result<Value, Problem> {
-        let refuse =
-            || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
+        let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
         match self {
-            Kind::Number(range) => number(given)
-                .filter(|&n| range.holds(n))
-                .map(Value::Float)
-                .ok_or_else(refuse),
+            Kind::Number(range) => {
+                number(given).filter(|&n| range.holds(n)).map(Value::Float).ok_or_else(refuse)
+            }
             Kind::Integer(least, most) => {
                 whole(given, *least, *most).map(Value::Integer).ok_or_else(refuse)
             }
@@ -572,7 +573,8 @@ impl Params {
     /// A component.
     #[must_use]
     pub fn component(&self, key: &str, family: &'static Family) -> Params {
-        self.get_component(key, family).unwrap_or_else(|| panic!("no component `{key}` is declared"))
+        self.get_component(key, family)
+            .unwrap_or_else(|| panic!("no component `{key}` is declared"))
     }
 
     /// A list of components that may have been left out.

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::engine::{RunError, Setup, simulate};
-use crate::facility::{Facility, ManagedSite};
+use crate::facility::Facility;
 use crate::job::Time;
 use crate::machine::Site;
 use crate::network::{self, NETWORKS};
@@ -12,8 +12,10 @@ use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, METRICS, Rules};
 use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
+use crate::offer::ManagedSite;
 use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, join, resolve,
+    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, join,
+    resolve,
 };
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
@@ -143,7 +145,9 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "allocator",
         kind: Kind::Component(&alloc::FAMILY),
-        default: Default::Absent("first_fit on meshes, tori and hypercubes, naive on flat machines"),
+        default: Default::Absent(
+            "first_fit on meshes, tori and hypercubes, naive on flat machines",
+        ),
         help: "which free processors a job gets",
     },
     Param {
@@ -568,11 +572,7 @@ fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSp
     }
 }
 
-fn serves(
-    entry: &AllocatorEntry,
-    allocator: &Params,
-    topology: &Topology,
-) -> Result<(), Problem> {
+fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
     if entry.serves.contains(&topology.wiring()) {
         return Ok(());
     }

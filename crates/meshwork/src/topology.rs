@@ -161,12 +161,16 @@ impl Grid {
         let mut nodes: u64 = 1;
         for &side in sides {
             if side == 0 {
-                return Err("every side of a machine is at least 1, this one has a side of 0".into());
+                return Err(
+                    "every side of a machine is at least 1, this one has a side of 0".into()
+                );
             }
             strides.push(nodes as u32);
             nodes *= u64::from(side);
             if nodes > u64::from(MOST_NODES) {
-                return Err(format!("a site has at most {MOST_NODES} processors, this one has more"));
+                return Err(format!(
+                    "a site has at most {MOST_NODES} processors, this one has more"
+                ));
             }
         }
         Ok(Grid { sides: Dims::from_slice(sides), strides, nodes: nodes as u32, wrapped })
@@ -240,9 +244,13 @@ impl Grid {
                 continue;
             }
             let around = (side - 1) * stride;
-            let below = if at > 0 { Some(node - stride) } else { self.wrapped.then(|| node + around) };
-            let above =
-                if at + 1 < side { Some(node + stride) } else { self.wrapped.then(|| node - around) };
+            let below =
+                if at > 0 { Some(node - stride) } else { self.wrapped.then(|| node + around) };
+            let above = if at + 1 < side {
+                Some(node + stride)
+            } else {
+                self.wrapped.then(|| node - around)
+            };
             found.extend(below);
             found.extend(above.filter(|_| above != below));
         }
@@ -333,15 +341,15 @@ mod tests {
     fn a_machine_that_cannot_be_is_refused_in_a_sentence() {
         for (made, sentence) in [
             (Topology::mesh(&[]), "a machine needs at least one side"),
-            (Topology::mesh(&[0]), "every side of a machine is at least 1, this one has a side of 0"),
+            (
+                Topology::mesh(&[0]),
+                "every side of a machine is at least 1, this one has a side of 0",
+            ),
             (
                 Topology::mesh(&[1_000_000, 1_000_000]),
                 "a site has at most 16777216 processors, this one has more",
             ),
-            (
-                Topology::hypercube(40),
-                "a hypercube has a dimension from 1 to 24, this one has 40",
-            ),
+            (Topology::hypercube(40), "a hypercube has a dimension from 1 to 24, this one has 40"),
         ] {
             assert_eq!(made.unwrap_err(), sentence);
         }

@@ -72,10 +72,7 @@ fn a_block_is_free(site: &Site, sides: &[u32]) -> bool {
             || grid.is_wrapped() && (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
         let block = Block { base, sides: Dims::from_slice(sides) };
         inside
-            && Placement::from(block)
-                .nodes(grid)
-                .into_iter()
-                .all(|node| site.free().contains(node))
+            && Placement::from(block).nodes(grid).into_iter().all(|node| site.free().contains(node))
     })
 }
 
@@ -178,8 +175,9 @@ fn it_finds_room_whenever_it_says_it_does() {
 fn choosing_changes_nothing_and_forks_are_independent() {
     in_random_histories(|entry, _, site, allocator, request| {
         let rng = Stream::new(1, 0, "draws");
-        let ask =
-            |allocator: &mut Box<dyn Allocator>| allocator.choose(request, site, Time::ZERO, &mut rng.clone());
+        let ask = |allocator: &mut Box<dyn Allocator>| {
+            allocator.choose(request, site, Time::ZERO, &mut rng.clone())
+        };
         let first = ask(allocator);
         assert_eq!(first, ask(allocator), "{}: asked twice", entry.about.name);
         let mut fork = allocator.fork();
@@ -298,7 +296,8 @@ fn every_pair() -> Vec<(String, String, &'static str, Topology)> {
                     allocator.about.name,
                     scheduler.about().name
                 );
-                let name = format!("{} + {} on a {topology}", allocator.about.name, scheduler.about.name);
+                let name =
+                    format!("{} + {} on a {topology}", allocator.about.name, scheduler.about.name);
                 all.push((name, text, scheduler.about.name, topology.clone()));
             }
         }

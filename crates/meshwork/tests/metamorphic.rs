@@ -4,7 +4,8 @@ mod common;
 
 use common::{job, machines, random_jobs, run, scenario, starts};
 use meshwork::alloc::ALLOCATORS;
-use meshwork::engine::{Cluster, Setup};
+use meshwork::cluster::Cluster;
+use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
@@ -41,8 +42,7 @@ fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
     for (text, topology) in every_text() {
         let jobs = random_jobs(&topology, 100, 3.0, 21);
         let once = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
-        let twice =
-            starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
+        let twice = starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
         assert!(once.iter().flatten().count() > 30);
         for (a, b) in once.iter().zip(&twice) {
             assert_eq!(a.map(|a| (2.0 * a).to_bits()), b.map(f64::to_bits), "{text}");
@@ -168,7 +168,9 @@ impl Scheduler for Halving {
         while let Some(head) = cluster.head() {
             if !cluster.start(head) {
                 // Fold the oldest running job onto the first half of its processors.
-                let Some((key, run)) = cluster.running().find(|(_, run)| run.held > 1) else { break };
+                let Some((key, run)) = cluster.running().find(|(_, run)| run.held > 1) else {
+                    break;
+                };
                 let block = &run.placement.blocks[0];
                 let half = block.sides[0] / 2;
                 let folded = Block { base: block.base, sides: Dims::from_slice(&[half]) };

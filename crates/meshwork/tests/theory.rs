@@ -6,7 +6,8 @@
 mod common;
 
 use common::scenario;
-use meshwork::engine::{Cluster, Setup};
+use meshwork::cluster::Cluster;
+use meshwork::engine::Setup;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::Scheduler;
 use meshwork::workload::NoInputs;
@@ -44,9 +45,7 @@ fn assert_mean(what: &str, values: &[f64], theory: f64) {
 }
 
 fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
-    (0..REPLICATIONS)
-        .map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name))
-        .collect()
+    (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
 /// One-processor jobs on a machine, offered `load` of its capacity.
@@ -81,8 +80,7 @@ fn waits_at_one_server_are_pollaczek_khinchine() {
         // A coefficient of variation of 2: the second moment is 1 + 4.
         ("name = 'hyperexponential', mean = 1.0, alpha = 0.9, cv = 2.0", 5.0),
     ] {
-        let study =
-            one_processor_jobs("topology = 'flat', processors = 1", load, runtimes, 60_000);
+        let study = one_processor_jobs("topology = 'flat', processors = 1", load, runtimes, 60_000);
         let theory = load * second_moment / (2.0 * (1.0 - load));
         assert_mean(runtimes, &replicate(&study, "wait"), theory);
     }
@@ -154,6 +152,7 @@ fn smallest_job_first_serves_small_jobs_sooner() {
         ))
     };
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-    let (fcfs, sjf) = (mean(replicate(&study("fcfs"), "wait")), mean(replicate(&study("sjf"), "wait")));
+    let (fcfs, sjf) =
+        (mean(replicate(&study("fcfs"), "wait")), mean(replicate(&study("sjf"), "wait")));
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }

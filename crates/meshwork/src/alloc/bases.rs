@@ -117,12 +117,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
 /// For each dimension and margin, the nodes that are further than the margin from the far edge.
 type EdgeMasks = Vec<Vec<Option<NodeSet>>>;
 
-fn below_edge<'a>(
-    kept: &'a mut EdgeMasks,
-    grid: &Grid,
-    d: usize,
-    margin: u32,
-) -> &'a NodeSet {
+fn below_edge<'a>(kept: &'a mut EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
     kept[d][margin as usize].get_or_insert_with(|| {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
         let mut nodes = NodeSet::empty(grid.nodes());
@@ -146,16 +141,18 @@ mod tests {
         (0..grid.nodes())
             .filter(|&base| {
                 let corner = grid.coordinates(base);
-                let inside =
-                    (0..sides.len()).all(|d| corner[d] + sides[d] <= grid.sides()[d]);
+                let inside = (0..sides.len()).all(|d| corner[d] + sides[d] <= grid.sides()[d]);
                 let fits = (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
                 if !(inside || grid.is_wrapped() && fits) {
                     return false;
                 }
                 let mut all_free = true;
-                Block { base, sides: Dims::from_slice(sides) }.for_each_run(grid, |start, count| {
-                    all_free &= (start..start + count).all(|node| free.contains(node));
-                });
+                Block { base, sides: Dims::from_slice(sides) }.for_each_run(
+                    grid,
+                    |start, count| {
+                        all_free &= (start..start + count).all(|node| free.contains(node));
+                    },
+                );
                 all_free
             })
             .collect()

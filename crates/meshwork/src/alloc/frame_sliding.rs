@@ -96,8 +96,7 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
     loop {
         // On a mesh the first row begins at the start, which may lie too near the edge for any.
         if at.iter().zip(&axes).all(|(&i, axis)| i < axis.frames) {
-            let corner: Dims =
-                at.iter().zip(&axes).map(|(&i, axis)| axis.position(i)).collect();
+            let corner: Dims = at.iter().zip(&axes).map(|(&i, axis)| axis.position(i)).collect();
             let block = Block { base: grid.node(&corner), sides: sides.clone() };
             let mut free = true;
             block.for_each_run(grid, |run, count| {

@@ -37,7 +37,9 @@ impl Ledger {
             ("processors held", self.held_area, held_times),
         ] {
             if (area - sum).abs() > slack.max(1e-9 * area.abs()) {
-                return Err(format!("the area under the {what} is {area}, their times add up to {sum}"));
+                return Err(format!(
+                    "the area under the {what} is {area}, their times add up to {sum}"
+                ));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Conservative backfilling: every waiting job has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::engine::{Cluster, Outlook, Reservation, Ticket};
+use crate::cluster::{Cluster, Outlook, Reservation, Ticket};
 use crate::registry::About;
 
 /// The entry of `conservative`.
@@ -58,7 +58,8 @@ impl Scheduler for Conservative {
                 self.plan.push((ticket, promise));
             }
         }
-        self.plan.retain(|(ticket, promise)| promise.at > now || !cluster.start_at(*ticket, promise));
+        self.plan
+            .retain(|(ticket, promise)| promise.at > now || !cluster.start_at(*ticket, promise));
     }
 }
 

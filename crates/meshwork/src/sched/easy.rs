@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::engine::{Cluster, Guard, Hold, Reservation, Ticket};
+use crate::cluster::{Cluster, Guard, Hold, Reservation, Ticket};
 use crate::registry::About;
 
 /// The entry of `easy`.
@@ -81,7 +81,8 @@ impl Easy {
     /// estimate, and only the number of processors matters.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
-        let late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now());
+        let late =
+            cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now());
         let same = cluster.head() == Some(*head) && cluster.departures().is_empty() && !late;
         (same && matches!(guard.reservation.hold, Hold::Count(_))).then_some(guard)
     }

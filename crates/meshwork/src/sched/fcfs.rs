@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::engine::Cluster;
+use crate::cluster::Cluster;
 use crate::registry::About;
 
 /// The entry of `fcfs`.

@@ -5,7 +5,7 @@ pub mod easy;
 pub mod fcfs;
 pub mod sjf;
 
-use crate::engine::Cluster;
+use crate::cluster::Cluster;
 use crate::registry::{About, Default, Family, Kind, Named, Param, Params, Problem, abouts};
 
 /// Decides which waiting jobs start, and when.

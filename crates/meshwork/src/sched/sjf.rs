@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::engine::{Cluster, Ticket};
+use crate::cluster::{Cluster, Ticket};
 use crate::registry::About;
 
 /// The entry of `sjf`.

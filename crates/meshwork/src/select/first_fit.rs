@@ -1,8 +1,8 @@
 //! The first site that has room.
 
 use super::{Selector, SelectorEntry};
-use crate::facility::{Offers, Proposal};
 use crate::job::Job;
+use crate::offer::{Offers, Proposal};
 use crate::registry::About;
 
 /// The entry of `first_fit`.

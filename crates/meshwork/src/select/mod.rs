@@ -2,8 +2,8 @@
 
 pub mod first_fit;
 
-use crate::facility::{Offers, Proposal};
 use crate::job::Job;
+use crate::offer::{Offers, Proposal};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 
 /// Decides which site a job goes to.

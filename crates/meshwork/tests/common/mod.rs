@@ -101,10 +101,7 @@ pub(crate) fn machines() -> Vec<(String, Topology)> {
             all.push((format!("topology = '{name}', dims = {sides:?}"), topology.unwrap()));
         }
     }
-    all.push((
-        "topology = 'hypercube', dimension = 4".to_owned(),
-        Topology::hypercube(4).unwrap(),
-    ));
+    all.push(("topology = 'hypercube', dimension = 4".to_owned(), Topology::hypercube(4).unwrap()));
     all.push(("topology = 'flat', processors = 20".to_owned(), Topology::flat(20).unwrap()));
     all
 }
@@ -122,7 +119,10 @@ pub(crate) fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u6
                 0 => Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32),
                 1 => Request::Subcube(rng.below(3) as u32),
                 _ => Request::Block(
-                    grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
+                    grid.sides()
+                        .iter()
+                        .map(|&side| 1 + rng.below(u64::from(side)) as u32)
+                        .collect(),
                 ),
             };
             let runtime = rng.below(100) as f64 * 0.1;

@@ -1,19 +1,29 @@
-//! What a scheduler may see and do.
+//! The machine and its queue while a run goes on: what a scheduler may see and do, and the only
+//! place that changes a machine.
+
+mod outlook;
+mod profile;
+mod queue;
+mod reservation;
+
+pub use outlook::Outlook;
+pub use queue::Ticket;
+pub use reservation::{Guard, Hold, Reservation};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use slab::Slab;
 
-use super::queue::{Queue, Ticket};
-use super::reservation::{Guard, Hold, Reservation};
-use super::{Outlook, RunError};
+use queue::Queue;
+
 use crate::alloc::Finds;
-use crate::facility::{Facility, Proposal};
+use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::nodeset::NodeSet;
 use crate::network::{Network, RunKey, Work};
+use crate::nodeset::NodeSet;
 use crate::observe::{Event, JobId, Observer, Running, State};
+use crate::offer::Proposal;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
@@ -50,7 +60,7 @@ pub struct Departure {
 }
 
 impl<'a> Cluster<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         facility: Facility,
         network: Box<dyn Network>,
         kill_at_estimate: bool,
@@ -404,12 +414,12 @@ impl<'a> Cluster<'a> {
         true
     }
 
-    pub(super) fn next_finish(&mut self) -> Option<Time> {
+    pub(crate) fn next_finish(&mut self) -> Option<Time> {
         self.network.next_finish().map(|(at, _)| at)
     }
 
     /// Lets time pass; nothing has happened since the last instant.
-    pub(super) fn elapse(&mut self, to: Time) {
+    pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
             self.state.running = self.running.len() as u64;
@@ -426,7 +436,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Ends every job that finishes now.
-    pub(super) fn depart_all(&mut self) {
+    pub(crate) fn depart_all(&mut self) {
         while let Some((_, key)) = self.network.next_finish().filter(|&(at, _)| at == self.now) {
             self.network.finish(self.now, key);
             let ran = self.running.remove(key.slot as usize);
@@ -442,7 +452,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// A job joins the queue, or is refused if it would not fit the empty machine.
-    pub(super) fn arrive(&mut self, job: Job) {
+    pub(crate) fn arrive(&mut self, job: Job) {
         let id = JobId(self.arrived);
         self.arrived += 1;
         if self.fits_empty(&job) {
@@ -466,22 +476,21 @@ impl<'a> Cluster<'a> {
         if let Some(&known) = self.fits.get(&job.request) {
             return known;
         }
-        let fits =
-            (0..sites).any(|site| self.empty.propose_at(site, job, self.now).is_some());
+        let fits = (0..sites).any(|site| self.empty.propose_at(site, job, self.now).is_some());
         self.fits.insert(job.request.clone(), fits);
         fits
     }
 
-    pub(super) fn tell(&mut self, event: &Event<'_>) {
+    pub(crate) fn tell(&mut self, event: &Event<'_>) {
         self.observer.observe(self.now, event);
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.observer.is_done()
     }
 
-    /// Reports a broken contract after a scheduling pass.
-    pub(super) fn end_pass(&mut self) -> Result<(), RunError> {
-        self.bug.take().map_or(Ok(()), |message| Err(RunError::Bug(message)))
+    /// What broke its contract in this pass, if anything did.
+    pub(crate) fn take_bug(&mut self) -> Option<String> {
+        self.bug.take()
     }
 }

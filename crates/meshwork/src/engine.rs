@@ -1,16 +1,6 @@
-//! The engine: the only loop, and the only place that changes the machine.
+//! The engine: the only loop. What happens at an instant, and in which order.
 
-mod cluster;
-mod outlook;
-mod profile;
-mod queue;
-mod reservation;
-
-pub use cluster::{Cluster, Departure};
-pub use outlook::Outlook;
-pub use queue::Ticket;
-pub use reservation::{Guard, Hold, Reservation};
-
+use crate::cluster::Cluster;
 use crate::facility::Facility;
 use crate::job::Time;
 use crate::network::Network;
@@ -88,7 +78,9 @@ pub fn simulate(
             return Ok(instant);
         }
         scheduler.schedule(&mut cluster);
-        cluster.end_pass()?;
+        if let Some(bug) = cluster.take_bug() {
+            return Err(RunError::Bug(bug));
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::alloc::Finds;
-use crate::facility::{Facility, Proposal};
+use crate::facility::Facility;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::nodeset::NodeSet;
 use crate::observe::Running;
+use crate::offer::Proposal;
 
 /// The future, if running jobs end at their estimates and planned jobs start as planned.
 ///
@@ -96,8 +97,7 @@ impl Outlook {
         let grid = self.facility.sites()[site].site().grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let meets =
-            |on: usize, other: &Placement| on == site && !other.is_clear_of(&nodes, grid);
+        let meets = |on: usize, other: &Placement| on == site && !other.is_clear_of(&nodes, grid);
         let running = self.running.iter().filter(|(_, on, held)| meets(*on, held));
         let planned = self.planned.iter().filter(|other| match &other.hold {
             Hold::Nodes(held) => meets(other.site, held),

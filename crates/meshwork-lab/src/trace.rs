@@ -1,0 +1,447 @@
+//! Logs: what one is like, a cleaner one made of it, and one from a model.
+
+use std::io::Write;
+use std::path::Path;
+
+use flate2::{Compression, GzBuilder};
+use meshwork::job::Job;
+use meshwork::topology::Topology;
+use meshwork::workload::statistics::Statistics;
+use meshwork::workload::swf::{Header, Line, Record, job, records, write_header, write_record};
+use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions};
+use toml::{Table, Value};
+
+use crate::inputs::Files;
+use crate::store::write_whole;
+
+/// What is taken of a log, and how it is scaled: cut first, then scaled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    /// Only jobs submitted at or after this second of the log.
+    pub from: Option<f64>,
+    /// Only jobs submitted before this second of the log.
+    pub until: Option<f64>,
+    /// Only so many jobs, of those that are left.
+    pub first_jobs: Option<u64>,
+    /// Run times and requested times are multiplied by this.
+    pub runtime_scale: f64,
+    /// Times of submission are multiplied by this.
+    pub arrival_scale: f64,
+}
+
+/// Everything, as it is.
+impl Default for Cut {
+    fn default() -> Cut {
+        Cut { from: None, until: None, first_jobs: None, runtime_scale: 1.0, arrival_scale: 1.0 }
+    }
+}
+
+/// What a conversion did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Converted {
+    /// Lines of the log that are not comments.
+    pub lines: u64,
+    /// Lines left out because they are no jobs, by reason.
+    pub no_run_time: u64,
+    /// Lines without processors, among the others.
+    pub no_processors: u64,
+    /// Lines without a time of submission, among the others.
+    pub no_submit_time: u64,
+    /// Lines with a time of submission before that of the line above, among the jobs.
+    pub out_of_order: u64,
+    /// Jobs left out because the cut leaves them out.
+    pub cut: u64,
+    /// Jobs written.
+    pub jobs: u64,
+}
+
+impl Converted {
+    /// Lines left out because they are no jobs.
+    #[must_use]
+    pub fn unusable(&self) -> u64 {
+        self.no_run_time + self.no_processors + self.no_submit_time
+    }
+}
+
+/// A log by the model of Lublin and Feitelson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// How many jobs.
+    pub jobs: u64,
+    /// The size of the machine.
+    pub processors: u32,
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// Which fit: `typeless`, `batch`, `interactive` or `both`.
+    pub classes: String,
+    /// The share of the machine's work that the jobs ask for, from the first submission to the last;
+    /// where it is given, times of submission are stretched until it holds.
+    pub load: Option<f64>,
+}
+
+/// The statistics of a log.
+///
+/// # Errors
+/// One sentence, with file and line.
+pub fn info(path: &Path) -> Result<Statistics, String> {
+    let shown = path.display().to_string();
+    let reader = Files::default().text(&shown).map_err(|error| error.0)?;
+    Statistics::of(reader, &shown).map_err(|error| error.0)
+}
+
+/// Writes a log again: without lines that are no jobs, in order of submission, cut and scaled. The
+/// header stays in its order, with the number of jobs put right and a note of what was done.
+///
+/// The name of `output` says what is written: a table of jobs where it ends in `.csv` (or
+/// `.csv.gz`), compressed where it ends in `.gz`, else a log. The whole log is held in memory.
+///
+/// # Errors
+/// One sentence: a line that cannot be read, a log that is left without jobs, a file that cannot be
+/// written. Nothing is written then.
+pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, String> {
+    let shown = input.display().to_string();
+    let reader = Files::default().text(&shown).map_err(|error| error.0)?;
+    let mut header = Header::default();
+    let mut done = Converted::default();
+    let mut kept: Vec<(Record, Job)> = Vec::new();
+    let mut above = f64::NEG_INFINITY;
+    for line in records(reader, &shown) {
+        let (number, record) = match line.map_err(|error| error.0)? {
+            Line::Comment(comment) => {
+                header.add(&comment);
+                continue;
+            }
+            Line::Record { line, record } => (line, record),
+        };
+        done.lines += 1;
+        match job(&record, done.lines).map_err(|what| format!("{shown}:{number}: {what}"))? {
+            Ok(job) => {
+                done.out_of_order += u64::from(record.submit() < above);
+                above = record.submit();
+                kept.push((record, job));
+            }
+            Err("no run time") => done.no_run_time += 1,
+            Err("no processors") => done.no_processors += 1,
+            Err(_) => done.no_submit_time += 1,
+        }
+    }
+    kept.sort_by_key(|(_, job)| job.arrival);
+    let usable = kept.len();
+    kept.retain(|(record, _)| {
+        cut.from.is_none_or(|from| record.submit() >= from)
+            && cut.until.is_none_or(|until| record.submit() < until)
+    });
+    kept.truncate(
+        cut.first_jobs.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+    );
+    done.cut = (usable - kept.len()) as u64;
+    done.jobs = kept.len() as u64;
+    if kept.is_empty() {
+        return Err(format!(
+            "{shown}: no job is left to write: {usable} of its {} lines are jobs",
+            done.lines
+        ));
+    }
+    for (record, job) in &mut kept {
+        scale(record, cut);
+        *job = self::job(record, job.number)?.map_err(str::to_owned)?;
+    }
+    number_of_jobs(&mut header, done.jobs);
+    note(&mut header, &story(cut, &done));
+    write(output, &header, &kept)?;
+    Ok(done)
+}
+
+/// Writes a log by the model of Lublin and Feitelson. Nothing but the arguments says what is in it;
+/// its requested times are its run times.
+///
+/// # Errors
+/// One sentence: arguments that the model has no jobs for, or a file that cannot be written.
+pub fn generate(output: &Path, model: &Model) -> Result<Statistics, String> {
+    let mut kept = generated(model)?;
+    if let Some(load) = model.load {
+        stretch(&mut kept, load, model.processors)?;
+    }
+    let mut header = Header::default();
+    let mut add = |label: &str, value: String| header.entries.push((label.to_owned(), value));
+    add("Version", "2.2".to_owned());
+    add("Computer", "none: drawn from the model of Lublin and Feitelson (2003)".to_owned());
+    add("MaxJobs", kept.len().to_string());
+    add("MaxRecords", kept.len().to_string());
+    add("MaxNodes", model.processors.to_string());
+    add("MaxProcs", model.processors.to_string());
+    let load = model.load.map_or_else(String::new, |load| format!(" --load {load}"));
+    add(
+        "Note",
+        format!(
+            "made by meshwork {} with: trace generate --jobs {} --processors {} --seed {} --classes {}{load}",
+            env!("CARGO_PKG_VERSION"),
+            model.jobs,
+            model.processors,
+            model.seed,
+            model.classes
+        ),
+    );
+    add("Note", "requested times are run times".to_owned());
+    write(output, &header, &kept)?;
+    info(output)
+}
+
+fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
+    let mut table = Table::new();
+    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
+    table.insert("name".to_owned(), "lublin".into());
+    table.insert("jobs".to_owned(), whole(model.jobs));
+    table.insert("processors".to_owned(), whole(u64::from(model.processors)));
+    table.insert("classes".to_owned(), model.classes.as_str().into());
+    let params =
+        FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
+    let sites = [(Topology::flat(model.processors)?, 1.0)];
+    let setting = Setting { sites: &sites, seed: model.seed, replication: 0, inputs: &NoInputs };
+    let jobs = submissions(&params, &setting).map_err(|error| error.to_string())?;
+    let mut kept = Vec::new();
+    for item in jobs {
+        if let Submission::Job(job) = item.map_err(|error| error.0)? {
+            kept.push((record(&job), job));
+        }
+    }
+    Ok(kept)
+}
+
+/// A line for a job of which nothing else is known; it ended well.
+fn record(job: &Job) -> Record {
+    let mut fields = [-1.0; 18];
+    let nodes = job.request.nodes() as f64;
+    fields[0] = job.number as f64;
+    // Logs count whole seconds.
+    fields[1] = job.arrival.units().floor();
+    fields[3] = job.runtime;
+    fields[4] = nodes;
+    fields[7] = nodes;
+    fields[8] = job.estimate;
+    fields[10] = 1.0;
+    Record { fields }
+}
+
+/// Multiplies times of submission until the jobs ask for this share of the machine.
+fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(), String> {
+    let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
+    let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());
+    let scale = work / (load * f64::from(processors) * (last - first));
+    if !(scale > 0.0 && last * scale <= meshwork::registry::LARGEST) {
+        return Err(format!("{} jobs cannot be spread to a load of {load}", kept.len()));
+    }
+    for (record, _) in kept {
+        record.fields[1] = (record.fields[1] * scale).floor();
+    }
+    Ok(())
+}
+
+/// Field 6, processor time, is a run time too.
+fn scale(record: &mut Record, cut: &Cut) {
+    let mut multiply = |field: usize, by: f64| {
+        if record.fields[field] > 0.0 {
+            record.fields[field] = (record.fields[field] * by).min(meshwork::registry::LARGEST);
+        }
+    };
+    multiply(1, cut.arrival_scale);
+    for field in [3, 5, 8] {
+        multiply(field, cut.runtime_scale);
+    }
+}
+
+/// Puts the counts of the header right, where it has them.
+fn number_of_jobs(header: &mut Header, jobs: u64) {
+    for (label, value) in &mut header.entries {
+        if label == "MaxJobs" || label == "MaxRecords" {
+            *value = jobs.to_string();
+        }
+    }
+}
+
+/// Adds a note behind the last label, so that the lines of the header that belong together stay so.
+fn note(header: &mut Header, text: &str) {
+    header.entries.push(("Note".to_owned(), text.to_owned()));
+}
+
+/// What was done, in one line.
+fn story(cut: &Cut, done: &Converted) -> String {
+    let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
+    if done.unusable() > 0 {
+        steps.push(format!("{} lines that were no jobs left out", done.unusable()));
+    }
+    if done.out_of_order > 0 {
+        steps.push("sorted by time of submission".to_owned());
+    }
+    for (name, value) in [("from", cut.from), ("until", cut.until)] {
+        steps.extend(value.map(|value| format!("{name} = {value}")));
+    }
+    steps.extend(cut.first_jobs.map(|jobs| format!("first_jobs = {jobs}")));
+    for (name, value) in
+        [("runtime_scale", cut.runtime_scale), ("arrival_scale", cut.arrival_scale)]
+    {
+        if (value - 1.0).abs() > 0.0 {
+            steps.push(format!("{name} = {value}"));
+        }
+    }
+    steps.join("; ")
+}
+
+fn write(output: &Path, header: &Header, kept: &[(Record, Job)]) -> Result<(), String> {
+    let name = output.to_string_lossy().to_lowercase();
+    let in_memory = "writing to memory cannot fail";
+    let text = if name.trim_end_matches(".gz").ends_with(".csv") {
+        table(kept)
+    } else {
+        let mut text = Vec::new();
+        write_header(&mut text, header).expect(in_memory);
+        for (record, _) in kept {
+            write_record(&mut text, record).expect(in_memory);
+        }
+        text
+    };
+    let is_compressed = name.ends_with(".gz");
+    let bytes = if is_compressed {
+        // No time and no name: the same log gives the same bytes.
+        let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+        packed.write_all(&text).expect(in_memory);
+        packed.finish().expect(in_memory)
+    } else {
+        text
+    };
+    write_whole(output, &bytes)
+}
+
+/// As the `table` workload reads it.
+fn table(kept: &[(Record, Job)]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let in_memory = "a table in memory can always be written";
+    writer.write_record(["job", "submit", "runtime", "estimate", "nodes"]).expect(in_memory);
+    for (_, job) in kept {
+        let cells = [
+            job.number.to_string(),
+            job.arrival.to_string(),
+            job.runtime.to_string(),
+            job.estimate.to_string(),
+            job.request.to_string(),
+        ];
+        writer.write_record(&cells).expect(in_memory);
+    }
+    writer.into_inner().expect(in_memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const LOG: &str = "; Version: 2.2\n; MaxJobs: 9\n; MaxProcs: 16\n;   and more\n\
+        1 100 5 10 4 7.5 -1 4 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+        2 50 -1 30 3 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+        3 60 -1 -1 3 -1 -1 -1 -1 -1 5 5 -1 -1 -1 -1 -1 -1\n\
+        4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n";
+
+    fn converted(cut: &Cut, name: &str) -> (Result<Converted, String>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output) = (folder.path().join("log.swf"), folder.path().join(name));
+        fs::write(&input, LOG).unwrap();
+        let done = convert(&input, &output, cut);
+        let mut text = String::new();
+        if output.exists() {
+            let name = output.display().to_string();
+            std::io::Read::read_to_string(&mut Files::default().text(&name).unwrap(), &mut text)
+                .unwrap();
+        }
+        (done, text)
+    }
+
+    #[test]
+    fn a_log_is_cleaned_and_sorted() {
+        let (done, text) = converted(&Cut::default(), "out.swf");
+        let expected = Converted {
+            lines: 4,
+            no_run_time: 1,
+            out_of_order: 1,
+            jobs: 3,
+            ..Converted::default()
+        };
+        assert_eq!(done, Ok(expected));
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            text,
+            format!(
+                "; Version: 2.2\n; MaxJobs: 3\n; MaxProcs: 16\n;   and more\n; Note: converted by \
+                 meshwork {version}; 1 lines that were no jobs left out; sorted by time of submission\n\
+                 2 50 -1 30 3 -1 -1 -1 -1 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+                 1 100 5 10 4 7.5 -1 4 20 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+                 4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_cut_comes_before_a_scale() {
+        let cut = Cut {
+            from: Some(60.0),
+            first_jobs: Some(1),
+            runtime_scale: 2.0,
+            arrival_scale: 0.5,
+            ..Cut::default()
+        };
+        let (done, text) = converted(&cut, "out.swf.gz");
+        assert_eq!(done.map(|done| (done.cut, done.jobs)), Ok((2, 1)));
+        assert!(text.ends_with("\n1 50 5 20 4 15 -1 4 40 -1 1 5 -1 -1 -1 -1 -1 -1\n"), "{text}");
+        let (until, _) = converted(&Cut { until: Some(100.0), ..Cut::default() }, "out.swf");
+        assert_eq!(until.unwrap().jobs, 1);
+        let (nothing, text) = converted(&Cut { from: Some(1e9), ..Cut::default() }, "out.swf");
+        assert!(
+            nothing
+                .unwrap_err()
+                .ends_with("log.swf: no job is left to write: 3 of its 4 lines are jobs")
+        );
+        assert_eq!(text, "");
+    }
+
+    #[test]
+    fn a_table_has_the_jobs_that_a_log_has() {
+        for name in ["out.csv", "out.csv.gz"] {
+            let (_, text) = converted(&Cut::default(), name);
+            assert_eq!(
+                text,
+                "job,submit,runtime,estimate,nodes\n2,50,30,30,3\n1,100,10,20,4\n4,150,8,5,1\n"
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_arguments_give_the_same_log_with_the_load_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a.swf.gz"), folder.path().join("b.swf.gz"));
+        let mut model = Model {
+            jobs: 500,
+            processors: 64,
+            seed: 3,
+            classes: "both".to_owned(),
+            load: Some(0.7),
+        };
+        let statistics = generate(&a, &model).unwrap();
+        assert_eq!(generate(&b, &model).unwrap(), statistics);
+        assert_eq!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
+        assert_eq!((statistics.jobs, statistics.machine()), (500, Some(64)));
+        assert!((statistics.load.unwrap() - 0.7).abs() < 1e-3, "{:?}", statistics.load);
+        assert!(statistics.largest_job.unwrap() <= 64);
+        model.seed = 4;
+        generate(&b, &model).unwrap();
+        assert_ne!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
+        model.load = Some(1e-15);
+        assert_eq!(
+            generate(&b, &model).unwrap_err(),
+            "500 jobs cannot be spread to a load of 0.000000000000001"
+        );
+        model.processors = 0;
+        assert!(generate(&b, &model).is_err());
+        model.processors = 1 << 30;
+        assert!(generate(&b, &model).is_err());
+    }
+}
