@@ -12,19 +12,16 @@ fn drawn(criterion: &mut Criterion) {
     for (name, workload) in [
         (
             "synthetic",
-            "name = 'synthetic', load = 0.5, sizes = 'uniform',
-             runtimes = { name = 'exponential', mean = 5.0 }, first_jobs = 10000",
+            "name = 'synthetic', load = 0.5, sizes = 'uniform', first_jobs = 10000, \
+             runtimes = { name = 'exponential', mean = 5.0 }",
         ),
         ("lublin", "name = 'lublin', jobs = 10000"),
     ] {
-        let scenario = scenario(
-            &format!(
-                "machine = {{ topology = 'mesh', dims = [32, 32] }}
-                 measure = {{ jobs = {JOBS} }}
-                 workload = {{ {workload} }}"
-            )
-            .replace("\n             runtimes", " runtimes"),
-        );
+        let scenario = scenario(&format!(
+            "machine = {{ topology = 'mesh', dims = [32, 32] }}
+             measure = {{ jobs = {JOBS} }}
+             workload = {{ {workload} }}"
+        ));
         group.bench_function(name, |b| {
             b.iter(|| {
                 let jobs = scenario.jobs(0, &NoInputs).expect("nothing is read");

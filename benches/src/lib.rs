@@ -39,12 +39,12 @@ pub fn half_full(topology: &Topology) -> Site {
 #[must_use]
 pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let mut rng = Stream::new(1, 0, "requests");
-    let side = |side: &u32| {
-        let most = (f64::from(*side) * share).max(1.0) as u64;
+    let mut side = |&side: &u32| {
+        let most = (f64::from(side) * share).max(1.0) as u64;
         1 + rng.below(most) as u32
     };
-    let mut side = side;
-    (0..count).map(|_| Request::Block(topology.grid().sides().iter().map(&mut side).collect())).collect()
+    let sides = topology.grid().sides();
+    (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
 /// An allocator with default parameters.
@@ -54,7 +54,8 @@ pub fn allocator(name: &str, topology: &Topology) -> Box<dyn Allocator> {
     let declared: Vec<_> = entry.about.params.iter().collect();
     let params: Params = resolve("allocator", &declared, &Table::new(), &[])
         .unwrap_or_else(|problem| panic!("defaults are right: {problem}"));
-    (entry.build)(&params, topology).unwrap_or_else(|problem| panic!("defaults are right: {problem}"))
+    (entry.build)(&params, topology)
+        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"))
 }
 
 /// A log in memory, under whatever path it is asked for.

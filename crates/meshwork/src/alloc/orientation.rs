@@ -40,8 +40,9 @@ impl Rotation {
 ///
 /// ```
 /// use meshwork::alloc::orientation::{Rotation, orientations};
-/// let turned: Vec<_> = orientations(&[3, 2], Rotation::IfNeeded).collect();
-/// assert_eq!(turned, [[3, 2].as_slice().into(), [2, 3].as_slice().into()]);
+/// let turned: Vec<Vec<u32>> =
+///     orientations(&[3, 2], Rotation::IfNeeded).map(|sides| sides.to_vec()).collect();
+/// assert_eq!(turned, [[3, 2], [2, 3]]);
 /// assert_eq!(orientations(&[3, 2], Rotation::Never).count(), 1);
 /// assert_eq!(orientations(&[4, 4], Rotation::Best).count(), 1);
 /// ```
