@@ -176,6 +176,10 @@ impl Scheduler for Halving {
                 let folded = Block { base: block.base, sides: Dims::from_slice(&[half]) };
                 let rate = f64::from(half) / f64::from(run.held) * run.rate;
                 cluster.reshape(key, folded.into(), rate, 0.0).unwrap();
+                // With exact estimates the end that is expected moves with the end.
+                let ends: Vec<f64> =
+                    cluster.running().map(|(_, run)| run.expected_end.units()).collect();
+                assert_eq!(ends, [16.0]);
             }
         }
     }

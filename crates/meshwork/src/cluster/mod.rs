@@ -370,6 +370,12 @@ impl<'a> Cluster<'a> {
         self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
         self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
         running.held = held;
+        // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
+        // its estimate has nothing left by it but what is added.
+        let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
+        self.ends.remove(&(running.expected_end, key));
+        running.expected_end = self.now + expected_left / rate;
+        self.ends.insert((running.expected_end, key));
         running.rate = rate;
         self.network.change(self.now, key, more, rate, site, &running.placement);
         self.observer.observe(self.now, &Event::Moved { running, from: &from });
