@@ -37,7 +37,7 @@ impl Block {
     /// fastest, and a row that reaches around an edge makes two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         let (width, side) = (self.sides[0], grid.sides()[0]);
-        let x = self.base % side;
+        let x = grid.coordinate(self.base, 0);
         let before_the_edge = width.min(side - x);
         if self.sides.len() == 1 {
             visit(self.base, before_the_edge);
@@ -245,18 +245,7 @@ impl Site {
     /// One sentence that says what is wrong with the placement; the site is then unchanged.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), String> {
         let grid = self.topology.grid();
-        let ill_shaped = placement.blocks.iter().any(|block| {
-            block.base >= grid.nodes()
-                || block.sides.len() != grid.dimensions()
-                || block
-                    .sides
-                    .iter()
-                    .zip(grid.sides())
-                    .any(|(&side, &most)| side == 0 || side > most)
-                || !grid.is_wrapped()
-                    && (0..grid.dimensions())
-                        .any(|d| grid.coordinate(block.base, d) + block.sides[d] > grid.sides()[d])
-        });
+        let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
         if ill_shaped || placement.is_empty() {
             return Err(format!("{placement:?} is no placement on a {}", self.topology));
         }

@@ -224,13 +224,28 @@ impl Grid {
     /// The coordinate of a node along one dimension.
     #[must_use]
     pub fn coordinate(&self, node: Node, dimension: usize) -> u32 {
-        node / self.strides[dimension] % self.sides[dimension]
+        let rows = if dimension == 0 { node } else { node / self.strides[dimension] };
+        // Divisions are what this costs, and the last coordinate needs none by its side.
+        if dimension + 1 == self.sides.len() { rows } else { rows % self.sides[dimension] }
     }
 
     /// All coordinates of a node.
     #[must_use]
     pub fn coordinates(&self, node: Node) -> Dims {
         (0..self.dimensions()).map(|d| self.coordinate(node, d)).collect()
+    }
+
+    /// Whether a block with this corner and these sides lies on the grid, around its edges where it
+    /// is wrapped; every side is at least 1.
+    #[must_use]
+    pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
+        if corner >= self.nodes || sides.len() != self.dimensions() {
+            return false;
+        }
+        (0..sides.len()).all(|d| {
+            let reach = if self.wrapped { 0 } else { self.coordinate(corner, d) };
+            sides[d] >= 1 && sides[d] <= self.sides[d] - reach
+        })
     }
 
     /// The nodes one link away, by dimension, the lower one first; each once, so a ring of two has

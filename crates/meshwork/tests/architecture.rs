@@ -281,19 +281,22 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// The rows of the table: module, and the modules it may know.
+/// The rows of the table: module, and the modules it may know, which have rows above it.
 fn who_may_know_whom() -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");
     let section = text.split("\n## ").find(|s| s.starts_with("Who may know whom")).unwrap();
-    let mut rows = BTreeMap::new();
+    let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in section.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.split('|').collect();
         let names = |cell: &str| -> Vec<String> {
             cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
         };
+        let known: BTreeSet<String> = names(cells[2]).into_iter().collect();
+        let below = known.iter().find(|module| !rows.contains_key(*module));
+        assert_eq!(below, None, "{line} knows a module that has no row above it");
         for module in names(cells[1]) {
-            let known = names(cells[2]).into_iter().collect();
+            let known = known.clone();
             assert!(rows.insert(module, known).is_none(), "two rows: {line}");
         }
     }

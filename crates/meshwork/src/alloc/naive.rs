@@ -50,7 +50,7 @@ impl Allocator for Naive {
         while wanted > 0 {
             let base = free.first_from(from)?;
             // A block is a part of one row: on a flat machine the row is the whole machine.
-            let run = free.run_length(base).min(width - base % width).min(wanted);
+            let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
             let mut sides = Dims::new();
             sides.push(run);
             sides.resize(grid.dimensions(), 1);

@@ -61,6 +61,9 @@ impl Queue {
 
     /// The next job after this one whose bound on processors is at most `most`.
     pub(crate) fn next_within(&self, ticket: Ticket, most: u64) -> Option<Ticket> {
+        if most == 0 {
+            return None; // a full machine is the commonest case of all, and needs no walk
+        }
         let mut next = self.slot(ticket).after;
         while let Some(slot) = next {
             let waiting = &self.slots[slot as usize];

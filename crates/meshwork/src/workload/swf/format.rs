@@ -109,6 +109,12 @@ impl Record {
             while at < line.len() && is_blank(line[at]) {
                 at += 1;
             }
+            // Most fields of most logs are not known.
+            if line[at..].starts_with(b"-1 ") {
+                *field = -1.0;
+                at += 2;
+                continue;
+            }
             let start = at;
             let negative = at < line.len() && line[at] == b'-';
             at += usize::from(negative);
