@@ -14,6 +14,9 @@ use toml::{Table, Value};
 use crate::inputs::Files;
 use crate::store::write_whole;
 
+/// The most jobs that are generated at once: they are held in memory.
+pub const MOST_JOBS: u64 = 10_000_000;
+
 /// What is taken of a log, and how it is scaled: cut first, then scaled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cut {
@@ -188,6 +191,12 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, String> {
 }
 
 fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
+    if !(1..=MOST_JOBS).contains(&model.jobs) {
+        return Err(format!(
+            "{} jobs are asked for, but must be from 1 to {MOST_JOBS}",
+            model.jobs
+        ));
+    }
     let mut table = Table::new();
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
     table.insert("name".to_owned(), "lublin".into());
@@ -434,11 +443,17 @@ mod tests {
         model.seed = 4;
         generate(&b, &model).unwrap();
         assert_ne!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
-        model.load = Some(1e-15);
+        model.load = Some(1e-14);
         assert_eq!(
             generate(&b, &model).unwrap_err(),
-            "500 jobs cannot be spread to a load of 0.000000000000001"
+            "500 jobs cannot be spread to a load of 0.00000000000001"
         );
+        model.jobs = 1 << 40;
+        assert_eq!(
+            generate(&b, &model).unwrap_err(),
+            "1099511627776 jobs are asked for, but must be from 1 to 10000000"
+        );
+        model.jobs = 500;
         model.processors = 0;
         assert!(generate(&b, &model).is_err());
         model.processors = 1 << 30;

@@ -440,6 +440,38 @@ fn sites_and_the_first_that_fits() {
 }
 
 #[test]
+fn every_scheduler_works_on_sites_that_differ() {
+    for scheduler in SCHEDULERS {
+        let study = scenario(&format!(
+            "scheduler = '{}'
+             machine = {{ sites = [ {{ topology = 'mesh', dims = [4, 3] }},
+                                    {{ topology = 'flat', processors = 8, speed = 2.0 }},
+                                    {{ topology = 'torus', dims = [5], allocator = 'frame_sliding',
+                                       speed = 0.5 }} ] }}",
+            scheduler.about.name
+        ));
+        for seed in 0..5 {
+            let mut jobs = random_jobs(&Topology::flat(14).unwrap(), 120, 6.0, seed);
+            jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
+            let mut promises = Promises::default();
+            let mut transcript = common::Transcript::default();
+            let outcome = study
+                .run_on(
+                    study.setup(0).unwrap(),
+                    common::submissions(jobs),
+                    &mut (&mut promises, &mut transcript),
+                )
+                .unwrap();
+            assert_eq!(outcome.finished + outcome.refused, 120);
+            assert_eq!(promises.broken, 0, "{}: of {}", scheduler.about.name, promises.made);
+            for site in 0..3 {
+                assert!(transcript.text.contains(&format!("site {site}")), "site {site} is used");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_naive_set_of_free_nodes_is_kept_by_every_run() {
     // The engine checks every claim; here the books of a whole run are compared with a set.
     let mesh = Topology::mesh(&[6, 5]).unwrap();

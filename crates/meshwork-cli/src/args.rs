@@ -1,0 +1,240 @@
+//! What can be written on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
+/// grids of sites.
+#[derive(Debug, Parser)]
+#[command(
+    name = "meshwork",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Example:\n  meshwork run examples/first.toml --set scheduler=easy"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run studies and print their results, with intervals
+    #[command(
+        after_help = "Every run that ends is kept in DIR/runs.jsonl: the same command goes on where it \
+        stopped.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
+    )]
+    Run(Run),
+    /// Print the scenarios of a study, with every default filled in
+    #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
+    Show(Show),
+    /// List strategies, workloads, metrics and their parameters
+    #[command(
+        after_help = "Kinds: topology, workload, size, runtime, scheduler, selector, sizing, allocator, \
+        network, metric.\n\nExample:\n  meshwork list allocator first_fit"
+    )]
+    List(List),
+    /// Read and write logs in the Standard Workload Format
+    #[command(subcommand, arg_required_else_help = true)]
+    Trace(Trace),
+    /// Replay a sample of stored runs and compare
+    #[command(after_help = "Example:\n  meshwork check results --sample 100")]
+    Check(Check),
+    /// Print a script that completes this command in a shell
+    #[command(
+        after_help = "Example:\n  meshwork completions bash > ~/.local/share/bash-completion/completions/meshwork"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write all of them
+    #[command(after_help = "Example:\n  meshwork man ~/.local/share/man/man1")]
+    Man {
+        /// The folder for the page of every command
+        dir: Option<PathBuf>,
+    },
+}
+
+/// `meshwork run`.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The studies
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results; of several studies each has a folder of its own in it
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each scenario
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
+/// `meshwork show`.
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The study
+    pub(crate) file: PathBuf,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Print one JSON object for each scenario
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork list`.
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// What is listed; everything where it is left out
+    pub(crate) kind: Option<String>,
+    /// One entry, with its parameters
+    pub(crate) name: Option<String>,
+    /// Print one JSON object for each entry
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork trace`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trace {
+    /// Print what a log is like: counts, spans and distributions
+    #[command(after_help = "Example:\n  meshwork trace info log.swf.gz")]
+    Info {
+        /// The log, which may be compressed with gzip
+        log: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Clean, sort, cut and scale a log
+    #[command(
+        after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
+        out. A cut comes before a scale.\nWhat is written follows the ending of OUT: .csv is a table \
+        of jobs, .gz is compressed, all else is a log.\n\n\
+        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000"
+    )]
+    Convert(Convert),
+    /// Generate a log by the model of Lublin and Feitelson
+    #[command(after_help = "The same arguments give the same bytes.\n\n\
+        Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
+    Generate(Generate),
+}
+
+/// `meshwork trace convert`.
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// The log, which may be compressed with gzip
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Only so many jobs, of those that --from and --until leave
+    #[arg(long, value_name = "N")]
+    pub(crate) first_jobs: Option<u64>,
+    /// Only jobs submitted at or after this time of the log, in seconds
+    #[arg(long, value_name = "T", value_parser = not_negative)]
+    pub(crate) from: Option<f64>,
+    /// Only jobs submitted before this time of the log, in seconds
+    #[arg(long, value_name = "T", value_parser = not_negative)]
+    pub(crate) until: Option<f64>,
+    /// Multiply run times and requested times
+    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
+    pub(crate) runtime_scale: f64,
+    /// Multiply times of submission: below 1, the load grows
+    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
+    pub(crate) arrival_scale: f64,
+}
+
+/// `meshwork trace generate`.
+#[derive(Args, Debug)]
+pub(crate) struct Generate {
+    /// The file to write: .csv is a table of jobs, .gz is compressed, all else is a log
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// How many jobs
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub(crate) jobs: u64,
+    /// The size of the machine that the model is scaled to
+    #[arg(long, value_name = "P", default_value = "128")]
+    pub(crate) processors: u32,
+    /// The seed of the random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// Which fit of the model
+    #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
+    pub(crate) classes: String,
+    /// Stretch the times of submission until the jobs ask for this share of the machine
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) load: Option<f64>,
+}
+
+/// `meshwork check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// A folder that `meshwork run --out` wrote
+    pub(crate) dir: PathBuf,
+    /// How many runs are replayed, at most
+    #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
+    pub(crate) sample: usize,
+    /// How many threads replay [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each run
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// More threads than this help nobody, and some systems cannot start them.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads)).ok_or_else(|| {
+        format!(
+            "must be a whole number from 1 to {MOST_THREADS}; leave it out for one thread for each \
+             processor"
+        )
+    })
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|&number: &usize| number > 0);
+    number.ok_or_else(|| "must be a whole number from 1".to_owned())
+}
+
+fn number(text: &str, holds: impl Fn(f64) -> bool, must: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|&number: &f64| holds(number));
+    number.ok_or_else(|| format!("must be {must}"))
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text, |n| (0.0..=1e15).contains(&n), "a number from 0 to 1e15")
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |n| n > 0.0 && n <= 1e15, "a number above 0 and at most 1e15")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

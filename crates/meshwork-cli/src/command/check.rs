@@ -1,0 +1,51 @@
+//! `meshwork check`.
+
+use meshwork_lab::check::{Checked, Verdict as Found, check};
+use serde_json::json;
+
+use crate::args::Check;
+use crate::number::count;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+
+/// Replays a sample of the runs in a folder.
+pub(crate) fn run(out: &mut Output, arguments: &Check) -> Ended {
+    let result = check(&arguments.dir, arguments.sample, arguments.threads.unwrap_or(0))
+        .map_err(Stop::Wrong)?;
+    for warning in &result.warnings {
+        say("warning", warning);
+    }
+    let (mut different, mut failed) = (0, 0);
+    for checked in &result.checked {
+        let (word, sentence) = match &checked.verdict {
+            Found::Same => ("same", None),
+            Found::Different(sentence) => {
+                different += 1;
+                ("different", Some(sentence))
+            }
+            Found::Failed(sentence) => {
+                failed += 1;
+                ("failed", Some(sentence))
+            }
+        };
+        if arguments.json {
+            let Checked { key, replication, .. } = checked;
+            out.json(&json!({
+                "key": key, "replication": replication, "verdict": word, "message": sentence
+            }))?;
+        } else if let Some(sentence) = sentence {
+            let Checked { key, replication, .. } = checked;
+            out.line(&format!("{word}: run {key}, replication {replication}: {sentence}"))?;
+        }
+    }
+    let replayed = result.checked.len() as u64;
+    if !arguments.json {
+        out.line(&format!(
+            "{}: {} of {} stored runs replayed, {} the same, {different} different, {failed} failed",
+            arguments.dir.display(),
+            count(replayed),
+            count(result.stored as u64),
+            count(replayed - different - failed),
+        ))?;
+    }
+    Ok(if different + failed > 0 { Verdict::RunFailed } else { Verdict::Done })
+}

@@ -1,0 +1,301 @@
+//! `meshwork list`.
+
+use meshwork::alloc::{ALLOCATORS, Asks, Finds};
+use meshwork::observe::metrics::METRICS;
+use meshwork::registry::{About, Default, Family, Kind, Named, Param};
+use meshwork::scenario::SITE_FAMILY;
+use meshwork::sched::SCHEDULERS;
+use meshwork::workload::WORKLOADS;
+use meshwork::workload::distribution::{RUNTIMES, SIZES};
+use serde_json::{Value as Json, json};
+use toml::Table;
+
+use crate::args::List;
+use crate::number::{left, width};
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::wrapped;
+
+/// A kind as the command line calls it, and its entries.
+struct Listed {
+    about: About,
+    family: &'static Family,
+}
+
+impl Listed {
+    /// The word for one of its entries.
+    fn word(&self) -> &'static str {
+        self.about.name
+    }
+
+    /// The word for all of them.
+    fn plural(&self) -> &'static str {
+        self.about.aliases[0]
+    }
+}
+
+const fn kind(
+    word: &'static str,
+    plural: &'static [&'static str],
+    family: &'static Family,
+) -> Listed {
+    let about = About { name: word, aliases: plural, summary: "", source: "", params: &[] };
+    Listed { about, family }
+}
+
+/// Every kind, in the order of a scenario.
+static KINDS: &[Listed] = &[
+    kind("topology", &["topologies"], &SITE_FAMILY),
+    kind("workload", &["workloads"], &meshwork::workload::FAMILY),
+    kind("size", &["sizes"], &SIZES),
+    kind("runtime", &["runtimes"], &RUNTIMES),
+    kind("scheduler", &["schedulers"], &meshwork::sched::FAMILY),
+    kind("selector", &["selectors"], &meshwork::select::FAMILY),
+    kind("sizing", &["sizings"], &meshwork::sizing::FAMILY),
+    kind("allocator", &["allocators"], &meshwork::alloc::FAMILY),
+    kind("network", &["networks"], &meshwork::network::FAMILY),
+    kind("metric", &["metrics"], &meshwork::observe::metrics::FAMILY),
+];
+
+/// Kinds are entries themselves, so that a misspelt one finds its nearest.
+static KIND_FAMILY: Family = Family {
+    kind: "kind",
+    key: "kind",
+    entries: || KINDS.iter().map(|kind| &kind.about).collect(),
+    common: &[],
+};
+
+/// Prints everything, one kind, or one entry.
+pub(crate) fn run(out: &mut Output, arguments: &List) -> Ended {
+    let wrong = |problem: meshwork::registry::Problem| Stop::Wrong(problem.message);
+    let kinds: Vec<&Listed> = match &arguments.kind {
+        None => KINDS.iter().collect(),
+        Some(given) => {
+            let found = KIND_FAMILY.find("", given).map_err(wrong)?;
+            KINDS.iter().filter(|kind| kind.word() == found.name).collect()
+        }
+    };
+    if let (Some(name), [kind]) = (&arguments.name, &kinds[..]) {
+        let about = kind.family.find("", name).map_err(wrong)?;
+        if arguments.json {
+            out.json(&as_json(kind, about))?;
+        } else {
+            print_one(out, kind, about)?;
+        }
+        return Ok(Verdict::Done);
+    }
+    for (i, kind) in kinds.iter().enumerate() {
+        if arguments.json {
+            for about in (kind.family.entries)() {
+                out.json(&as_json(kind, about))?;
+            }
+            continue;
+        }
+        if i > 0 {
+            out.line("")?;
+        }
+        out.headline(kind.plural())?;
+        print_entries(out, kind, arguments.kind.is_some())?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn print_entries(out: &mut Output, kind: &Listed, with_capabilities: bool) -> Result<(), Stop> {
+    let entries = (kind.family.entries)();
+    let columns = entries.iter().map(|about| width(about.name)).max().unwrap_or(0);
+    for about in entries {
+        print_item(out, about.name, columns, about.summary)?;
+        if with_capabilities {
+            let words: Vec<String> = capabilities(kind, about.name)
+                .into_iter()
+                .map(|(name, value)| format!("{name} {}", words(&value)))
+                .collect();
+            if !words.is_empty() {
+                print_item(out, "", columns, &words.join("; "))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A name and a text behind it, in as many lines as it takes.
+fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
+    let before = " ".repeat(columns + 4);
+    let room = out.width.max(columns + 24) - columns - 4;
+    for (i, line) in wrapped(text, room, "").iter().enumerate() {
+        let name = format!("  {}  ", left(name, columns));
+        out.line(format!("{}{line}", if i == 0 { &name } else { &before }).trim_end())?;
+    }
+    Ok(())
+}
+
+fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop> {
+    let article = if kind.family.kind.starts_with('a') { "an" } else { "a" };
+    out.headline(&format!("{}: {article} {}", about.name, kind.family.kind))?;
+    for line in wrapped(about.summary, out.width, "") {
+        out.line(&line)?;
+    }
+    out.line("")?;
+    let mut facts = Vec::new();
+    if !about.aliases.is_empty() {
+        facts.push(("also called", about.aliases.join(", ")));
+    }
+    facts.extend(
+        capabilities(kind, about.name).into_iter().map(|(name, value)| (name, words(&value))),
+    );
+    facts.push(("source", about.source.to_owned()));
+    let columns = facts.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    for (name, value) in facts {
+        print_item(out, name, columns, &value)?;
+    }
+    let params: Vec<&Param> = about.params.iter().chain(kind.family.common).collect();
+    if params.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.headline("parameters")?;
+    let columns = params.iter().map(|param| width(param.name)).max().unwrap_or(0);
+    for param in params {
+        print_item(out, param.name, columns, param.help)?;
+        let default = match param.default {
+            Default::Required => "it must be given".to_owned(),
+            Default::Is(value) => format!("default {value}"),
+            Default::Absent(meaning) => format!("left out: {meaning}"),
+        };
+        print_item(out, "", columns, &format!("{}; {default}", may_be(param)))?;
+    }
+    Ok(())
+}
+
+/// What a parameter may be, with the place where names are listed.
+fn may_be(param: &Param) -> String {
+    match param.kind {
+        Kind::Component(family) | Kind::Components(family) => {
+            let kind = KINDS.iter().find(|kind| std::ptr::eq(kind.family, family));
+            let list =
+                kind.map_or_else(String::new, |kind| format!(" (`meshwork list {}`)", kind.word()));
+            format!("{}{list}", param.kind)
+        }
+        _ => param.kind.to_string(),
+    }
+}
+
+/// What an entry can do, beside its parameters.
+fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
+    match kind.word() {
+        "allocator" => {
+            let entry = named(ALLOCATORS, name);
+            let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
+            vec![
+                ("serves", json!(serves)),
+                (
+                    "asks for",
+                    json!(match entry.asks {
+                        Asks::Nodes => "a count of processors",
+                        Asks::Block => "a block",
+                        Asks::Subcube => "a subcube",
+                    }),
+                ),
+                ("contiguous", json!(entry.contiguous)),
+                (
+                    "finds",
+                    json!(match entry.finds {
+                        Finds::AnyNodes => "any free processors",
+                        Finds::EveryBlock => "every free block",
+                        Finds::SomeBlocks => "some free blocks, and may miss others",
+                    }),
+                ),
+            ]
+        }
+        "scheduler" => vec![("plans with estimates", json!(named(SCHEDULERS, name).plans))],
+        "workload" => vec![("ends by itself", json!(named(WORKLOADS, name).ends))],
+        "metric" => vec![("unit", json!(named(METRICS, name).unit))],
+        _ => Vec::new(),
+    }
+}
+
+fn named<E: Named>(entries: &'static [&'static E], name: &str) -> &'static E {
+    meshwork::registry::entry(entries, name)
+}
+
+fn words(value: &Json) -> String {
+    match value {
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        Json::String(text) => text.clone(),
+        Json::Array(list) => list.iter().map(words).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn as_json(kind: &Listed, about: &About) -> Json {
+    let params: Vec<Json> = about.params.iter().chain(kind.family.common).map(param_json).collect();
+    let mut object = json!({
+        "kind": kind.word(),
+        "name": about.name,
+        "aliases": about.aliases,
+        "summary": about.summary,
+        "source": about.source,
+    });
+    if let Some(fields) = object.as_object_mut() {
+        for (name, value) in capabilities(kind, about.name) {
+            fields.insert(name.replace(' ', "_"), value);
+        }
+        fields.insert("parameters".to_owned(), params.into());
+    }
+    object
+}
+
+fn param_json(param: &Param) -> Json {
+    let (required, default) = match param.default {
+        Default::Required => (true, Json::Null),
+        Default::Absent(_) => (false, Json::Null),
+        Default::Is(text) => {
+            let table: Option<Table> = format!("value = {text}").parse().ok();
+            let value = table.and_then(|table| serde_json::to_value(table.get("value")?).ok());
+            (false, value.unwrap_or(Json::Null))
+        }
+    };
+    let left_out = match param.default {
+        Default::Absent(meaning) => json!(meaning),
+        _ => Json::Null,
+    };
+    json!({
+        "name": param.name,
+        "may_be": param.kind.to_string(),
+        "required": required,
+        "default": default,
+        "left_out": left_out,
+        "help": param.help,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_can_be_asked_for_in_both_numbers() {
+        for kind in KINDS {
+            for word in [kind.word(), kind.plural()] {
+                assert_eq!(KIND_FAMILY.find("", word).map(|about| about.name), Ok(kind.word()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_family_that_a_parameter_names_is_a_kind() {
+        for kind in KINDS {
+            let entries = (kind.family.entries)();
+            for param in entries.iter().flat_map(|about| about.params).chain(kind.family.common) {
+                if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
+                    param.kind
+                {
+                    assert!(
+                        KINDS.iter().any(|kind| std::ptr::eq(kind.family, family)),
+                        "{family:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod list;
+pub(crate) mod pages;
+pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod trace;

@@ -1,0 +1,126 @@
+//! `meshwork run`.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use meshwork_lab::expand::expand;
+use meshwork_lab::runs::Progress;
+use meshwork_lab::{Finished, Options, Study};
+
+use crate::args::Run;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::results;
+
+/// How many failed runs are told one by one.
+const MOST_FAILURES: usize = 10;
+
+/// Runs every study; all of them are read before the first one runs.
+pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
+    let mut studies = Vec::new();
+    for file in &arguments.files {
+        studies.push(Study::read(file, &arguments.settings)?);
+    }
+    let folders = folders(arguments, &studies)?;
+    if studies.len() > 1 {
+        for study in &studies {
+            expand(study)?;
+        }
+    }
+    let mut verdict = Verdict::Done;
+    for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
+        let finished = one(study, folder.clone(), arguments)?;
+        if arguments.json {
+            for mut object in finished.summary.json() {
+                if let Some(fields) = object.as_object_mut() {
+                    fields.shift_insert(0, "study".to_owned(), study.name.clone().into());
+                }
+                out.json(&object)?;
+            }
+        } else if !arguments.quiet {
+            if i > 0 {
+                out.line("")?;
+            }
+            results::print(out, study, &finished)?;
+            if let Some(folder) = folder {
+                results::print_files(out, study, &finished, &folder)?;
+            }
+        }
+        // Results before complaints, where both go to one terminal.
+        out.flush()?;
+        tell(&finished, arguments.quiet);
+        if !finished.failures.is_empty() {
+            verdict = Verdict::RunFailed;
+        }
+    }
+    Ok(verdict)
+}
+
+/// The folder of each study: `--out` itself for a single one, else one in it for each.
+fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
+    let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
+    if let [_] = studies {
+        return Ok(vec![Some(out.clone())]);
+    }
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for file in &arguments.files {
+        let folder = out.join(file.file_stem().unwrap_or_default());
+        if folders.contains(&folder) {
+            return Err(Stop::Wrong(format!(
+                "{}: another of the studies has this name, and both would be kept in {}: run them one by \
+                 one, each with an `--out` of its own",
+                file.display(),
+                folder.display()
+            )));
+        }
+        folders.push(folder);
+    }
+    Ok(folders.into_iter().map(Some).collect())
+}
+
+fn one(study: &Study, out: Option<PathBuf>, arguments: &Run) -> Result<Finished, Stop> {
+    let bar = if arguments.quiet { ProgressBar::hidden() } else { bar() };
+    let show = |progress: Progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        if progress.failed > 0 {
+            bar.set_message(format!(", {} failed", progress.failed));
+        }
+    };
+    let threads = arguments.threads.unwrap_or(0);
+    let finished = meshwork_lab::run(study, &Options { out, threads, progress: &show });
+    bar.finish_and_clear();
+    Ok(finished?)
+}
+
+/// A bar on standard error, if that is a terminal. It is drawn at most ten times a second.
+fn bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:32} {pos} of {len} runs{msg} · {elapsed} elapsed · {eta} remaining";
+    let style = ProgressStyle::with_template(template)
+        .expect("the template is right")
+        .progress_chars("█▉▊▋▌▍▎▏ ");
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10))
+        .with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Says what went wrong and what is worth a word.
+fn tell(finished: &Finished, quiet: bool) {
+    if !quiet {
+        for warning in &finished.warnings {
+            say("warning", warning);
+        }
+    }
+    for failure in finished.failures.iter().take(MOST_FAILURES) {
+        say("error", failure);
+    }
+    let more = finished.failures.len().saturating_sub(MOST_FAILURES);
+    if more > 0 {
+        say("error", &format!("{more} more failures like these"));
+    }
+}

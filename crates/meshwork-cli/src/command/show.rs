@@ -1,0 +1,63 @@
+//! `meshwork show`.
+
+use meshwork_lab::Study;
+use meshwork_lab::expand::{count, points};
+use meshwork_lab::study::Replications;
+use serde_json::{Map, Value as Json, json};
+use toml::{Table, Value};
+
+use crate::args::Show;
+use crate::output::{Ended, Output, Stop, Verdict};
+
+/// Prints the scenarios one by one, as they are made.
+pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {
+    let study = Study::read(&arguments.file, &arguments.settings)?;
+    let total = count(&study)?;
+    for (i, point) in points(&study)?.enumerate() {
+        let point = point?;
+        if arguments.json {
+            let swept: Map<String, Json> =
+                point.swept.iter().map(|(key, value)| (key.clone(), json(value))).collect();
+            out.json(&json!({ "scenario": swept, "resolved": json(point.scenario.table()) }))?;
+            continue;
+        }
+        if i > 0 {
+            out.line("")?;
+        }
+        if !point.swept.is_empty() {
+            let words: Vec<String> =
+                point.swept.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            out.line(&format!("# scenario {} of {total}: {}", i + 1, words.join(", ")))?;
+        }
+        let document = document(&study, point.scenario.table());
+        let text = toml::to_string(&document)
+            .map_err(|error| Stop::Failed(format!("a scenario cannot be written ({error})")))?;
+        out.text(&text)?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn json(value: impl serde::Serialize) -> Json {
+    serde_json::to_value(value).unwrap_or(Json::Null)
+}
+
+/// A study of this one scenario: what `run` would read.
+fn document(study: &Study, scenario: &Table) -> Table {
+    let mut document = Table::new();
+    let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    document.insert("name".to_owned(), study.name.clone().into());
+    document.extend(study.description.clone().map(|text| ("description".to_owned(), text.into())));
+    match &study.replications {
+        Replications::Fixed(replications) => {
+            document.insert("replications".to_owned(), whole(*replications));
+        }
+        Replications::Precision { target, least, most, of } => {
+            document.insert("precision".to_owned(), Value::Float(*target));
+            document.insert("precision_of".to_owned(), of.clone().into());
+            document.insert("min_replications".to_owned(), whole(*least));
+            document.insert("max_replications".to_owned(), whole(*most));
+        }
+    }
+    document.extend(scenario.clone());
+    document
+}

@@ -1,0 +1,197 @@
+//! `meshwork trace`.
+
+use meshwork::workload::statistics::{Column as Distribution, Statistics};
+use meshwork_lab::trace::{Converted, Cut, Model, convert, generate, info};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Convert, Generate, Trace};
+use crate::number::{count, left, significant};
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print as print_table, wrapped};
+
+const DAY: f64 = 86_400.0;
+
+/// Labels of a header that say which log it is.
+const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
+
+/// Runs the command that was asked for.
+pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
+    match command {
+        Trace::Info { log, json } => {
+            let statistics = info(log).map_err(Stop::Wrong)?;
+            if *json {
+                out.json(&as_json(&statistics))?;
+            } else {
+                out.headline(&log.display().to_string())?;
+                print(out, &statistics)?;
+            }
+        }
+        Trace::Convert(arguments) => converted(out, arguments)?,
+        Trace::Generate(arguments) => generated(out, arguments)?,
+    }
+    Ok(Verdict::Done)
+}
+
+fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
+    let cut = Cut {
+        from: arguments.from,
+        until: arguments.until,
+        first_jobs: arguments.first_jobs,
+        runtime_scale: arguments.runtime_scale,
+        arrival_scale: arguments.arrival_scale,
+    };
+    let done = convert(&arguments.input, &arguments.output, &cut).map_err(Stop::Wrong)?;
+    out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
+    let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
+    for (number, what) in [
+        (no_run_time, "lines left out: the run time is not known"),
+        (no_processors, "lines left out: no processors are known"),
+        (no_submit_time, "lines left out: the time of submission is not known"),
+        (cut, "jobs left out by the cut"),
+        (out_of_order, "jobs stood below one submitted later: all are sorted now"),
+    ] {
+        if number > 0 {
+            out.line(&format!("  {} {what}", count(number)))?;
+        }
+    }
+    Ok(())
+}
+
+fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
+    let model = Model {
+        jobs: arguments.jobs,
+        processors: arguments.processors,
+        seed: arguments.seed,
+        classes: arguments.classes.clone(),
+        load: arguments.load,
+    };
+    let statistics = generate(&arguments.output, &model).map_err(Stop::Wrong)?;
+    out.line(&format!("{}: {}", arguments.output.display(), gist(&statistics)))
+}
+
+/// The log in one line.
+fn gist(statistics: &Statistics) -> String {
+    let mut text = format!("{} jobs", count(statistics.jobs));
+    if let Some(span) = statistics.span() {
+        text += &format!(" over {} days", significant(span / DAY, 3));
+    }
+    if let Some(machine) = statistics.machine() {
+        text += &format!(" for {} processors", count(machine));
+    }
+    if let Some(load) = statistics.load {
+        text += &format!(", load {}", significant(load, 3));
+    }
+    text
+}
+
+fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
+    out.line(&gist(statistics))?;
+    for label in ORIGIN {
+        if let Some(value) = statistics.header.get(label) {
+            for (i, line) in wrapped(value, out.width - 14, "").iter().enumerate() {
+                out.line(&format!("{}  {line}", left(if i == 0 { label } else { "" }, 12)))?;
+            }
+        }
+    }
+    out.line("")?;
+    let rows: Vec<(&str, Distribution)> = [
+        ("run time, s", statistics.run_time),
+        ("processors", statistics.processors),
+        ("time between submissions, s", statistics.interarrival),
+        ("run time / requested time", statistics.accuracy),
+    ]
+    .into_iter()
+    .filter_map(|(name, column)| Some((name, column?)))
+    .collect();
+    if !rows.is_empty() {
+        let numbers = |header, of: fn(&Distribution) -> f64| {
+            let cells = rows.iter().map(|(_, column)| significant(of(column), 4));
+            Column::numbers(header, cells.collect())
+        };
+        let keys = [
+            Column::words("", rows.iter().map(|(name, _)| (*name).to_owned()).collect()),
+            Column::numbers("jobs", rows.iter().map(|(_, column)| count(column.count)).collect()),
+        ];
+        let columns = [
+            numbers("mean", |column| column.mean),
+            numbers("median", |column| column.median),
+            numbers("min", |column| column.min),
+            numbers("max", |column| column.max),
+        ];
+        print_table(out, &keys, &columns, &[])?;
+        out.line("")?;
+    }
+    let share = |share: Option<f64>| match share {
+        Some(share) => format!("{} %", significant(100.0 * share, 3)),
+        None => "-".to_owned(),
+    };
+    let machine = match (statistics.processors_by_header, statistics.largest_job) {
+        (Some(processors), _) => format!("{} processors, by the header", count(processors)),
+        (None, Some(processors)) => {
+            format!("{} processors, those of the largest job", count(processors))
+        }
+        (None, None) => "-".to_owned(),
+    };
+    let largest = statistics.largest_job.map_or_else(|| "-".to_owned(), count);
+    for (name, value) in [
+        ("machine", machine),
+        ("largest job", format!("{largest} processors")),
+        ("jobs on one processor", share(statistics.serial)),
+        ("jobs on a power of two", share(statistics.power_of_two)),
+        ("users", count(statistics.users)),
+    ] {
+        out.line(&format!("{}  {value}", left(name, 27)))?;
+    }
+    for (name, number) in [
+        ("jobs with a run time of 0", statistics.zero_run_time),
+        ("jobs without a request", statistics.no_request),
+        ("jobs beyond their request", statistics.beyond_request),
+        ("lines out of order", statistics.out_of_order),
+        ("lines without a run time", statistics.no_run_time),
+        ("lines without processors", statistics.no_processors),
+        ("lines without a submit time", statistics.no_submit_time),
+    ] {
+        if number > 0 {
+            out.line(&format!("{}  {}", left(name, 27), count(number)))?;
+        }
+    }
+    Ok(())
+}
+
+fn as_json(statistics: &Statistics) -> Json {
+    let distribution = |column: Option<Distribution>| {
+        column.map(|column| {
+            json!({
+                "count": column.count, "mean": column.mean, "median": column.median,
+                "min": column.min, "max": column.max,
+            })
+        })
+    };
+    json!({
+        "lines": statistics.lines,
+        "jobs": statistics.jobs,
+        "unusable": statistics.unusable(),
+        "no_run_time": statistics.no_run_time,
+        "no_processors": statistics.no_processors,
+        "no_submit_time": statistics.no_submit_time,
+        "out_of_order": statistics.out_of_order,
+        "first_submit": statistics.first_submit,
+        "last_submit": statistics.last_submit,
+        "span": statistics.span(),
+        "processors_by_header": statistics.processors_by_header,
+        "largest_job": statistics.largest_job,
+        "machine": statistics.machine(),
+        "load": statistics.load,
+        "run_time": distribution(statistics.run_time),
+        "processors": distribution(statistics.processors),
+        "interarrival": distribution(statistics.interarrival),
+        "accuracy": distribution(statistics.accuracy),
+        "no_request": statistics.no_request,
+        "beyond_request": statistics.beyond_request,
+        "zero_run_time": statistics.zero_run_time,
+        "serial": statistics.serial,
+        "power_of_two": statistics.power_of_two,
+        "users": statistics.users,
+        "header": statistics.header.entries,
+    })
+}

@@ -1,0 +1,171 @@
+//! Tables made for reading: columns side by side while they fit, and else in several blocks.
+
+use crate::number::{left, right, width};
+use crate::output::{Output, Stop};
+
+/// What separates columns.
+const GUTTER: &str = "  ";
+
+/// One column.
+pub(crate) struct Column {
+    header: Vec<String>,
+    cells: Vec<String>,
+    width: usize,
+    at_the_right: bool,
+}
+
+impl Column {
+    /// Texts, at the left.
+    pub(crate) fn words(header: &str, cells: Vec<String>) -> Column {
+        Column::new(header, cells, false)
+    }
+
+    /// Numbers, at the right. Cells should have one width.
+    pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
+        Column::new(header, cells, true)
+    }
+
+    fn new(header: &str, cells: Vec<String>, at_the_right: bool) -> Column {
+        let content = cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
+        let header = folded(header, content);
+        let widest = header.iter().map(|line| width(line)).max().unwrap_or(0).max(content);
+        Column { header, cells, width: widest, at_the_right }
+    }
+
+    /// How many columns of the terminal it takes.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    fn cell(&self, text: &str) -> String {
+        if self.at_the_right { right(text, self.width) } else { left(text, self.width) }
+    }
+}
+
+/// A header that is wider than its column in two lines, where a `_` or a `.` lets it be.
+fn folded(header: &str, columns: usize) -> Vec<String> {
+    if width(header) <= columns.max(10) {
+        return vec![header.to_owned()];
+    }
+    let breaks = header.match_indices(['_', '.']).map(|(at, _)| header.split_at(at + 1));
+    match breaks.min_by_key(|(above, below)| width(above).max(width(below))) {
+        Some((above, below)) => vec![above.to_owned(), below.to_owned()],
+        None => vec![header.to_owned()],
+    }
+}
+
+/// Writes a table: `keys` begin every block, and every block holds as many columns as fit. A blank
+/// line stands before each of the rows in `groups`.
+pub(crate) fn print(
+    out: &mut Output,
+    keys: &[Column],
+    columns: &[Column],
+    groups: &[usize],
+) -> Result<(), Stop> {
+    let mut rest = columns;
+    let mut is_first = true;
+    while is_first || !rest.is_empty() {
+        let fit = fitting(keys, rest, out.width);
+        let (block, after) = rest.split_at(fit);
+        rest = after;
+        if !is_first {
+            out.line("")?;
+        }
+        is_first = false;
+        print_block(out, &keys.iter().chain(block).collect::<Vec<_>>(), groups)?;
+    }
+    Ok(())
+}
+
+/// How many columns fit beside the keys: at least one, whatever the width.
+fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
+    let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
+    let fit = columns.iter().take_while(|column| {
+        taken += column.width;
+        let fits = taken <= most;
+        taken += GUTTER.len();
+        fits
+    });
+    fit.count().max(1).min(columns.len())
+}
+
+fn print_block(out: &mut Output, columns: &[&Column], groups: &[usize]) -> Result<(), Stop> {
+    let height = columns.iter().map(|column| column.header.len()).max().unwrap_or(1);
+    for line in 0..height {
+        // Short headers stand at the bottom, beside the cells.
+        let text = |column: &&Column| {
+            let above = height - column.header.len();
+            column.cell(line.checked_sub(above).map_or("", |line| &column.header[line]))
+        };
+        out.headline(joined(columns.iter().map(text)).trim_end())?;
+    }
+    let rule: usize = columns.iter().map(|column| column.width + GUTTER.len()).sum();
+    out.line(&"─".repeat(rule.saturating_sub(GUTTER.len())))?;
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        if groups.contains(&row) {
+            out.line("")?;
+        }
+        let cells = columns.iter().map(|column| column.cell(&column.cells[row]));
+        out.line(joined(cells).trim_end())?;
+    }
+    Ok(())
+}
+
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(GUTTER)
+}
+
+/// A text in lines of at most so many columns, the second and further ones with this before them. A
+/// word that is longer stays whole.
+pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a line");
+        let is_empty = line.trim().is_empty();
+        if !is_empty && width(line) + 1 + width(word) > columns {
+            lines.push(format!("{before}{word}"));
+        } else {
+            if !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(header: &str, cells: &[&str]) -> Column {
+        Column::numbers(header, cells.iter().map(|&cell| cell.to_owned()).collect())
+    }
+
+    #[test]
+    fn a_block_holds_what_fits_and_at_least_one_column() {
+        let keys = [column("key", &["1234"])];
+        let columns = [column("a", &["12345"]), column("b", &["12345"]), column("c", &["12345"])];
+        // 4 + 2 + 5 + 2 + 5 = 18.
+        for (most, fit) in [(100, 3), (25, 3), (24, 2), (18, 2), (17, 1), (3, 1)] {
+            assert_eq!(fitting(&keys, &columns, most), fit, "{most}");
+        }
+        assert_eq!(fitting(&keys, &[], 100), 0);
+    }
+
+    #[test]
+    fn long_headers_are_folded_where_a_name_lets_them() {
+        assert_eq!(folded("bounded_slowdown", 5), ["bounded_", "slowdown"]);
+        assert_eq!(folded("workload.load", 4), ["workload.", "load"]);
+        assert_eq!(folded("turnaround", 4), ["turnaround"]);
+        assert_eq!(folded("bounded_slowdown", 16), ["bounded_slowdown"]);
+    }
+
+    #[test]
+    fn text_is_wrapped_between_words() {
+        assert_eq!(wrapped("aa bb cc dd", 5, ""), ["aa bb", "cc dd"]);
+        assert_eq!(wrapped("aa bb cc", 5, "  "), ["aa bb", "  cc"]);
+        assert_eq!(wrapped("aaaaaaaa b", 5, ""), ["aaaaaaaa", "b"]);
+    }
+}

@@ -1,0 +1,213 @@
+//! Every metric of small runs, worked out by hand.
+
+mod common;
+
+use common::{job, run, scenario, submissions};
+use meshwork::engine::RunError;
+use meshwork::job::{Job, Request};
+use meshwork::scenario::{Outcome, Scenario};
+use meshwork::workload::{Submission, Unusable, WorkloadError};
+
+fn value(outcome: &Outcome, name: &str) -> Option<f64> {
+    outcome.metrics.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no {name}")).value
+}
+
+fn assert_values(outcome: &Outcome, expected: &[(&str, f64)]) {
+    for (name, expected) in expected {
+        let found = value(outcome, name).unwrap_or_else(|| panic!("{name} was not measured"));
+        assert!((found - expected).abs() < 1e-12, "{name}: {found}, by hand {expected}");
+    }
+}
+
+fn flat(more: &str) -> Scenario {
+    scenario(&format!("machine = {{ topology = 'flat', processors = 4 }}\n{more}"))
+}
+
+/// First come, first served on four processors: 0–10, 10–15 and 15–19.
+fn three_jobs() -> Vec<Job> {
+    vec![
+        job(0.0, Request::Nodes(2), 10.0),
+        job(1.0, Request::Nodes(4), 5.0),
+        job(2.0, Request::Nodes(1), 4.0),
+    ]
+}
+
+#[test]
+fn all_of_a_run() {
+    let (outcome, _) = run(&flat(""), three_jobs());
+    assert_values(
+        &outcome,
+        &[
+            ("wait", (0.0 + 9.0 + 13.0) / 3.0),
+            ("turnaround", (10.0 + 14.0 + 17.0) / 3.0),
+            ("service", 19.0 / 3.0),
+            ("bounded_slowdown", (1.0 + 1.4 + 1.7) / 3.0),
+            ("utilization", 44.0 / 76.0),
+            ("utilization_asked", 44.0 / 76.0),
+            ("queue_length", (1.0 + 16.0 + 5.0) / 19.0),
+            ("internal_fragmentation", 0.0),
+            ("external_fragmentation", 0.0),
+            ("throughput", 3.0 / 19.0),
+            ("makespan", 19.0),
+            ("max_wait", 13.0),
+            ("finished", 3.0),
+            ("refused", 0.0),
+            ("unusable", 0.0),
+        ],
+    );
+    assert_eq!(outcome.metrics.len(), meshwork::observe::metrics::METRICS.len());
+}
+
+#[test]
+fn a_threshold_for_the_slowdown() {
+    let (outcome, _) = run(&flat("measure = { slowdown_threshold = 1 }"), three_jobs());
+    assert_values(&outcome, &[("bounded_slowdown", (1.0 + 14.0 / 5.0 + 17.0 / 4.0) / 3.0)]);
+}
+
+#[test]
+fn a_warm_up_by_jobs() {
+    // Measured from the end of the first job: 10 to 19, the other two jobs.
+    let (outcome, _) = run(&flat("measure = { warmup_jobs = 1 }"), three_jobs());
+    assert_values(
+        &outcome,
+        &[
+            ("wait", 11.0),
+            ("utilization", 24.0 / 36.0),
+            ("queue_length", 5.0 / 9.0),
+            ("throughput", 2.0 / 9.0),
+            ("makespan", 19.0),
+            ("finished", 2.0),
+        ],
+    );
+}
+
+#[test]
+fn a_warm_up_by_time_begins_within_a_span() {
+    let (outcome, _) = run(&flat("measure = { warmup_time = 4 }"), three_jobs());
+    assert_values(
+        &outcome,
+        &[
+            ("utilization", (12.0 + 20.0 + 4.0) / 60.0),
+            ("finished", 3.0),
+            ("throughput", 3.0 / 15.0),
+        ],
+    );
+}
+
+#[test]
+fn an_end_by_time_counts_from_the_first_arrival() {
+    let later: Vec<Job> =
+        three_jobs().into_iter().map(|job| Job { arrival: job.arrival + 100.0, ..job }).collect();
+    for (jobs, end) in [(three_jobs(), 12.0), (later, 112.0)] {
+        let (outcome, _) = run(&flat("measure = { time = 12 }"), jobs);
+        assert_eq!(outcome.end.units(), end);
+        assert_values(
+            &outcome,
+            &[("utilization", 28.0 / 48.0), ("finished", 1.0), ("wait", 0.0), ("makespan", 10.0)],
+        );
+    }
+}
+
+#[test]
+fn an_end_by_jobs_is_at_the_instant_of_the_last() {
+    let (outcome, transcript) = run(&flat("measure = { jobs = 2 }"), three_jobs());
+    assert_eq!((outcome.end.units(), outcome.finished), (15.0, 2));
+    assert!(!transcript.contains("started 2"), "nothing is scheduled after the end");
+}
+
+#[test]
+fn nothing_to_measure_is_nothing_and_not_zero() {
+    let (outcome, _) = run(&flat(""), vec![job(0.0, Request::Nodes(5), 1.0)]);
+    for name in ["wait", "turnaround", "utilization", "throughput", "makespan", "max_wait"] {
+        assert_eq!(value(&outcome, name), None, "{name}");
+    }
+    assert_eq!((outcome.refused, value(&outcome, "finished")), (1, Some(0.0)));
+}
+
+#[test]
+fn free_processors_in_the_wrong_places_are_external_fragmentation() {
+    let row = scenario("machine = { topology = 'mesh', dims = [3, 1] }");
+    let jobs = vec![
+        job(0.0, Request::block(&[1, 1]), 4.0),
+        job(0.0, Request::block(&[1, 1]), 10.0),
+        job(5.0, Request::block(&[2, 1]), 1.0),
+    ];
+    // From 5 to 10 the first and the last processor are free, and two next to each other are wanted.
+    let (outcome, _) = run(&row, jobs);
+    assert_values(&outcome, &[("external_fragmentation", 10.0 / 33.0), ("makespan", 11.0)]);
+}
+
+#[test]
+fn processors_that_nobody_asked_for_are_internal_fragmentation() {
+    // A count of 5 becomes a block of 3 × 2.
+    let mesh = scenario("machine = { topology = 'mesh', dims = [4, 4] }");
+    let (outcome, _) = run(&mesh, vec![job(0.0, Request::Nodes(5), 2.0)]);
+    assert_values(
+        &outcome,
+        &[
+            ("internal_fragmentation", 1.0 / 6.0),
+            ("utilization", 6.0 / 16.0),
+            ("utilization_asked", 5.0 / 16.0),
+        ],
+    );
+}
+
+#[test]
+fn each_size_by_itself() {
+    let study = |by: &str| flat(&format!("measure = {{ by_size = '{by}', metrics = ['wait'] }}"));
+    let mut jobs = three_jobs();
+    jobs.push(job(3.0, Request::Nodes(3), 1.0));
+    let (exact, _) = run(&study("exact"), jobs.clone());
+    let sizes: Vec<(u64, u64, Option<f64>)> =
+        exact.by_size.iter().map(|c| (c.size, c.jobs, c.metrics[0].value)).collect();
+    // Three processors are free beside the third job, so the fourth starts with it at 15.
+    assert_eq!(
+        sizes,
+        [(1, 1, Some(13.0)), (2, 1, Some(0.0)), (3, 1, Some(12.0)), (4, 1, Some(9.0))]
+    );
+    let (powers, _) = run(&study("power_of_two"), jobs);
+    let sizes: Vec<(u64, u64, Option<f64>)> =
+        powers.by_size.iter().map(|c| (c.size, c.jobs, c.metrics[0].value)).collect();
+    assert_eq!(sizes, [(1, 1, Some(13.0)), (2, 1, Some(0.0)), (4, 2, Some(10.5))]);
+}
+
+#[test]
+fn batches_are_parts_of_the_whole() {
+    let study = scenario(
+        "machine = { topology = 'flat', processors = 4 }
+         workload = { name = 'synthetic', load = 0.7, sizes = 'uniform',
+                      runtimes = { name = 'exponential', mean = 1.0 } }
+         measure = { jobs = 640, metrics = ['wait', 'throughput', 'makespan'] }",
+    );
+    let outcome = study.run(0, &meshwork::workload::NoInputs, &mut ()).unwrap();
+    let [wait, throughput, makespan] = &outcome.metrics[..] else { panic!("three metrics") };
+    // 640 jobs fill forty batches of sixteen, which become twenty of thirty-two.
+    assert_eq!((wait.batches.len(), throughput.batches.len(), makespan.batches.len()), (20, 20, 0));
+    let mean = wait.batches.iter().sum::<f64>() / 20.0;
+    assert!((mean - wait.value.unwrap()).abs() < 1e-9, "equal batches have the mean of the whole");
+    assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
+}
+
+#[test]
+fn lines_that_are_no_jobs_are_counted_and_a_broken_log_ends_the_run() {
+    let study = flat("");
+    let unusable = || Submission::Unusable(Unusable { line: 7, reason: "no processors" });
+    let items = vec![Ok(unusable()), Ok(Submission::Job(three_jobs().remove(0))), Ok(unusable())];
+    let outcome =
+        study.run_on(study.setup(0).unwrap(), Box::new(items.into_iter()), &mut ()).unwrap();
+    assert_eq!((outcome.unusable, outcome.finished), (2, 1));
+
+    let broken = || WorkloadError("log.swf:3: a line has 18 fields, this one has 3".to_owned());
+    let items = vec![Ok(Submission::Job(three_jobs().remove(0))), Err(broken())];
+    let error =
+        study.run_on(study.setup(0).unwrap(), Box::new(items.into_iter()), &mut ()).unwrap_err();
+    assert_eq!(error, RunError::Workload(broken()));
+}
+
+#[test]
+fn a_workload_that_runs_back_in_time_is_a_bug_and_not_a_result() {
+    let study = flat("");
+    let jobs = vec![job(5.0, Request::Nodes(1), 1.0), job(4.0, Request::Nodes(1), 1.0)];
+    let error = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap_err();
+    assert!(error.to_string().contains("time would run back to 4"), "{error}");
+}
