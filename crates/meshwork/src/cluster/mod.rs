@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use slab::Slab;
 
-use queue::Queue;
+use queue::{Glance, Queue};
 
 use crate::alloc::Finds;
 use crate::facility::Facility;
@@ -111,11 +111,27 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job after this one that does not need more processors than are free: those
-    /// between them could not start.
+    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
+    /// cannot start beside the guard.
     #[must_use]
-    pub fn next_that_may_fit(&self, ticket: Ticket) -> Option<Ticket> {
-        self.queue.next_within(ticket, self.most_free)
+    pub fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
+        if self.most_free == 0 {
+            return None; // a full machine is the commonest case of all
+        }
+        self.queue.next_that(ticket, |glance| self.may_start_beside(glance, guard))
+    }
+
+    /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
+    /// its quickest quick enough.
+    fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
+        if glance.fewest > self.most_free {
+            return false;
+        }
+        let (Hold::Count(_), [only]) = (&guard.reservation.hold, self.facility.sites()) else {
+            return true;
+        };
+        glance.fewest <= guard.spare
+            || self.now + glance.estimate / only.site().speed() <= guard.reservation.at
     }
 
     /// The waiting jobs, in order of arrival.
@@ -182,19 +198,11 @@ impl<'a> Cluster<'a> {
     /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
     /// the promised start, or it leaves the promised processors alone.
     pub fn start_beside(&mut self, ticket: Ticket, guard: &mut Guard) -> bool {
-        if self.queue.fewest(ticket) > self.most_free {
+        if !self.may_start_beside(self.queue.glance(ticket), guard) {
             return false;
         }
         let job = self.queue.job(ticket);
         let promised = &guard.reservation;
-        // Where only numbers matter, most answers are known without asking the allocator: a job that
-        // at its smallest is too large and at its quickest too slow.
-        if let (Hold::Count(_), [only]) = (&promised.hold, self.facility.sites())
-            && self.queue.fewest(ticket) > guard.spare
-            && self.now + job.estimate / only.site().speed() > promised.at
-        {
-            return false;
-        }
         let Some(proposal) = self.facility.propose(job, self.now) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
         if in_time || proposal.site != promised.site {

@@ -1,5 +1,7 @@
 //! The jobs that wait, in order of arrival.
 
+use std::collections::VecDeque;
+
 use slab::Slab;
 
 use crate::job::Job;
@@ -13,97 +15,148 @@ pub struct Ticket {
     slot: u32,
 }
 
-/// A list of waiting jobs from which any one can be taken.
-///
-/// A linked list in a slab: every operation is **O(1)**, since a queue may be thousands long at
-/// every event, and memory grows with the jobs that wait now.
-#[derive(Default)]
-pub(crate) struct Queue {
-    slots: Slab<Slot>,
-    first: Option<u32>,
-    last: Option<u32>,
+/// What a pass asks of every waiting job, kept apart from the jobs so that a walk over a long queue
+/// reads little memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Glance {
+    /// A bound on the processors that the job needs to start.
+    pub fewest: u64,
+    /// How long its user says it runs.
+    pub estimate: f64,
 }
 
-struct Slot {
-    id: JobId,
+/// How many jobs stand together; a power of two about the square root of a very long queue.
+const CHUNK: usize = 128;
+
+/// A list of waiting jobs from which any one can be taken.
+///
+/// Jobs stand in chunks in order of arrival, each with the least of what its jobs need, so that a
+/// search passes over whole chunks in which none can start. A queue may be tens of thousands long at
+/// every event.
+///
+/// # Complexity
+/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to take one, **O(1)** to append one or to
+/// see the first, **O(q / c + c)** to find the next that may start where few may. Memory grows with the
+/// jobs that wait now.
+#[derive(Default)]
+pub(crate) struct Queue {
+    jobs: Slab<Waiting>,
+    chunks: VecDeque<Chunk>,
+}
+
+struct Waiting {
     job: Job,
     fewest: u64,
-    before: Option<u32>,
-    after: Option<u32>,
+}
+
+#[derive(Default)]
+struct Chunk {
+    waiting: Vec<(Ticket, Glance)>,
+    least: Option<Glance>,
+}
+
+impl Chunk {
+    fn first_id(&self) -> JobId {
+        self.waiting[0].0.id
+    }
+
+    fn push(&mut self, ticket: Ticket, glance: Glance) {
+        self.waiting.push((ticket, glance));
+        self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
+    }
+
+    fn remove(&mut self, ticket: Ticket) {
+        let at = self.waiting.binary_search_by_key(&ticket.id, |(other, _)| other.id);
+        self.waiting.remove(at.expect("a ticket is good until its job starts"));
+        self.least = self.waiting.iter().map(|&(_, glance)| glance).reduce(Glance::min);
+    }
+}
+
+impl Glance {
+    fn min(self, other: Glance) -> Glance {
+        Glance {
+            fewest: self.fewest.min(other.fewest),
+            estimate: self.estimate.min(other.estimate),
+        }
+    }
 }
 
 impl Queue {
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.jobs.len()
     }
 
-    /// Appends a job, which arrived after all others. `fewest` is a bound on the processors that it
-    /// needs to start, kept beside it because every pass asks for it.
+    /// Appends a job, which arrived after all others.
     pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64) -> Ticket {
-        let slot = Slot { id, job, fewest, before: self.last, after: None };
-        let slot = self.slots.insert(slot) as u32;
-        match self.last {
-            Some(last) => self.slots[last as usize].after = Some(slot),
-            None => self.first = Some(slot),
+        let glance = Glance { fewest, estimate: job.estimate };
+        let ticket = Ticket { id, slot: self.jobs.insert(Waiting { job, fewest }) as u32 };
+        match self.chunks.back_mut().filter(|chunk| chunk.waiting.len() < CHUNK) {
+            Some(last) => last.push(ticket, glance),
+            None => {
+                let mut chunk = Chunk::default();
+                chunk.push(ticket, glance);
+                self.chunks.push_back(chunk);
+            }
         }
-        self.last = Some(slot);
-        Ticket { id, slot }
+        ticket
     }
 
     pub(crate) fn first(&self) -> Option<Ticket> {
-        self.first.map(|slot| self.ticket(slot))
+        self.chunks.front().map(|chunk| chunk.waiting[0].0)
     }
 
     /// The job that arrived next after this one, of those that wait.
     pub(crate) fn after(&self, ticket: Ticket) -> Option<Ticket> {
-        self.slot(ticket).after.map(|slot| self.ticket(slot))
+        self.next_that(ticket, |_| true)
     }
 
-    /// The next job after this one whose bound on processors is at most `most`.
-    pub(crate) fn next_within(&self, ticket: Ticket, most: u64) -> Option<Ticket> {
-        if most == 0 {
-            return None; // a full machine is the commonest case of all, and needs no walk
-        }
-        let mut next = self.slot(ticket).after;
-        while let Some(slot) = next {
-            let waiting = &self.slots[slot as usize];
-            if waiting.fewest <= most {
-                return Some(Ticket { id: waiting.id, slot });
-            }
-            next = waiting.after;
-        }
-        None
+    /// The next job after this one of which `may_start` holds. It must not hold of a job if it does
+    /// not hold of one that needs less in every way.
+    pub(crate) fn next_that(
+        &self,
+        ticket: Ticket,
+        may_start: impl Fn(Glance) -> bool,
+    ) -> Option<Ticket> {
+        let chunk = self.chunk_of(ticket);
+        let here = &self.chunks[chunk].waiting;
+        let next = here.partition_point(|(other, _)| other.id <= ticket.id);
+        let within = |waiting: &[(Ticket, Glance)]| {
+            waiting.iter().find(|&&(_, glance)| may_start(glance)).map(|&(ticket, _)| ticket)
+        };
+        within(&here[next..]).or_else(|| {
+            let further = self.chunks.range(chunk + 1..);
+            let worth_a_look = further.filter(|chunk| chunk.least.is_some_and(&may_start));
+            worth_a_look.filter_map(|chunk| within(&chunk.waiting)).next()
+        })
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
-        &self.slot(ticket).job
+        &self.jobs[ticket.slot as usize].job
+    }
+
+    /// What a pass asks of a job.
+    pub(crate) fn glance(&self, ticket: Ticket) -> Glance {
+        let waiting = &self.jobs[ticket.slot as usize];
+        Glance { fewest: waiting.fewest, estimate: waiting.job.estimate }
     }
 
     pub(crate) fn fewest(&self, ticket: Ticket) -> u64 {
-        self.slot(ticket).fewest
+        self.jobs[ticket.slot as usize].fewest
     }
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
-        let _ = self.slot(ticket);
-        let slot = self.slots.remove(ticket.slot as usize);
-        match slot.before {
-            Some(before) => self.slots[before as usize].after = slot.after,
-            None => self.first = slot.after,
+        let chunk = self.chunk_of(ticket);
+        self.chunks[chunk].remove(ticket);
+        if self.chunks[chunk].waiting.is_empty() {
+            self.chunks.remove(chunk);
         }
-        match slot.after {
-            Some(after) => self.slots[after as usize].before = slot.before,
-            None => self.last = slot.before,
-        }
-        slot.job
+        self.jobs.remove(ticket.slot as usize).job
     }
 
-    fn ticket(&self, slot: u32) -> Ticket {
-        Ticket { id: self.slots[slot as usize].id, slot }
-    }
-
-    fn slot(&self, ticket: Ticket) -> &Slot {
-        let slot = self.slots.get(ticket.slot as usize).filter(|slot| slot.id == ticket.id);
-        slot.expect("a ticket is good until its job starts")
+    /// The index of the chunk in which a job stands.
+    fn chunk_of(&self, ticket: Ticket) -> usize {
+        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
+        after.checked_sub(1).expect("a ticket is good until its job starts")
     }
 }
 
@@ -114,32 +167,44 @@ mod tests {
     use super::*;
     use crate::job::{Request, Time};
 
-    fn job() -> Job {
+    fn job(estimate: f64) -> Job {
         let request = Request::Nodes(1);
-        Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0 }
+        Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate }
     }
 
     proptest! {
+        /// Against the obvious twin, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
-            ops in prop::collection::vec(prop::option::of(any::<prop::sample::Index>()), 1..100)
+            ops in prop::collection::vec((0_u8..4, any::<prop::sample::Index>(), 0_u64..9), 1..900),
+            bounds in (0_u64..9, 0_u64..9),
         ) {
-            let (mut queue, mut vector, mut next) = (Queue::default(), Vec::new(), 0);
-            for op in ops {
-                match op {
-                    None => {
-                        vector.push(queue.push(JobId(next), job(), 1));
-                        next += 1;
-                    }
-                    Some(at) if !vector.is_empty() => {
-                        queue.remove(vector.remove(at.index(vector.len())));
-                    }
-                    Some(_) => {}
+            let mut queue = Queue::default();
+            let mut vector: Vec<(Ticket, u64, f64)> = Vec::new();
+            for (number, (op, at, size)) in ops.into_iter().enumerate() {
+                if op > 0 || vector.is_empty() {
+                    let estimate = (number * 7 % 10) as f64;
+                    let ticket = queue.push(JobId(number as u64), job(estimate), size);
+                    vector.push((ticket, size, estimate));
+                } else {
+                    let (ticket, ..) = vector.remove(at.index(vector.len()));
+                    queue.remove(ticket);
                 }
-                let walked: Vec<Ticket> =
-                    std::iter::successors(queue.first(), |&ticket| queue.after(ticket)).collect();
-                prop_assert_eq!(&walked, &vector);
-                prop_assert_eq!(queue.len(), vector.len());
+            }
+            let walked: Vec<Ticket> =
+                std::iter::successors(queue.first(), |&ticket| queue.after(ticket)).collect();
+            prop_assert!(walked.iter().eq(vector.iter().map(|(ticket, ..)| ticket)));
+            prop_assert_eq!(queue.len(), vector.len());
+            let (fewest, estimate) = bounds;
+            let may_start = |glance: Glance| {
+                glance.fewest <= fewest && glance.estimate <= estimate as f64
+            };
+            for (i, &(ticket, size, _)) in vector.iter().enumerate() {
+                prop_assert_eq!(queue.fewest(ticket), size);
+                let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
+                    may_start(Glance { fewest, estimate })
+                });
+                prop_assert_eq!(queue.next_that(ticket, may_start), expected.map(|e| e.0));
             }
         }
     }

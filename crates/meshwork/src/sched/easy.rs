@@ -55,7 +55,7 @@ impl Scheduler for Easy {
         }
         let mut guard = cluster.guard(promise);
         let mut last_left = head;
-        while let Some(candidate) = cluster.next_that_may_fit(last_left) {
+        while let Some(candidate) = cluster.next_beside(last_left, &guard) {
             if !cluster.start_beside(candidate, &mut guard) {
                 last_left = candidate;
             }
