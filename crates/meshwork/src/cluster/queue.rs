@@ -25,8 +25,8 @@ pub(crate) struct Glance {
     pub estimate: f64,
 }
 
-/// How many jobs stand together; a power of two about the square root of a very long queue.
-const CHUNK: usize = 128;
+/// How many jobs stand together: few enough to take one out of them quickly.
+const CHUNK: usize = 64;
 
 /// A list of waiting jobs from which any one can be taken.
 ///
@@ -51,9 +51,14 @@ struct Waiting {
 
 #[derive(Default)]
 struct Chunk {
-    waiting: Vec<(Ticket, Glance)>,
+    waiting: VecDeque<(Ticket, Glance)>,
+    /// At most what any of them needs: exact when last looked at, and too low since, if at all.
     least: Option<Glance>,
+    taken_since: u32,
 }
+
+/// After how many jobs taken from a chunk its least need is looked at anew.
+const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
     fn first_id(&self) -> JobId {
@@ -61,14 +66,23 @@ impl Chunk {
     }
 
     fn push(&mut self, ticket: Ticket, glance: Glance) {
-        self.waiting.push((ticket, glance));
+        self.waiting.push_back((ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
 
     fn remove(&mut self, ticket: Ticket) {
         let at = self.waiting.binary_search_by_key(&ticket.id, |(other, _)| other.id);
         self.waiting.remove(at.expect("a ticket is good until its job starts"));
-        self.least = self.waiting.iter().map(|&(_, glance)| glance).reduce(Glance::min);
+        self.taken_since += 1;
+        if self.taken_since == LOOK_AGAIN {
+            self.taken_since = 0;
+            self.least = self.waiting.iter().map(|&(_, glance)| glance).reduce(Glance::min);
+        }
+    }
+
+    fn next_that(&self, from: usize, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
+        let found = self.waiting.range(from..).find(|&&(_, glance)| may_start(glance));
+        found.map(|&(ticket, _)| ticket)
     }
 }
 
@@ -118,15 +132,12 @@ impl Queue {
         may_start: impl Fn(Glance) -> bool,
     ) -> Option<Ticket> {
         let chunk = self.chunk_of(ticket);
-        let here = &self.chunks[chunk].waiting;
-        let next = here.partition_point(|(other, _)| other.id <= ticket.id);
-        let within = |waiting: &[(Ticket, Glance)]| {
-            waiting.iter().find(|&&(_, glance)| may_start(glance)).map(|&(ticket, _)| ticket)
-        };
-        within(&here[next..]).or_else(|| {
+        let here = &self.chunks[chunk];
+        let next = here.waiting.partition_point(|(other, _)| other.id <= ticket.id);
+        here.next_that(next, &may_start).or_else(|| {
             let further = self.chunks.range(chunk + 1..);
             let worth_a_look = further.filter(|chunk| chunk.least.is_some_and(&may_start));
-            worth_a_look.filter_map(|chunk| within(&chunk.waiting)).next()
+            worth_a_look.filter_map(|chunk| chunk.next_that(0, &may_start)).next()
         })
     }
 
