@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 use std::process::ExitCode;
 
+use meshwork_lab::trace::TraceError;
+
 /// The width of tables where nothing says how wide they may be.
 const WIDTH: usize = 100;
 
@@ -33,6 +35,15 @@ impl From<io::Error> for Stop {
 impl From<meshwork_lab::Refused> for Stop {
     fn from(refused: meshwork_lab::Refused) -> Stop {
         Stop::Wrong(refused.0)
+    }
+}
+
+impl From<TraceError> for Stop {
+    fn from(error: TraceError) -> Stop {
+        match error {
+            TraceError::Wrong(sentence) => Stop::Wrong(sentence),
+            TraceError::Unwritten(sentence) => Stop::Failed(sentence),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod words;
 
 use std::path::Path;
 
-use meshwork::observe::metrics::METRICS;
+use meshwork::observe::metrics::{METRICS, MetricEntry};
 use meshwork_lab::statistics::{Interval, Method};
 use meshwork_lab::store::{Findings, RUNS};
 use meshwork_lab::study::Replications;
@@ -94,7 +94,7 @@ struct Shown<'a> {
 }
 
 /// All metrics that the study names. Where it names none, columns that say nothing are left out:
-/// counts with notes of their own, what is 0 throughout, and what is the same as another.
+/// counts with notes of their own, and shares that are 0 or the same as another throughout.
 fn shown(finished: &Finished) -> Shown<'_> {
     let rows = &finished.summary.rows;
     // A scenario without a finished run has no metrics at all.
@@ -113,15 +113,22 @@ fn shown(finished: &Finished) -> Shown<'_> {
         if NOTED.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
             continue;
         }
-        if own.iter().all(is_zero) {
+        let is_share = about(name).is_some_and(|metric| metric.unit == "share");
+        if is_share && own.iter().all(is_zero) {
             shown.left_out.push(format!("{name} (0)"));
-        } else if let Some(twin) = shown.names.iter().find(|other| column(other) == own) {
+        } else if let Some(twin) = shown.names.iter().find(|other| is_share && column(other) == own)
+        {
             shown.left_out.push(format!("{name} (the same as {twin})"));
         } else {
             shown.names.push(name);
         }
     }
     shown
+}
+
+/// The entry of a metric.
+fn about(name: &str) -> Option<&'static MetricEntry> {
+    METRICS.iter().copied().find(|metric| metric.about.name == name)
 }
 
 /// What was found of a metric; nothing where it is not there.
@@ -133,6 +140,9 @@ fn value(metrics: &Means, name: &str) -> Interval {
 fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     let rows = &finished.summary.rows;
     let Shown { names, left_out } = shown(finished);
+    if names.is_empty() {
+        return out.line("no run came to its end: there is nothing to show");
+    }
     match &rows[..] {
         [row] if row.swept.is_empty() => print_one(out, row, &names)?,
         _ => {
@@ -156,7 +166,6 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 fn print_one(out: &mut Output, row: &Row, names: &[&str]) -> Result<(), Stop> {
     let figures: Vec<Figure> =
         names.iter().map(|name| figure(&value(&row.metrics, name))).collect();
-    let about = |name: &&str| METRICS.iter().find(|metric| metric.about.name == *name);
     let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
     // Numbers of different kinds: nothing is gained by setting their points below each other.
     let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
@@ -169,13 +178,12 @@ fn print_one(out: &mut Output, row: &Row, names: &[&str]) -> Result<(), Stop> {
         Column::words(&right("mean", most), figures.iter().map(text).collect()),
     ];
     let mut columns = Vec::new();
-    let unit = |name: &str| about(&name).map_or("", |metric| metric.unit).to_owned();
+    let unit = |name: &str| about(name).map_or("", |metric| metric.unit).to_owned();
     columns.push(Column::words("unit", words(&unit)));
     let taken: usize = keys.iter().chain(&columns).map(|column| column.width() + 2).sum();
     let room = out.width.saturating_sub(taken);
     if room >= 24 {
-        let meaning =
-            |name: &str| cut(about(&name).map_or("", |metric| metric.about.summary), room);
+        let meaning = |name: &str| cut(about(name).map_or("", |metric| metric.about.summary), room);
         columns.push(Column::words("meaning", words(&meaning)));
     }
     print_table(out, &keys, &columns, &[])

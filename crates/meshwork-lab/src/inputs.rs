@@ -125,9 +125,25 @@ fn decompress<R: Read + 'static>(mut reader: BufReader<R>) -> io::Result<Box<dyn
     // A pipe may hand over one byte at a time; two files of one byte are not worth the trouble.
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         // A gzip file may be several, one after the other, as `cat` makes them.
-        Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(reader))))
+        Ok(Box::new(BufReader::with_capacity(BUFFER, Unpacked(MultiGzDecoder::new(reader)))))
     } else {
         Ok(Box::new(reader))
+    }
+}
+
+/// What a decompressor reads, with its complaints in plain words.
+struct Unpacked<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidData => {
+                io::Error::new(error.kind(), "the compressed file is cut off or damaged")
+            }
+            _ => error,
+        })
     }
 }
 
@@ -183,7 +199,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let packed = gzip(b"1 2 3 4 5 6 7 8 9 10\n".repeat(1000).as_slice());
         std::fs::write(folder.path().join("cut.gz"), &packed[..packed.len() / 2]).unwrap();
-        assert!(read(&Files::beside(folder.path()), "cut.gz").is_err());
+        let files = Files::beside(folder.path());
+        let sentence = "the compressed file is cut off or damaged";
+        assert_eq!(read(&files, "cut.gz").unwrap_err(), sentence);
+        std::fs::write(folder.path().join("bad.gz"), [&packed[..20], &[0xff; 40]].concat()).unwrap();
+        assert_eq!(read(&files, "bad.gz").unwrap_err(), sentence);
     }
 
     #[test]

@@ -205,6 +205,9 @@ pub(crate) fn writing_failed(shown: &str, what: &str, error: &io::Error) -> Stri
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             format!("{shown}: {what} cannot be made, because a file stands where a folder must be")
         }
+        io::ErrorKind::NotFound => {
+            format!("{shown}: {what} cannot be written, because its folder does not exist")
+        }
         _ => format!("{shown}: {what} cannot be written ({error})"),
     }
 }

@@ -82,6 +82,23 @@ pub struct Model {
     pub load: Option<f64>,
 }
 
+/// Why a log could not be made, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// What was asked for, or the log that is read, is wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// The file cannot be written.
+    #[error("{0}")]
+    Unwritten(String),
+}
+
+impl From<String> for TraceError {
+    fn from(sentence: String) -> TraceError {
+        TraceError::Wrong(sentence)
+    }
+}
+
 /// The statistics of a log.
 ///
 /// # Errors
@@ -101,7 +118,7 @@ pub fn info(path: &Path) -> Result<Statistics, String> {
 /// # Errors
 /// One sentence: a line that cannot be read, a log that is left without jobs, a file that cannot be
 /// written. Nothing is written then.
-pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, String> {
+pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, TraceError> {
     let shown = input.display().to_string();
     let reader = Files::default().text(&shown).map_err(|error| error.0)?;
     let mut header = Header::default();
@@ -140,10 +157,10 @@ pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, Stri
     done.cut = (usable - kept.len()) as u64;
     done.jobs = kept.len() as u64;
     if kept.is_empty() {
-        return Err(format!(
+        return Err(TraceError::Wrong(format!(
             "{shown}: no job is left to write: {usable} of its {} lines are jobs",
             done.lines
-        ));
+        )));
     }
     for (record, job) in &mut kept {
         scale(record, cut);
@@ -160,7 +177,7 @@ pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, Stri
 ///
 /// # Errors
 /// One sentence: arguments that the model has no jobs for, or a file that cannot be written.
-pub fn generate(output: &Path, model: &Model) -> Result<Statistics, String> {
+pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let mut kept = generated(model)?;
     if let Some(load) = model.load {
         stretch(&mut kept, load, model.processors)?;
@@ -187,7 +204,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, String> {
     );
     add("Note", "requested times are run times".to_owned());
     write(output, &header, &kept)?;
-    info(output)
+    Ok(info(output)?)
 }
 
 fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
@@ -296,7 +313,7 @@ fn story(cut: &Cut, done: &Converted) -> String {
     steps.join("; ")
 }
 
-fn write(output: &Path, header: &Header, kept: &[(Record, Job)]) -> Result<(), String> {
+fn write(output: &Path, header: &Header, kept: &[(Record, Job)]) -> Result<(), TraceError> {
     let name = output.to_string_lossy().to_lowercase();
     let in_memory = "writing to memory cannot fail";
     let text = if name.trim_end_matches(".gz").ends_with(".csv") {
@@ -318,7 +335,7 @@ fn write(output: &Path, header: &Header, kept: &[(Record, Job)]) -> Result<(), S
     } else {
         text
     };
-    write_whole(output, &bytes)
+    write_whole(output, &bytes).map_err(TraceError::Unwritten)
 }
 
 /// As the `table` workload reads it.
@@ -351,7 +368,7 @@ mod tests {
         3 60 -1 -1 3 -1 -1 -1 -1 -1 5 5 -1 -1 -1 -1 -1 -1\n\
         4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n";
 
-    fn converted(cut: &Cut, name: &str) -> (Result<Converted, String>, String) {
+    fn converted(cut: &Cut, name: &str) -> (Result<Converted, TraceError>, String) {
         let folder = tempfile::tempdir().unwrap();
         let (input, output) = (folder.path().join("log.swf"), folder.path().join(name));
         fs::write(&input, LOG).unwrap();
@@ -407,6 +424,7 @@ mod tests {
         assert!(
             nothing
                 .unwrap_err()
+                .to_string()
                 .ends_with("log.swf: no job is left to write: 3 of its 4 lines are jobs")
         );
         assert_eq!(text, "");
@@ -445,12 +463,12 @@ mod tests {
         assert_ne!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
         model.load = Some(1e-14);
         assert_eq!(
-            generate(&b, &model).unwrap_err(),
+            generate(&b, &model).unwrap_err().to_string(),
             "500 jobs cannot be spread to a load of 0.00000000000001"
         );
         model.jobs = 1 << 40;
         assert_eq!(
-            generate(&b, &model).unwrap_err(),
+            generate(&b, &model).unwrap_err().to_string(),
             "1099511627776 jobs are asked for, but must be from 1 to 10000000"
         );
         model.jobs = 500;

@@ -40,7 +40,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
         runtime_scale: arguments.runtime_scale,
         arrival_scale: arguments.arrival_scale,
     };
-    let done = convert(&arguments.input, &arguments.output, &cut).map_err(Stop::Wrong)?;
+    let done = convert(&arguments.input, &arguments.output, &cut)?;
     out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
     let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
     for (number, what) in [
@@ -65,7 +65,7 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         classes: arguments.classes.clone(),
         load: arguments.load,
     };
-    let statistics = generate(&arguments.output, &model).map_err(Stop::Wrong)?;
+    let statistics = generate(&arguments.output, &model)?;
     out.line(&format!("{}: {}", arguments.output.display(), gist(&statistics)))
 }
 

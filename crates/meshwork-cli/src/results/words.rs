@@ -40,7 +40,7 @@ fn component(table: &Table) -> String {
             (own, _) if own == key => {}
             ("dims", Value::Array(list)) if key == "topology" => words.push(sides(list)),
             ("dims" | "processors" | "dimension", _) if key == "topology" => {
-                words.push(shown(value))
+                words.push(shown(value));
             }
             (_, Value::Table(inner)) => parameters.push(format!("{name}={}", component(inner))),
             _ => parameters.push(format!("{name}={}", shown(value))),

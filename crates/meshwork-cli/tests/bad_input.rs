@@ -1,0 +1,388 @@
+//! Bad input: one clear sentence, the right exit status, and nothing else lost.
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::{Said, command, line, meshwork, said, skip};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// A study of a log on a small mesh.
+const LOG: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
+                   [workload]\nname = 'swf'\npath = 'good.swf'\n\
+                   [measure]\nmetrics = ['wait', 'finished', 'refused']\n";
+
+/// A study of random jobs.
+const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
+                     [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+                     runtimes = { name = 'exponential', mean = 5.0 }\n\
+                     [measure]\njobs = 50\nmetrics = ['wait']\n";
+
+/// A folder with a few studies and logs.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("log.toml", LOG.as_bytes());
+    write("drawn.toml", DRAWN.as_bytes());
+    let good = line(1, 0, 10, 4, 20) + &line(2, 5, 10, 16, 20);
+    write("good.swf", good.as_bytes());
+    write(
+        "letters.swf",
+        format!("; a log\n{good}3 6 -1 ten 4 -1 -1 4 20 -1 1 1 -1 -1 -1 -1 -1 -1\n").as_bytes(),
+    );
+    write("three.swf", format!("{good}1 2 3\n").as_bytes());
+    write("wide.swf", format!("{good}{}", line(3, 6, 10, 17, 20)).as_bytes());
+    let long: String = (1..2000).map(|i| line(i, 97 * i, i * i % 89, 1 + i % 16, 100)).collect();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(long.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    write("cut.swf.gz", &packed[..packed.len() / 2]);
+    fs::create_dir(folder.path().join("directory")).unwrap();
+    folder
+}
+
+fn run(folder: &Path, arguments: &str) -> Said {
+    let arguments: Vec<&str> = ["run"].into_iter().chain(arguments.split(' ')).collect();
+    meshwork(folder, &arguments)
+}
+
+/// The only line on standard error, without the word before it.
+fn sentence(said: &Said) -> &str {
+    let line = said.err.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
+    let line = line.strip_suffix('\n').unwrap();
+    assert!(!line.contains('\n'), "{said:?}");
+    line
+}
+
+#[test]
+fn a_request_that_is_wrong_is_refused_in_one_sentence() {
+    let folder = folder();
+    let path = folder.path();
+    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    write("empty.toml", "");
+    write("broken.toml", "seed = 1\nname = = 'a'\n");
+    write("zero.toml", &DRAWN.replace("[4, 4]", "[0]"));
+    write("key.toml", &format!("replication = 3\n{DRAWN}"));
+    write("name.toml", &format!("scheduler = 'eazy'\n{DRAWN}"));
+    write("metric.toml", &DRAWN.replace("'wait'", "'waits'"));
+    write("list.toml", &format!("{DRAWN}[sweep]\nseed = []\n"));
+    write("huge.toml", &DRAWN.replace("[4, 4]", "[1000000, 1000000]"));
+    write("idle.toml", &DRAWN.replace("load = 0.5", "load = 0"));
+    let thousand: Vec<String> = (1..=1000).map(|i| i.to_string()).collect();
+    let thousand = thousand.join(", ");
+    write(
+        "billion.toml",
+        &format!(
+            "{DRAWN}[sweep]\nseed = [{thousand}]\n\"workload.load\" = [{thousand}]\n\"measure.jobs\" = [{thousand}]\n"
+        ),
+    );
+    for (arguments, expected) in [
+        ("none.toml", "none.toml: there is no such file"),
+        ("directory", "directory: this is a directory, but must be a file"),
+        (
+            "log.toml --set workload.path=none.swf",
+            "--set workload.path=none.swf: none.swf: there is no such file",
+        ),
+        (
+            "log.toml --set workload.path=directory",
+            "--set workload.path=directory: directory: this is a directory, but must be a file",
+        ),
+        (
+            "empty.toml",
+            "empty.toml: `machine` is missing: a table with `topology`, or with `sites`, a list of such \
+             tables",
+        ),
+        ("broken.toml", "broken.toml:2: this is not TOML: extra `=`, expected nothing"),
+        (
+            "zero.toml",
+            "zero.toml:3: `machine.dims` is [0], but must be a list of whole numbers from 1 to 16777216",
+        ),
+        ("huge.toml", "huge.toml:3: a site has at most 16777216 processors, this one has more"),
+        (
+            "drawn.toml --set machine.topology=hypercube --set machine.dimension=40",
+            "--set machine.topology=hypercube: unknown key `dims` in `machine` (did you mean \
+             `dimension`? known: topology, dimension, speed, allocator)",
+        ),
+        (
+            "metric.toml",
+            "metric.toml:10: unknown metric `waits` (did you mean `wait`? known: wait, turnaround, \
+             service, bounded_slowdown, utilization, utilization_asked, queue_length, \
+             internal_fragmentation, external_fragmentation, throughput, makespan, max_wait, finished, \
+             refused, unusable)",
+        ),
+        ("list.toml", "list.toml:12: `sweep.seed` is [], but must be a list of at least one value"),
+        (
+            "billion.toml",
+            "billion.toml:11: `[sweep]` makes 1000000000 scenarios, but at most 1000000 can be run",
+        ),
+        (
+            "drawn.toml --set workload.laod=0.5",
+            "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: \
+             name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
+             first_jobs, split_above, runtime_scale, arrival_scale, shape)",
+        ),
+        ("drawn.toml --set seed", "`--set seed` has no `=`: write `--set KEY=VALUE`"),
+        (
+            "drawn.toml drawn.toml --out out",
+            "drawn.toml: another of the studies has this name, and both would be kept in out/drawn: run \
+             them one by one, each with an `--out` of its own",
+        ),
+        ("drawn.toml --out good.swf", "good.swf: this is a file, but must be a folder for results"),
+        (
+            "drawn.toml --out good.swf/results",
+            "good.swf/results: this folder cannot be made, because a file stands where a folder must be",
+        ),
+    ] {
+        let said = run(path, arguments);
+        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
+    }
+    for (file, beginning) in [
+        (
+            "key.toml",
+            "key.toml:1: unknown key `replication` (did you mean `replications`? known: seed, ",
+        ),
+        (
+            "name.toml",
+            "name.toml:1: unknown scheduler `eazy` (did you mean `easy`? known: fcfs, sjf, ",
+        ),
+        ("idle.toml", "idle.toml:6: `workload.load` is 0, but must be a number above 0"),
+    ] {
+        let said = run(path, file);
+        assert!(sentence(&said).starts_with(beginning), "{said:?}");
+        assert_eq!(said.status, Some(2));
+    }
+}
+
+#[test]
+fn arguments_that_are_wrong_are_refused() {
+    let folder = folder();
+    for (arguments, beginning) in [
+        (
+            "drawn.toml --threads 0",
+            "error: invalid value '0' for '--threads <N>': must be a whole number from 1 to 1024; leave \
+             it out for one thread for each processor\n",
+        ),
+        ("drawn.toml --threads 2000000", "error: invalid value '2000000' for '--threads <N>': "),
+        ("drawn.toml --thread 2", "error: unexpected argument '--thread' found\n"),
+        (
+            "drawn.toml --quiet --json",
+            "error: the argument '--quiet' cannot be used with '--json'\n",
+        ),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert!(said.err.starts_with(beginning), "{said:?}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
+    }
+}
+
+#[test]
+fn a_log_that_breaks_off_fails_its_run_and_no_other() {
+    let folder = folder();
+    for (log, what) in [
+        ("letters.swf", "letters.swf:4: field 4 (run time) is `ten`, but must be a number"),
+        (
+            "three.swf",
+            "three.swf:3: a line of a log in the Standard Workload Format has 18 fields, this one has 3",
+        ),
+    ] {
+        let said = run(folder.path(), &format!("log.toml --set workload.path={log}"));
+        assert_eq!(sentence(&said), format!("log.toml: the run of replication 0 failed: {what}"));
+        assert_eq!(said.status, Some(1));
+        assert!(
+            said.out.ends_with("no run came to its end: there is nothing to show\n"),
+            "{said:?}"
+        );
+    }
+    let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz");
+    let beginning = "log.toml: the run of replication 0 failed: cut.swf.gz: the compressed file is cut off or \
+         damaged after line ";
+    assert!(sentence(&said).starts_with(beginning), "{said:?}");
+    assert_eq!(said.status, Some(1));
+
+    let study = format!("{LOG}[sweep]\n\"workload.path\" = ['letters.swf', 'good.swf']\n");
+    fs::write(folder.path().join("both.toml"), study).unwrap();
+    let said = run(folder.path(), "both.toml --out out");
+    assert_eq!(
+        sentence(&said),
+        "both.toml: the run of workload.path = letters.swf, replication 0 failed: letters.swf:4: field 4 \
+         (run time) is `ten`, but must be a number"
+    );
+    assert_eq!(said.status, Some(1));
+    let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
+    // The second job waits for the first, which ends 5 after it came.
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["good.swf", "2.5", "±", "32", "2", "0"]
+    );
+    let stored = fs::read_to_string(folder.path().join("out/runs.jsonl")).unwrap();
+    assert_eq!(stored.lines().count(), 1);
+}
+
+#[test]
+fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
+    let folder = folder();
+    let means = |log: &str| -> serde_json::Value {
+        let said = run(folder.path(), &format!("log.toml --json --set workload.path={log}"));
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        serde_json::from_str(said.out.trim()).unwrap()
+    };
+    let (good, wide) = (means("good.swf"), means("wide.swf"));
+    assert_eq!(wide["metrics"]["refused"]["mean"], 1.0);
+    for same in ["wait", "finished"] {
+        assert_eq!(wide["metrics"][same], good["metrics"][same]);
+    }
+    let said = run(folder.path(), "log.toml --set workload.path=wide.swf");
+    assert!(
+        said.out.ends_with(
+            "\nnote: 1 job was refused: it would not fit even the empty machine, or its scheduler \
+             turned it away\n"
+        ),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn more_load_than_the_machine_can_carry_runs() {
+    let folder = folder();
+    let said = run(folder.path(), "drawn.toml --set workload.load=5");
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn traces_and_lists_are_refused_in_one_sentence_too() {
+    let folder = folder();
+    for (arguments, expected, status) in [
+        (
+            "trace info letters.swf",
+            "letters.swf:4: field 4 (run time) is `ten`, but must be a number",
+            2,
+        ),
+        ("trace info directory", "directory: this is a directory, but must be a file", 2),
+        ("trace convert none.swf out.swf", "none.swf: there is no such file", 2),
+        (
+            "trace convert good.swf out.swf --from 100",
+            "good.swf: no job is left to write: 2 of its 2 lines are jobs",
+            2,
+        ),
+        (
+            "trace convert good.swf nowhere/out.swf",
+            "nowhere/out.swf: this file cannot be written, because its folder does not exist",
+            1,
+        ),
+        (
+            "trace generate out.swf --jobs 1000000000000",
+            "1000000000000 jobs are asked for, but must be from 1 to 10000000",
+            2,
+        ),
+        (
+            "trace generate out.swf --processors 100000000",
+            "`lublin.processors` is 100000000, but must be a whole number from 1 to 16777216",
+            2,
+        ),
+        (
+            "list alocator",
+            "unknown kind `alocator` (did you mean `allocator`? known: topology, workload, size, runtime, \
+             scheduler, selector, sizing, allocator, network, metric)",
+            2,
+        ),
+        (
+            "list selector frist_fit",
+            "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit)",
+            2,
+        ),
+        ("check directory", "directory/runs.jsonl: there is no such file", 2),
+        ("show none.toml", "none.toml: there is no such file", 2),
+    ] {
+        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!((said.status, said.out.as_str()), (Some(status), ""), "{arguments}");
+    }
+    for (arguments, reason) in [
+        (
+            "--runtime-scale 0",
+            "'0' for '--runtime-scale <X>': must be a number above 0 and at most 1e15",
+        ),
+        (
+            "--arrival-scale nan",
+            "'nan' for '--arrival-scale <X>': must be a number above 0 and at most 1e15",
+        ),
+        ("--from inf", "'inf' for '--from <T>': must be a number from 0 to 1e15"),
+        ("--until 1e308", "'1e308' for '--until <T>': must be a number from 0 to 1e15"),
+    ] {
+        let arguments = format!("trace convert good.swf out.swf {arguments}");
+        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        assert!(said.err.starts_with(&format!("error: invalid value {reason}")), "{said:?}");
+        assert_eq!(said.status, Some(2));
+    }
+    assert!(!folder.path().join("out.swf").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_standard_output_is_told() {
+    let folder = folder();
+    for arguments in [["run", "drawn.toml"], ["show", "drawn.toml"], ["list", "metric"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(folder.path(), &arguments).stdout(full).output().unwrap();
+        let said = said(&output);
+        assert_eq!(sentence(&said), "standard output cannot be written, the disk is full");
+        assert_eq!(said.status, Some(1));
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["list", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let said = said(&child.wait_with_output().unwrap());
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+}
+
+/// The disk is a small one in memory, which only an administrator can make; elsewhere the test is
+/// skipped.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
+    let folder = folder();
+    let path = folder.path();
+    let study = DRAWN.replace("jobs = 50", "jobs = 500") + "[sweep]\nseed = [1, 2, 3, 4]\n";
+    fs::write(path.join("many.toml"), format!("replications = 50\n{study}")).unwrap();
+    let elsewhere = run(path, "many.toml --out elsewhere");
+    assert_eq!(elsewhere.status, Some(0));
+    fs::create_dir(path.join("small")).unwrap();
+    // In a name space of its own, so that the mount goes with the last process that sees it.
+    let script = "mount -t tmpfs -o size=64k none small || exit 99
+        \"$0\" run many.toml --out small/out; echo \"status $?\"
+        rm -f small/out/experiment.toml; wc -l < small/out/runs.jsonl; tail -c 1 small/out/runs.jsonl | wc -l";
+    let output = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", script, env!("CARGO_BIN_EXE_meshwork")])
+        .current_dir(path)
+        .output();
+    let Ok(output) = output else { return skip("there is no `unshare` here") };
+    if output.status.code() != Some(0) {
+        return skip("a small disk cannot be mounted here");
+    }
+    let said = said(&output);
+    let lines: Vec<&str> = said.out.lines().collect();
+    let at = lines.iter().position(|line| *line == "status 1").expect("it fails");
+    // The results are those of a large disk, whatever could be kept.
+    let table = |text: &str| text.split("\nwritten to").next().unwrap().to_owned();
+    assert_eq!(table(&said.out), table(&elsewhere.out));
+    let errors: Vec<&str> = said.err.lines().collect();
+    assert_eq!(
+        errors[0],
+        "error: small/out/runs.jsonl: this file cannot be written, the disk is full"
+    );
+    let kept: usize = lines[at + 1].trim().parse().unwrap();
+    assert!((1..200).contains(&kept), "{kept} runs are kept");
+}
