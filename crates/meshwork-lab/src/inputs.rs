@@ -202,7 +202,8 @@ mod tests {
         let files = Files::beside(folder.path());
         let sentence = "the compressed file is cut off or damaged";
         assert_eq!(read(&files, "cut.gz").unwrap_err(), sentence);
-        std::fs::write(folder.path().join("bad.gz"), [&packed[..20], &[0xff; 40]].concat()).unwrap();
+        std::fs::write(folder.path().join("bad.gz"), [&packed[..20], &[0xff; 40]].concat())
+            .unwrap();
         assert_eq!(read(&files, "bad.gz").unwrap_err(), sentence);
     }
 

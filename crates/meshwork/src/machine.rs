@@ -138,7 +138,7 @@ impl Placement {
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
         let mut clear = true;
         self.for_each_run(grid, |start, count| {
-            clear = clear && set.is_clear_of_range(start, count)
+            clear = clear && set.is_clear_of_range(start, count);
         });
         clear
     }

@@ -314,7 +314,7 @@ mod tests {
             let mut added = set.clone();
             added.insert_range(start, count);
             same(&added, &nodes.union(&range).copied().collect());
-            let mut removed = set.clone();
+            let mut removed = set;
             removed.remove_range(start, count);
             same(&removed, &nodes.difference(&range).copied().collect());
         }

@@ -213,12 +213,9 @@ impl Grid {
     #[must_use]
     pub fn node(&self, coordinates: &[u32]) -> Node {
         assert_eq!(coordinates.len(), self.dimensions(), "one coordinate for each dimension");
-        let mut node = 0;
-        for d in 0..self.dimensions() {
-            assert!(coordinates[d] < self.sides[d], "a coordinate is below its side");
-            node += coordinates[d] * self.strides[d];
-        }
-        node
+        let below = coordinates.iter().zip(&self.sides).all(|(at, side)| at < side);
+        assert!(below, "a coordinate is below its side");
+        coordinates.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum()
     }
 
     /// The coordinate of a node along one dimension.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{job, run, scenario, submissions};
 use meshwork::engine::RunError;
-use meshwork::job::{Job, Request};
+use meshwork::job::{Job, Request, Time};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
 
@@ -100,7 +100,7 @@ fn an_end_by_time_counts_from_the_first_arrival() {
         three_jobs().into_iter().map(|job| Job { arrival: job.arrival + 100.0, ..job }).collect();
     for (jobs, end) in [(three_jobs(), 12.0), (later, 112.0)] {
         let (outcome, _) = run(&flat("measure = { time = 12 }"), jobs);
-        assert_eq!(outcome.end.units(), end);
+        assert_eq!(outcome.end, Time::new(end));
         assert_values(
             &outcome,
             &[("utilization", 28.0 / 48.0), ("finished", 1.0), ("wait", 0.0), ("makespan", 10.0)],

@@ -64,9 +64,9 @@ impl FreeBases {
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let fits = self.narrow(grid, free, sides);
         if fits && !grid.is_wrapped() {
-            for d in 0..grid.dimensions() {
-                let mut masks = self.below_edge.borrow_mut();
-                self.bases.intersect(below_edge(&mut masks, grid, d, sides[d] - 1));
+            let mut masks = self.below_edge.borrow_mut();
+            for (d, side) in sides.iter().enumerate() {
+                self.bases.intersect(below_edge(&mut masks, grid, d, side - 1));
             }
         }
         &self.bases

@@ -282,7 +282,7 @@ impl<'a> Cluster<'a> {
                 let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
                 return Some(Reservation { at, span, stretch, site, hold });
             }
-            at = (*ends.peek()?).0.max(self.now);
+            at = ends.peek()?.0.max(self.now);
             while let Some((_, key)) = ends.next_if(|(end, _)| *end <= at) {
                 let running = &self.running[key.slot as usize];
                 if running.site == site {
