@@ -23,6 +23,10 @@ pub struct Setup {
     pub time: Option<f64>,
 }
 
+/// The most jobs that may wait at once: more than any log holds, and few enough for the memory. A
+/// queue beyond it has no mean worth knowing.
+pub const MOST_WAITING: usize = 4_000_000;
+
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
@@ -32,6 +36,12 @@ pub enum RunError {
     /// A strategy broke its contract: a bug, which is reported and never simulated on.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
+    /// The queue grew beyond all measure.
+    #[error(
+        "more than {MOST_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
+         them"
+    )]
+    Overload,
 }
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
@@ -41,7 +51,8 @@ pub enum RunError {
 /// takes no time leaves before the next pass of the same instant.
 ///
 /// # Errors
-/// If the workload cannot be read on, or a strategy breaks its contract.
+/// If the workload cannot be read on, a strategy breaks its contract, or more than
+/// [`MOST_WAITING`] jobs wait at once.
 ///
 /// # Complexity
 /// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
@@ -72,6 +83,9 @@ pub fn simulate(
         cluster.depart_all();
         while let Some(job) = next.take_if(|job| job.arrival == instant) {
             cluster.arrive(job);
+            if cluster.waiting_jobs() > MOST_WAITING {
+                return Err(RunError::Overload);
+            }
             next = pull(&mut jobs, &mut cluster)?;
         }
         if cluster.is_done() {

@@ -99,7 +99,7 @@ mod tests {
             }
             let enough = |t: u32| (t..(t + span).max(t + 1)).all(|t| array[t as usize] >= count as i64);
             // It begins with a step, and steps are made where something changes.
-            let is_step = |t: u32| profile.steps.iter().any(|&(from, _)| from.units() == f64::from(t));
+            let is_step = |t: u32| profile.steps.iter().any(|&(from, _)| from == Time::new(f64::from(t)));
             let expected = (5.max(begin)..31).find(|&t| is_step(t) && enough(t));
             let found = profile.earliest(Time::new(f64::from(begin)), count, f64::from(span)).map(Time::units);
             prop_assert_eq!(found, expected.map(f64::from));
