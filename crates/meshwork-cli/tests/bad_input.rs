@@ -108,7 +108,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ),
         (
             "metric.toml",
-            "metric.toml:10: unknown metric `waits` (did you mean `wait`? known: wait, turnaround, \
+            "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, turnaround, \
              service, bounded_slowdown, utilization, utilization_asked, queue_length, \
              internal_fragmentation, external_fragmentation, throughput, makespan, max_wait, finished, \
              refused, unusable)",

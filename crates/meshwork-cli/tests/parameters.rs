@@ -4,8 +4,10 @@
 mod common;
 
 use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use common::{line, meshwork};
+use common::{Said, command, line, meshwork, said};
 use meshwork::registry::{About, Default, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
@@ -16,6 +18,12 @@ const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 
 /// What some may be.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
+
+/// Why a run with such numbers may be given up.
+const GIVEN_UP: [&str; 2] = [
+    "failed: more than 4000000 jobs wait at once: ",
+    "failed: `workload.from` is 1000000000000000, but none of the first 10000000 jobs arrives that late",
+];
 
 /// A value that this kind of parameter may have.
 fn sample(kind: &Kind) -> Value {
@@ -116,6 +124,21 @@ fn everywhere() -> Vec<(String, Table)> {
     all
 }
 
+/// What a command says, unless it goes on for so long that it may never end.
+fn within_a_minute(mut command: Command, what: &str) -> Said {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut waits = 0;
+    while child.try_wait().unwrap().is_none() {
+        waits += 1;
+        if waits > 30_000 {
+            child.kill().unwrap();
+            panic!("{what} does not come to an end");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    said(&child.wait_with_output().unwrap())
+}
+
 #[test]
 fn no_number_anywhere_makes_it_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +153,8 @@ fn no_number_anywhere_makes_it_panic() {
         write("study.toml", &text);
         let run = |value: &str| {
             let setting = format!("{path}={value}");
-            meshwork(folder.path(), &["run", "study.toml", "--threads", "1", "--set", &setting])
+            let arguments = ["run", "study.toml", "--threads", "1", "--set", &setting];
+            within_a_minute(command(folder.path(), &arguments), &setting)
         };
         let key = path.rsplit('.').next().unwrap();
         for value in NEVER.iter().chain(&PERHAPS) {
@@ -147,6 +171,11 @@ fn no_number_anywhere_makes_it_panic() {
                     );
                     assert!(said.err.contains(key), "{}", context());
                     assert_eq!(said.err.lines().count(), 1, "{}", context());
+                }
+                // What would take for ever is given up.
+                Some(1) => {
+                    let is_told = GIVEN_UP.iter().any(|reason| said.err.contains(reason));
+                    assert!(is_told && !NEVER.contains(value), "{}", context());
                 }
                 _ => panic!("{}", context()),
             }

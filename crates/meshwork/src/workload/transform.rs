@@ -5,6 +5,9 @@ use crate::registry::{Default, Kind, Param, Params, Range, entry};
 
 use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
 
+/// How many jobs `from` passes over before it is given up.
+const MOST_PASSED_OVER: u64 = 10_000_000;
+
 /// Parameters that every workload has besides its own.
 pub(super) const PARAMS: &[Param] = &[
     Param {
@@ -77,9 +80,20 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
             .into());
     }
     if let Some(from) = from {
-        jobs = Box::new(jobs.filter(move |item| match item {
-            Ok(Submission::Job(job)) => job.arrival.units() >= from,
-            _ => true,
+        let path = params.path().to_owned();
+        let mut passed_over = 0;
+        jobs = Box::new(jobs.filter_map(move |item| match item {
+            Ok(Submission::Job(job)) if job.arrival.units() < from => {
+                passed_over += 1;
+                // A workload without an end may take for ever to get there.
+                (passed_over == MOST_PASSED_OVER).then(|| {
+                    Err(WorkloadError(format!(
+                        "`{path}.from` is {from}, but none of the first {MOST_PASSED_OVER} jobs \
+                         arrives that late"
+                    )))
+                })
+            }
+            item => Some(item),
         }));
     }
     if let Some(until) = until {
