@@ -113,10 +113,10 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              internal_fragmentation, external_fragmentation, throughput, makespan, max_wait, finished, \
              refused, unusable)",
         ),
-        ("list.toml", "list.toml:12: `sweep.seed` is [], but must be a list of at least one value"),
+        ("list.toml", "list.toml:13: `sweep.seed` is [], but must be a list of at least one value"),
         (
             "billion.toml",
-            "billion.toml:11: `[sweep]` makes 1000000000 scenarios, but at most 1000000 can be run",
+            "billion.toml:12: `[sweep]` makes 1000000000 scenarios, but at most 1000000 can be run",
         ),
         (
             "drawn.toml --set workload.laod=0.5",

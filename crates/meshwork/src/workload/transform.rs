@@ -1,7 +1,7 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Range, entry};
+use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry};
 
 use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
 
@@ -63,22 +63,10 @@ pub(super) const PARAMS: &[Param] = &[
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
 pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions, BuildError> {
+    let most = check(params, setting)?;
     let mut jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        return Err(params
-            .problem(
-                "until",
-                format!(
-                    "`{0}.until` is {until}, but must be above `{0}.from`, which is {from}",
-                    params.path()
-                ),
-            )
-            .into());
-    }
     if let Some(from) = from {
         let path = params.path().to_owned();
         let mut passed_over = 0;
@@ -105,21 +93,7 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
     if let Some(left) = params.get_integer("first_jobs") {
         jobs = Box::new(FirstJobs { jobs, left });
     }
-    if let Some(share) = params.get_number("split_above") {
-        let nodes = setting.largest().grid().nodes();
-        let most = libm::floor(share * f64::from(nodes)) as u32;
-        if most == 0 {
-            return Err(params
-                .problem(
-                    "split_above",
-                    format!(
-                        "`{}.split_above` is {share}, but must leave a job at least one of the \
-                         {nodes} processors of the largest site",
-                        params.path()
-                    ),
-                )
-                .into());
-        }
+    if let Some(most) = most {
         jobs = Box::new(Split { jobs, most, rest: None });
     }
     let runtime_scale = params.number("runtime_scale");
@@ -139,6 +113,33 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
         }));
     }
     Ok(jobs)
+}
+
+/// What contradicts itself, which is found before any file is opened; returns the processors above
+/// which a job is split, if any is.
+fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
+    let path = params.path();
+    if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
+        && from >= until
+    {
+        return Err(params.problem(
+            "until",
+            format!("`{path}.until` is {until}, but must be above `{path}.from`, which is {from}"),
+        ));
+    }
+    let Some(share) = params.get_number("split_above") else { return Ok(None) };
+    let nodes = setting.largest().grid().nodes();
+    let most = libm::floor(share * f64::from(nodes)) as u32;
+    if most == 0 {
+        return Err(params.problem(
+            "split_above",
+            format!(
+                "`{path}.split_above` is {share}, but must leave a job at least one of the {nodes} \
+                 processors of the largest site"
+            ),
+        ));
+    }
+    Ok(Some(most))
 }
 
 /// Ends with the job after which there are enough; lines that are no jobs do not count.
@@ -197,7 +198,7 @@ impl Iterator for Split {
 mod tests {
     use crate::topology::Topology;
     use crate::workload::table::Row;
-    use crate::workload::{FAMILY, Inputs, Rows};
+    use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
 
     use super::*;
 
@@ -227,11 +228,15 @@ mod tests {
     }
 
     fn run(given: &str) -> Result<Vec<Submission>, BuildError> {
+        Ok(built(given, &Ten)?.map(Result::unwrap).collect())
+    }
+
+    fn built(given: &str, inputs: &dyn Inputs) -> Result<Submissions, BuildError> {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &Ten };
-        Ok(submissions(&params, &setting)?.map(Result::unwrap).collect())
+        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs };
+        submissions(&params, &setting)
     }
 
     fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
@@ -287,9 +292,10 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused_in_a_sentence() {
+    fn contradictions_are_refused_in_a_sentence_before_a_file_is_opened() {
         let sentence = |given: &str| {
-            run(&format!("name = 'table'\npath = 'x'\n{given}")).unwrap_err().to_string()
+            let given = format!("name = 'table'\npath = 'x'\n{given}");
+            built(&given, &NoInputs).map(drop).unwrap_err().to_string()
         };
         assert_eq!(
             sentence("from = 5\nuntil = 5"),
@@ -299,6 +305,21 @@ mod tests {
             sentence("split_above = 0.05"),
             "`workload.split_above` is 0.05, but must leave a job at least one of the 10 processors \
              of the largest site"
+        );
+    }
+
+    #[test]
+    fn what_an_endless_workload_never_reaches_is_given_up() {
+        let given = "name = 'synthetic'\nload = 1\nsizes = 'uniform'\nfrom = 1e15\n\
+                     runtimes = { name = 'constant', value = 1 }";
+        let mut jobs = built(given, &NoInputs).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            jobs.next(),
+            Some(Err(WorkloadError(
+                "`workload.from` is 1000000000000000, but none of the first 10000000 jobs arrives that \
+                 late"
+                    .to_owned()
+            )))
         );
     }
 
