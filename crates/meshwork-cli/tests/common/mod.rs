@@ -6,40 +6,46 @@ use std::process::{Command, Output};
 
 /// What a command said.
 #[derive(Debug)]
-pub struct Said {
+pub(crate) struct Said {
     /// Its exit status; `None` where a signal ended it.
-    pub status: Option<i32>,
+    pub(crate) status: Option<i32>,
     /// Standard output.
-    pub out: String,
+    pub(crate) out: String,
     /// Standard error.
-    pub err: String,
+    pub(crate) err: String,
 }
 
 /// A command that is not yet started, in this folder.
-pub fn command(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
     command.args(arguments).current_dir(folder);
     command
 }
 
 /// Runs `meshwork` in a folder.
-pub fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
+pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
     said(&command(folder, arguments).output().expect("the binary starts"))
 }
 
 /// What a command that has ended said.
-pub fn said(output: &Output) -> Said {
+pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     Said { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
 /// The folder of examples.
-pub fn examples() -> PathBuf {
+pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
 /// A line of a log: job, submit, run time, processors, requested time.
-pub fn line(number: i64, submit: i64, run_time: i64, processors: i64, requested: i64) -> String {
+pub(crate) fn line(
+    number: i64,
+    submit: i64,
+    run_time: i64,
+    processors: i64,
+    requested: i64,
+) -> String {
     format!(
         "{number} {submit} -1 {run_time} {processors} -1 -1 {processors} {requested} -1 1 1 -1 -1 -1 -1 -1 -1\n"
     )
@@ -47,6 +53,6 @@ pub fn line(number: i64, submit: i64, run_time: i64, processors: i64, requested:
 
 /// Says that a test could not test.
 #[expect(clippy::print_stderr, reason = "a test that skips must say so")]
-pub fn skip(why: &str) {
+pub(crate) fn skip(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
