@@ -9,7 +9,7 @@ use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::nodeset::NodeSet;
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::registry::Named;
+use meshwork::registry::{Kind, Named};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
 use meshwork::shape::{ShapeRule, shaped};
@@ -32,18 +32,21 @@ fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     all
 }
 
-/// The cross product of all choices of all choice parameters.
+/// The cross product of all choices of all parameters that are words or flags.
 fn variants(entry: &AllocatorEntry) -> Vec<Table> {
     let mut tables = vec![Table::new()];
     for param in entry.about.params {
-        if let meshwork::registry::Kind::Choice(words) = param.kind {
-            let with = |table: &Table, word: &&str| {
-                let mut table = table.clone();
-                table.insert(param.name.to_owned(), Value::String((*word).to_owned()));
-                table
-            };
-            tables = tables.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
-        }
+        let choices: Vec<Value> = match param.kind {
+            Kind::Choice(words) => words.iter().map(|w| Value::String((*w).to_owned())).collect(),
+            Kind::Flag => vec![Value::Boolean(false), Value::Boolean(true)],
+            _ => continue,
+        };
+        let with = |table: &Table, choice: &Value| {
+            let mut table = table.clone();
+            table.insert(param.name.to_owned(), choice.clone());
+            table
+        };
+        tables = tables.iter().flat_map(|t| choices.iter().map(move |c| with(t, c))).collect();
     }
     tables
 }

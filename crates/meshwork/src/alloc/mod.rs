@@ -1,10 +1,16 @@
 //! Allocators: which free processors of a site a job gets.
 
-mod bases;
 pub mod first_fit;
+pub mod best_fit;
 pub mod frame_sliding;
+pub mod boundary_search;
+pub mod corner_boundary_search;
 pub mod naive;
 pub mod orientation;
+mod bases;
+mod best_base;
+mod contact;
+mod peaks;
 
 pub use bases::FreeBases;
 
@@ -86,8 +92,14 @@ impl Named for AllocatorEntry {
 }
 
 /// Every allocator.
-pub static ALLOCATORS: &[&AllocatorEntry] =
-    &[&first_fit::ENTRY, &frame_sliding::ENTRY, &naive::ENTRY];
+pub static ALLOCATORS: &[&AllocatorEntry] = &[
+    &first_fit::ENTRY,
+    &best_fit::ENTRY,
+    &frame_sliding::ENTRY,
+    &boundary_search::ENTRY,
+    &corner_boundary_search::ENTRY,
+    &naive::ENTRY,
+];
 
 /// Allocators, as a family of names.
 pub static FAMILY: Family =
