@@ -6,7 +6,8 @@
 
 use crate::job::{Job, Time};
 use crate::machine::{Placement, Site};
-use crate::offer::{ManagedSite, Offers, Proposal, offer};
+use crate::offer::{ManagedSite, Offers, Proposal, QueueView, offer};
+use crate::rng::Stream;
 use crate::select::Selector;
 use crate::sizing::Sizing;
 
@@ -15,18 +16,20 @@ pub struct Facility {
     sites: Vec<ManagedSite>,
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
+    stream: Stream,
 }
 
 impl Facility {
-    /// A facility of at least one site.
+    /// A facility of at least one site. The selector draws from `stream`, if it draws at all.
     #[must_use]
     pub fn new(
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
         selector: Box<dyn Selector>,
+        stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector }
+        Facility { sites, sizing, selector, stream }
     }
 
     /// Every site.
@@ -35,14 +38,16 @@ impl Facility {
         &self.sites
     }
 
-    /// Where the job would go now: selector, sizing and allocator have their say.
-    pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
-        let Facility { sites, sizing, selector } = self;
+    /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
+    /// their say.
+    pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
+        let Facility { sites, sizing, selector, stream } = self;
         // A selector has nothing to select on a machine of one site.
         if let [only] = sites.as_mut_slice() {
             return offer(only, 0, sizing.as_mut(), job, now);
         }
-        selector.select(job, &mut Offers { job, now, sites, sizing: sizing.as_mut() })
+        let mut offers = Offers { job, now, sites, sizing: sizing.as_mut(), queue };
+        selector.select(job, &mut offers, stream)
     }
 
     /// The fewest processors with which the job could ever be started.
@@ -97,6 +102,7 @@ impl Facility {
             sites: self.sites.iter().map(ManagedSite::fork).collect(),
             sizing: self.sizing.fork(),
             selector: self.selector.fork(),
+            stream: self.stream.clone(),
         }
     }
 }

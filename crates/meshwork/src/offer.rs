@@ -1,8 +1,15 @@
 //! What a site offers a job: a site with its allocator, and the places that it proposes.
 
+mod ahead;
+
+pub use ahead::Ahead;
+
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use smallvec::SmallVec;
 
 use crate::alloc::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Job, Request, Time};
@@ -52,24 +59,51 @@ impl ManagedSite {
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it.
     fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
-        if request.nodes() > u64::from(self.site.free_nodes()) {
+        let request = self.in_its_form(request)?;
+        self.allocator.choose(&request, &self.site, now, &mut self.stream)
+    }
+
+    /// The request in the form that the allocator asks for, if so many nodes are free.
+    fn in_its_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
+        let enough = |request: &Request| request.nodes() <= u64::from(self.site.free_nodes());
+        if !enough(request) {
             return None;
         }
         // A request that already has the form the allocator asks for needs no look-up.
-        let shape = match (self.asks, request) {
-            (Asks::Nodes, Request::Nodes(_)) => None,
+        match (self.asks, request) {
+            (Asks::Nodes, Request::Nodes(_)) => Some(Cow::Borrowed(request)),
             (Asks::Block, Request::Block(sides))
                 if sides.len() == self.site.grid().dimensions() =>
             {
-                None
+                Some(Cow::Borrowed(request))
             }
-            _ => Some(self.shape(request)?),
-        };
-        let shape = shape.as_ref().unwrap_or(request);
-        if shape.nodes() > u64::from(self.site.free_nodes()) {
-            return None;
+            _ => self.shape(request).filter(enough).map(Cow::Owned),
         }
-        self.allocator.choose(shape, &self.site, now, &mut self.stream)
+    }
+
+    /// How many nodes the job would hold if it were started here now; `None` without room for it.
+    ///
+    /// The answer of [`offer`], but nothing is drawn from the allocator's stream: whoever compares
+    /// sites before one of them is chosen leaves no trace.
+    fn room(&mut self, sizing: &mut dyn Sizing, job: &Job, now: Time) -> Option<u32> {
+        if self.finds == Finds::AnyNodes {
+            return self.room_among(self.site.free_nodes(), sizing, job);
+        }
+        sizing.sizes(&job.request).iter().find_map(|size| {
+            let request = self.in_its_form(&size.request)?;
+            let mut draws = self.stream.clone();
+            let placement = self.allocator.choose(&request, &self.site, now, &mut draws)?;
+            Some(placement.len())
+        })
+    }
+
+    /// How many of `free` nodes the job would hold, if any nodes will do here.
+    fn room_among(&self, free: u32, sizing: &mut dyn Sizing, job: &Job) -> Option<u32> {
+        let sizes = sizing.sizes(&job.request);
+        let held = sizes
+            .iter()
+            .find_map(|size| self.held(&size.request).filter(|&held| held <= u64::from(free)))?;
+        Some(held as u32) // no more than are free
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
@@ -124,15 +158,58 @@ pub struct Proposal {
     pub stretch: f64,
 }
 
-/// What a selector may ask: which site would take the job now, and where.
+/// A site that has room for a job now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// The index of the site.
+    pub site: usize,
+    /// How many of its processors there are.
+    pub nodes: u32,
+    /// How many of them are free.
+    pub free: u32,
+    /// How many of those the job would hold.
+    pub held: u32,
+    /// The site's speed.
+    pub speed: f64,
+}
+
+impl Room {
+    /// How many processors the job would leave free.
+    #[must_use]
+    pub fn left(&self) -> u32 {
+        self.free - self.held
+    }
+
+    /// The computing capacity that the job would consume: processors times their speed.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        f64::from(self.held) * self.speed
+    }
+}
+
+/// The sites that have room for a job, in their own order.
+pub type Rooms = SmallVec<[Room; 8]>;
+
+/// The queue in which a job waits, as whoever looks for a place for it may see it.
+pub trait QueueView {
+    /// The other jobs that wait, in order of arrival.
+    fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
+
+    /// Whether no job waited when the present instant began: all that wait were submitted at it.
+    fn was_empty(&self) -> bool;
+}
+
+/// What a selector may ask: which site would take the job now, and where; what else waits; and what
+/// would come next.
 pub struct Offers<'a> {
     pub(crate) job: &'a Job,
     pub(crate) now: Time,
     pub(crate) sites: &'a mut [ManagedSite],
     pub(crate) sizing: &'a mut dyn Sizing,
+    pub(crate) queue: &'a dyn QueueView,
 }
 
-impl Offers<'_> {
+impl<'a> Offers<'a> {
     /// How many sites there are.
     #[must_use]
     pub fn sites(&self) -> usize {
@@ -149,6 +226,39 @@ impl Offers<'_> {
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         offer(&mut self.sites[index], index, self.sizing, self.job, self.now)
     }
+
+    /// Every site that has room for the job. Looking changes nothing, not even the random numbers that
+    /// an allocator draws next.
+    pub fn rooms(&mut self) -> Rooms {
+        let Offers { job, now, sites, sizing, .. } = self;
+        rooms(sites.iter_mut().map(|managed| {
+            let held = managed.room(&mut **sizing, job, *now);
+            (&managed.site, managed.site.free_nodes(), held)
+        }))
+    }
+
+    /// The queue in which the job waits.
+    #[must_use]
+    pub fn queue(&self) -> &'a dyn QueueView {
+        self.queue
+    }
+
+    /// The sites as they would be if this and then that were started now.
+    #[must_use]
+    pub fn ahead(&mut self) -> Ahead<'_> {
+        Ahead::new(self.sites, self.sizing, self.now)
+    }
+}
+
+/// Those sites on which the job would hold something.
+fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
+    sites
+        .enumerate()
+        .filter_map(|(index, (site, free, held))| {
+            let held = held?;
+            Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
+        })
+        .collect()
 }
 
 pub(crate) fn offer(
