@@ -16,7 +16,7 @@ use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
-use crate::sizing::Sizing;
+use crate::sizing::{Crowd, Demand, Size, Sizing};
 
 /// A site and its allocator.
 pub struct ManagedSite {
@@ -57,53 +57,59 @@ impl ManagedSite {
         self.finds
     }
 
-    /// Asks the allocator for a place; a request for more nodes than are free is not put to it.
-    fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
-        let request = self.in_its_form(request)?;
-        self.allocator.choose(&request, &self.site, now, &mut self.stream)
-    }
-
-    /// The request in the form that the allocator asks for, if so many nodes are free.
-    fn in_its_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
-        let enough = |request: &Request| request.nodes() <= u64::from(self.site.free_nodes());
-        if !enough(request) {
+    /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
+    /// request has the form that the allocator asks for.
+    pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
+        if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        // A request that already has the form the allocator asks for needs no look-up.
-        match (self.asks, request) {
-            (Asks::Nodes, Request::Nodes(_)) => Some(Cow::Borrowed(request)),
-            (Asks::Block, Request::Block(sides))
-                if sides.len() == self.site.grid().dimensions() =>
-            {
-                Some(Cow::Borrowed(request))
-            }
-            _ => self.shape(request).filter(enough).map(Cow::Owned),
-        }
+        self.allocator.choose(request, &self.site, now, &mut self.stream)
     }
 
     /// How many nodes the job would hold if it were started here now; `None` without room for it.
     ///
-    /// The answer of [`offer`], but nothing is drawn from the allocator's stream: whoever compares
-    /// sites before one of them is chosen leaves no trace.
-    fn room(&mut self, sizing: &mut dyn Sizing, job: &Job, now: Time) -> Option<u32> {
+    /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever
+    /// compares sites before one of them is chosen leaves no trace.
+    fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
+        let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
-            return self.room_among(self.site.free_nodes(), sizing, job);
+            return self.room_among(free, attempt);
         }
-        sizing.sizes(&job.request).iter().find_map(|size| {
-            let request = self.in_its_form(&size.request)?;
-            let mut draws = self.stream.clone();
-            let placement = self.allocator.choose(&request, &self.site, now, &mut draws)?;
+        attempt.sizes(self).iter().find_map(|size| {
+            if size.request.nodes() > u64::from(free) {
+                return None;
+            }
+            let (mut draws, now) = (self.stream.clone(), attempt.now);
+            let placement = self.allocator.choose(&size.request, &self.site, now, &mut draws)?;
             Some(placement.len())
         })
     }
 
     /// How many of `free` nodes the job would hold, if any nodes will do here.
-    fn room_among(&self, free: u32, sizing: &mut dyn Sizing, job: &Job) -> Option<u32> {
-        let sizes = sizing.sizes(&job.request);
-        let held = sizes
-            .iter()
-            .find_map(|size| self.held(&size.request).filter(|&held| held <= u64::from(free)))?;
-        Some(held as u32) // no more than are free
+    fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
+        let sizes = attempt.sizes(self);
+        let mut held = sizes.iter().map(|size| size.request.nodes());
+        held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
+    }
+
+    /// The request in the form that the allocator asks for; `None` if the site could never hold it.
+    pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
+        // A request that already has the form needs no look-up.
+        let has_form = match (self.asks, request) {
+            (Asks::Nodes, Request::Nodes(_)) | (Asks::Subcube, Request::Subcube(_)) => true,
+            (Asks::Block, Request::Block(sides)) => sides.len() == self.site.grid().dimensions(),
+            _ => false,
+        };
+        if has_form {
+            let fits = (1..=u64::from(self.site.nodes())).contains(&request.nodes());
+            return fits.then_some(Cow::Borrowed(request));
+        }
+        self.shape(request).map(Cow::Owned)
+    }
+
+    /// What a sizing is told of a request in the allocator's form.
+    pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
+        Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
@@ -113,14 +119,6 @@ impl ManagedSite {
         let shape = shaped(request, self.asks, self.site.topology(), self.rule);
         self.shapes.borrow_mut().insert(request.clone(), shape.clone());
         shape
-    }
-
-    /// How many nodes a job of this request holds on an otherwise empty site, if it ever fits.
-    pub(crate) fn held(&self, request: &Request) -> Option<u64> {
-        if let (Asks::Nodes, Request::Nodes(count)) = (self.asks, request) {
-            return (*count <= self.site.nodes()).then_some(u64::from(*count));
-        }
-        self.shape(request).map(|shape| shape.nodes())
     }
 
     pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
@@ -156,6 +154,32 @@ pub struct Proposal {
     pub placement: Placement,
     /// How many times longer the job runs there than it asked for, its site's speed included.
     pub stretch: f64,
+}
+
+/// An attempt to start a job: which one, when, and who decides its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) now: Time,
+    pub(crate) sizing: &'a dyn Sizing,
+    pub(crate) crowd: Crowd,
+}
+
+impl Attempt<'_> {
+    /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
+        let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
+        self.sizing.sizes(&managed.demand(&request, self.crowd))
+    }
+
+    /// Where the job would go on a site, in the first size for which its allocator finds room.
+    pub(crate) fn at(&self, managed: &mut ManagedSite, index: usize) -> Option<Proposal> {
+        self.sizes(managed).iter().find_map(|size| {
+            let placement = managed.choose(&size.request, self.now)?;
+            let stretch = size.stretch / managed.site.speed();
+            Some(Proposal { site: index, placement, stretch })
+        })
+    }
 }
 
 /// A site that has room for a job now.
@@ -202,10 +226,8 @@ pub trait QueueView {
 /// What a selector may ask: which site would take the job now, and where; what else waits; and what
 /// would come next.
 pub struct Offers<'a> {
-    pub(crate) job: &'a Job,
-    pub(crate) now: Time,
+    pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
-    pub(crate) sizing: &'a mut dyn Sizing,
     pub(crate) queue: &'a dyn QueueView,
 }
 
@@ -224,15 +246,14 @@ impl<'a> Offers<'a> {
 
     /// Where the job would go on this site, if its allocator finds room.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
-        offer(&mut self.sites[index], index, self.sizing, self.job, self.now)
+        self.attempt.at(&mut self.sites[index], index)
     }
 
     /// Every site that has room for the job. Looking changes nothing, not even the random numbers that
     /// an allocator draws next.
     pub fn rooms(&mut self) -> Rooms {
-        let Offers { job, now, sites, sizing, .. } = self;
-        rooms(sites.iter_mut().map(|managed| {
-            let held = managed.room(&mut **sizing, job, *now);
+        rooms(self.sites.iter_mut().map(|managed| {
+            let held = managed.room(&self.attempt);
             (&managed.site, managed.site.free_nodes(), held)
         }))
     }
@@ -246,7 +267,7 @@ impl<'a> Offers<'a> {
     /// The sites as they would be if this and then that were started now.
     #[must_use]
     pub fn ahead(&mut self) -> Ahead<'_> {
-        Ahead::new(self.sites, self.sizing, self.now)
+        Ahead::new(self.sites, self.attempt)
     }
 }
 
@@ -259,19 +280,4 @@ fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms
             Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
         })
         .collect()
-}
-
-pub(crate) fn offer(
-    managed: &mut ManagedSite,
-    index: usize,
-    sizing: &mut dyn Sizing,
-    job: &Job,
-    now: Time,
-) -> Option<Proposal> {
-    let sizes = sizing.sizes(&job.request);
-    sizes.iter().find_map(|size| {
-        let placement = managed.choose(&size.request, now)?;
-        let stretch = size.stretch / managed.site.speed();
-        Some(Proposal { site: index, placement, stretch })
-    })
 }

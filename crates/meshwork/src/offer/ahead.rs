@@ -1,9 +1,8 @@
 //! Sites as they would be: the look-ahead of selectors.
 
-use super::{ManagedSite, Room, Rooms, offer, rooms};
+use super::{Attempt, ManagedSite, Room, Rooms, rooms};
 use crate::alloc::Finds;
-use crate::job::{Job, Time};
-use crate::sizing::Sizing;
+use crate::job::Job;
 
 /// All sites as they would be if some jobs were started now. The sites themselves do not change.
 ///
@@ -11,8 +10,8 @@ use crate::sizing::Sizing;
 /// a count of those that are free, since the allocator's answer depends on nothing else.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    sizing: Box<dyn Sizing>,
-    now: Time,
+    /// That of the job in question; others are looked at by the same sizing, at the same instant.
+    attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
@@ -27,9 +26,9 @@ enum Then {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(sites: &'a mut [ManagedSite], sizing: &dyn Sizing, now: Time) -> Ahead<'a> {
+    pub(super) fn new(sites: &'a mut [ManagedSite], attempt: Attempt<'a>) -> Ahead<'a> {
         let then = sites.iter().map(|_| Then::Same).collect();
-        Ahead { sites, sizing: sizing.fork(), now, then }
+        Ahead { sites, attempt, then }
     }
 
     /// Every site that would have room for a job.
@@ -38,18 +37,19 @@ impl<'a> Ahead<'a> {
     /// **O(1)** for each site where any processors will do, a question to the allocator for each
     /// other one.
     pub fn rooms(&mut self, job: &Job) -> Rooms {
-        let Ahead { sites, sizing, now, then } = self;
+        let Ahead { sites, attempt, then } = self;
+        let attempt = Attempt { job, ..*attempt };
         rooms(sites.iter_mut().zip(then).map(|(managed, then)| match then {
             Then::Same => {
-                let held = managed.room(sizing.as_mut(), job, *now);
+                let held = managed.room(&attempt);
                 (&managed.site, managed.site.free_nodes(), held)
             }
             Then::Free(free) => {
-                let held = managed.room_among(*free, sizing.as_mut(), job);
+                let held = managed.room_among(*free, &attempt);
                 (&managed.site, *free, held)
             }
             Then::Other(other) => {
-                let held = other.room(sizing.as_mut(), job, *now);
+                let held = other.room(&attempt);
                 (&other.site, other.site.free_nodes(), held)
             }
         }))
@@ -68,8 +68,9 @@ impl<'a> Ahead<'a> {
             *then = Then::Other(Box::new(managed.fork()));
         }
         let Then::Other(other) = then else { return false };
-        let proposal = offer(other, room.site, self.sizing.as_mut(), job, self.now);
-        proposal.is_some_and(|proposal| other.claim(&proposal.placement, self.now).is_ok())
+        let attempt = Attempt { job, ..self.attempt };
+        let proposal = attempt.at(other, room.site);
+        proposal.is_some_and(|proposal| other.claim(&proposal.placement, attempt.now).is_ok())
     }
 
     /// Whether no site would have a free processor.
@@ -86,9 +87,10 @@ impl<'a> Ahead<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Request;
+    use crate::job::{Request, Time};
     use crate::rng::Stream;
     use crate::scenario::Scenario;
+    use crate::sizing::{Crowd, Sizing};
 
     /// Sites of several kinds as they may be after some jobs have started.
     fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
@@ -106,12 +108,22 @@ mod tests {
         let mut sites: Vec<ManagedSite> = facility.sites().iter().map(ManagedSite::fork).collect();
         for site in &mut sites {
             for _ in 0..rng.below(6) {
-                if let Some(placement) = site.choose(&random_job(rng).request, Time::ZERO) {
-                    site.claim(&placement, Time::ZERO).unwrap();
+                let job = random_job(rng);
+                if let Some(proposal) = attempt(&job, exact().as_ref()).at(site, 0) {
+                    site.claim(&proposal.placement, Time::ZERO).unwrap();
                 }
             }
         }
         sites
+    }
+
+    fn exact() -> Box<dyn Sizing> {
+        let params = crate::sizing::FAMILY.resolve("", &"exact".into()).unwrap();
+        (crate::sizing::exact::ENTRY.build)(&params, &[]).unwrap()
+    }
+
+    fn attempt<'a>(job: &'a Job, sizing: &'a dyn Sizing) -> Attempt<'a> {
+        Attempt { job, now: Time::ZERO, sizing, crowd: Crowd::default() }
     }
 
     fn random_job(rng: &mut Stream) -> Job {
@@ -124,12 +136,12 @@ mod tests {
     }
 
     /// The obvious twin: every site is copied, and every job is proposed and claimed.
-    fn rooms_of(sites: &mut [ManagedSite], sizing: &mut dyn Sizing, job: &Job) -> Rooms {
+    fn rooms_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> Rooms {
         sites
             .iter_mut()
             .enumerate()
             .filter_map(|(index, managed)| {
-                let proposal = offer(managed, index, sizing, job, Time::ZERO)?;
+                let proposal = attempt(job, sizing).at(managed, index)?;
                 let (nodes, free) = (managed.site.nodes(), managed.site.free_nodes());
                 let (held, speed) = (proposal.placement.len(), managed.site.speed());
                 Some(Room { site: index, nodes, free, held, speed })
@@ -140,18 +152,18 @@ mod tests {
     #[test]
     fn counts_and_late_copies_agree_with_copies_of_everything() {
         let mut rng = Stream::new(9, 0, "ahead");
-        let exact = crate::sizing::FAMILY.resolve("", &"exact".into()).unwrap();
-        let mut sizing = (crate::sizing::exact::ENTRY.build)(&exact).unwrap();
+        let sizing = exact();
         let mut started = 0;
         for _ in 0..300 {
             let mut sites = random_sites(&mut rng);
             let before: Vec<_> = sites.iter().map(|managed| managed.site.free().clone()).collect();
             let mut twin: Vec<ManagedSite> = sites.iter().map(ManagedSite::fork).collect();
-            let mut ahead = Ahead::new(&mut sites, sizing.as_ref(), Time::ZERO);
+            let head = random_job(&mut rng);
+            let mut ahead = Ahead::new(&mut sites, attempt(&head, sizing.as_ref()));
             for _ in 0..12 {
                 let job = random_job(&mut rng);
                 let rooms = ahead.rooms(&job);
-                assert_eq!(rooms, rooms_of(&mut twin, sizing.as_mut(), &job));
+                assert_eq!(rooms, rooms_of(&mut twin, sizing.as_ref(), &job));
                 let full = twin.iter().all(|managed| managed.site.free_nodes() == 0);
                 assert_eq!(ahead.is_full(), full);
                 if rooms.is_empty() {
@@ -160,7 +172,7 @@ mod tests {
                 let room = rooms[rng.below(rooms.len() as u64) as usize];
                 assert!(ahead.start(&job, &room));
                 let other = &mut twin[room.site];
-                let proposal = offer(other, room.site, sizing.as_mut(), &job, Time::ZERO).unwrap();
+                let proposal = attempt(&job, sizing.as_ref()).at(other, room.site).unwrap();
                 other.claim(&proposal.placement, Time::ZERO).unwrap();
                 started += 1;
             }

@@ -61,10 +61,10 @@ mod tests {
     use crate::alloc::naive;
     use crate::job::{Request, Time};
     use crate::machine::Site;
-    use crate::offer::{ManagedSite, QueueView};
+    use crate::offer::{Attempt, ManagedSite, QueueView};
     use crate::registry::entry;
     use crate::shape::ShapeRule;
-    use crate::sizing::{SIZINGS, Sizing};
+    use crate::sizing::{Crowd, SIZINGS, Sizing};
     use crate::topology::Topology;
 
     /// Flat sites with so many free processors and such speeds, and the other jobs of a queue.
@@ -116,19 +116,15 @@ mod tests {
             let exact = params(&crate::sizing::FAMILY, "exact");
             Sites {
                 sites: sites.iter().map(managed).collect(),
-                sizing: (entry(SIZINGS, "exact").build)(&exact).unwrap(),
+                sizing: (entry(SIZINGS, "exact").build)(&exact, &[]).unwrap(),
                 others: Others { jobs: others.iter().map(|&n| job(n)).collect(), was_empty },
             }
         }
 
         pub(super) fn offers<'a>(&'a mut self, job: &'a Job) -> Offers<'a> {
-            Offers {
-                job,
-                now: Time::ZERO,
-                sites: &mut self.sites,
-                sizing: self.sizing.as_mut(),
-                queue: &self.others,
-            }
+            let (sizing, crowd) = (self.sizing.as_ref(), Crowd::default());
+            let attempt = Attempt { job, now: Time::ZERO, sizing, crowd };
+            Offers { attempt, sites: &mut self.sites, queue: &self.others }
         }
     }
 
