@@ -22,6 +22,7 @@ use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
 use crate::sizing::{self, SIZINGS};
+use crate::speeds::{self, Speeds};
 use crate::topology::{Topology, Wiring};
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
 
@@ -56,7 +57,8 @@ pub static SITE_FAMILY: Family = Family {
             name: "speed",
             kind: Kind::Number(Range::Positive),
             default: Default::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job",
+            help: "how many times faster than the workload's own machine it runs a job; where \
+                   `machine.speeds` draws a speed, that is multiplied by it",
         },
         Param {
             name: "allocator",
@@ -235,12 +237,20 @@ pub static MEASURE: &[Param] = &[
 ];
 
 /// The keys of a machine of several sites.
-static SITES: &[Param] = &[Param {
-    name: "sites",
-    kind: Kind::Components(&SITE_FAMILY),
-    default: Default::Required,
-    help: "the sites, in the order in which first-fit selection tries them",
-}];
+pub static SITES: &[Param] = &[
+    Param {
+        name: "sites",
+        kind: Kind::Components(&SITE_FAMILY),
+        default: Default::Required,
+        help: "the sites, in the order in which first-fit selection tries them",
+    },
+    Param {
+        name: "speeds",
+        kind: Kind::Table(speeds::PARAMS),
+        default: Default::Absent("the `speed` of each site"),
+        help: "speeds that are drawn anew in each replication",
+    },
+];
 
 /// All of one run but its replication: read once, checked, with every default filled in.
 ///
@@ -261,6 +271,8 @@ static SITES: &[Param] = &[Param {
 pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
+    /// What speeds are drawn for, if they are.
+    speeds: Option<Speeds>,
 }
 
 #[derive(Clone, Debug)]
@@ -285,6 +297,8 @@ pub struct Outcome {
     pub unusable: u64,
     /// The last instant of the run.
     pub end: Time,
+    /// The speed of each site, where they were drawn; else empty.
+    pub speeds: Vec<f64>,
 }
 
 impl Scenario {
@@ -299,9 +313,10 @@ impl Scenario {
         let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
         let (mut machine, sites) = resolve_machine(&machine)?;
         let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        let speeds = speeds_for(&machine, &sites)?;
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let scenario = Scenario { params, machine: sites };
+        let scenario = Scenario { params, machine: sites, speeds };
         scenario.check()?;
         Ok(scenario)
     }
@@ -317,6 +332,30 @@ impl Scenario {
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// The speed of each site in one replication, if speeds are drawn: from a stream of their own, so
+    /// that jobs are the same whatever the speeds.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { sites = [ { topology = "flat", processors = 8 },
+    ///                           { topology = "mesh", dims = [4, 4] } ],
+    ///                 speeds = { variance = 0.02 } }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let speeds = scenario.speeds(0).unwrap();
+    /// assert!((speeds[0] + speeds[1] - 2.0).abs() < 1e-12);
+    /// assert!(((speeds[0] - speeds[1]).abs() - 0.2).abs() < 1e-12);
+    /// ```
+    #[must_use]
+    pub fn speeds(&self, replication: u64) -> Option<Vec<f64>> {
+        let mut stream = Stream::new(self.params.integer("seed"), replication, "speeds");
+        let mut speeds = self.speeds.as_ref()?.draw(&mut stream);
+        speeds.iter_mut().zip(&self.machine).for_each(|(speed, site)| *speed *= site.speed);
+        Some(speeds)
     }
 
     /// The file that the workload reads, if it reads one.
@@ -385,6 +424,8 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
+        let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let mut recorder = recorder(&self.params.nested("measure"));
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
@@ -398,9 +439,12 @@ impl Scenario {
             refused: totals.refused,
             unusable: totals.unusable,
             end,
+            speeds,
         })
     }
 
+    /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
+    /// speeds are drawn.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -418,10 +462,12 @@ impl Scenario {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = ShapeRule::named(workload.text("shape"));
+        let drawn = self.speeds(replication);
         let managed = |(index, spec): (usize, &SiteSpec)| {
+            let speed = drawn.as_ref().map_or(spec.speed, |speeds| speeds[index]);
             let entry = entry(ALLOCATORS, spec.allocator.name());
             let allocator = (entry.build)(&spec.allocator, &spec.topology)?;
-            let site = Site::new(spec.topology.clone(), spec.speed);
+            let site = Site::new(spec.topology.clone(), speed);
             let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
             Ok(ManagedSite::new(site, allocator, entry, stream, rule))
         };
@@ -550,6 +596,16 @@ fn allocators_for(
         fill_in_allocators(scenario, machine, &specs);
     }
     Ok(specs)
+}
+
+/// What speeds are drawn for, if the machine says so.
+fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
+    if !machine.contains_key("speeds") {
+        return Ok(None);
+    }
+    let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
+    let capacity = |site: &SiteSpec| f64::from(site.topology.grid().nodes()) * site.speed;
+    Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
 /// Writes default allocators where a reader of the table looks for them: once for all sites where
