@@ -65,6 +65,8 @@ pub struct Cell {
     pub at: Choice,
     /// Whether the claim holds in it.
     pub holds: Holds,
+    /// The size of the jobs, where only those of one are looked at.
+    pub size: Option<u64>,
     /// The mean of what is judged: a metric, or at the end of a trend a metric or a ratio.
     pub of: Option<f64>,
     /// The mean of what it is compared with, if it is.
@@ -118,7 +120,7 @@ impl Judgement {
                 Holds::No => Json::Bool(false),
                 Holds::Open => Json::Null,
             };
-            json!({ "at": at, "holds": holds, "of": cell.of, "to": cell.to })
+            json!({ "at": at, "size": cell.size, "holds": holds, "of": cell.of, "to": cell.to })
         };
         json!({
             "claim": self.claim.text,
@@ -136,7 +138,11 @@ impl Judgement {
     /// The numbers of one cell in words, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
     #[must_use]
     pub fn words(cell: &Cell) -> String {
-        let at = label(&cell.at);
+        let mut at = label(&cell.at);
+        if let Some(size) = cell.size {
+            let comma = if at.is_empty() { "" } else { ", " };
+            at = format!("{at}{comma}size {size}");
+        }
         let at = if at.is_empty() { at } else { format!(" at {at}") };
         match (cell.of, cell.to, cell.ratio()) {
             (Some(of), Some(to), Some(ratio)) => {
@@ -226,13 +232,20 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused)
 }
 
+/// A test, and the sizes of the jobs that are looked at, if not all are.
+struct Ask<'a> {
+    test: &'a Test,
+    of_size: Option<u64>,
+    to_size: Option<u64>,
+}
+
 struct Court<'a> {
     points: &'a [Point],
     results: &'a Results,
 }
 
-/// What one replication measured.
-type Value1 = (u64, f64);
+/// A replication and what it measured.
+type Measured = (u64, f64);
 
 impl Court<'_> {
     fn judge(&self, claim: &Claim) -> Judgement {
@@ -247,15 +260,14 @@ impl Court<'_> {
             Check::No(why) => return not_checkable(why.clone()),
             Check::Cells(test) => test,
         };
-        let cells = match &test.relation {
-            Relation::Bounds { of, to, above, below } => {
-                self.bounds(test, of, to.as_ref(), *above, *below)
-            }
-            Relation::Extreme { of, lowest, within } => self.extreme(test, of, *lowest, *within),
-            Relation::Trend { of, to, along, rises } => {
-                self.trend(test, of, to.as_ref(), along, *rises)
-            }
-        };
+        let mut cells = Vec::new();
+        if test.sizes.is_empty() {
+            cells.extend(self.cells(test, None));
+        }
+        for &sizes in &test.sizes {
+            let of_size = self.cells(test, Some(sizes));
+            cells.extend(of_size.into_iter().map(|cell| Cell { size: Some(sizes.0), ..cell }));
+        }
         if cells.is_empty() {
             return not_checkable("the sweep as it was run has none of its scenarios".to_owned());
         }
@@ -285,46 +297,62 @@ impl Court<'_> {
         judgement
     }
 
+    /// The cells of a claim, of all jobs or of those of one size against those of another.
+    fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<Cell> {
+        let ask =
+            Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
+        match &test.relation {
+            Relation::Bounds { of, to, above, below } => {
+                self.bounds(&ask, of, to.as_ref(), *above, *below)
+            }
+            Relation::Extreme { of, lowest, within } => self.extreme(&ask, of, *lowest, *within),
+            Relation::Trend { of, to, along, rises } => {
+                self.trend(&ask, of, to.as_ref(), along, *rises)
+            }
+        }
+    }
+
     fn bounds(
         &self,
-        test: &Test,
+        ask: &Ask<'_>,
         of: &Choice,
         to: Option<&Choice>,
         above: Option<f64>,
         below: Option<f64>,
     ) -> Vec<Cell> {
         let cell = |index: usize| {
-            let ours = self.values(index, &test.metric);
+            let ours = self.ours(index, ask);
             // Without a partner the metric is compared with 1.
             let theirs = match to {
                 None => ours.iter().map(|&(replication, _)| (replication, 1.0)).collect(),
-                Some(to) => self.values(self.partner(index, to)?, &test.metric),
+                Some(to) => self.theirs(self.partner(index, to)?, ask),
             };
             let side = |bound: f64, sign: f64| {
                 let differences = paired(&ours, &theirs, |a, b| sign * (a - bound * b));
-                is_positive(&differences, test.by_means)
+                is_positive(&differences, ask.test.by_means)
             };
             let sides = [above.map(|bound| side(bound, 1.0)), below.map(|bound| side(bound, -1.0))];
             Some(Cell {
-                at: self.place(index, test, of),
+                at: self.place(index, ask.test, of),
+                size: None,
                 holds: both(sides.into_iter().flatten()),
                 of: mean_of(&ours),
                 to: to.and_then(|_| mean_of(&theirs)),
             })
         };
-        self.judged(test, of).filter_map(cell).collect()
+        self.judged(ask.test, of).filter_map(cell).collect()
     }
 
-    fn extreme(&self, test: &Test, of: &Choice, lowest: bool, within: f64) -> Vec<Cell> {
+    fn extreme(&self, ask: &Ask<'_>, of: &Choice, lowest: bool, within: f64) -> Vec<Cell> {
         let cell = |index: usize| {
-            let ours = self.values(index, &test.metric);
-            let rivals: Vec<Vec<Value1>> =
-                self.rivals(index, of).map(|rival| self.values(rival, &test.metric)).collect();
-            let side = |theirs: &Vec<Value1>| {
+            let ours = self.ours(index, ask);
+            let rivals: Vec<Vec<Measured>> =
+                self.rivals(index, of).map(|rival| self.theirs(rival, ask)).collect();
+            let side = |theirs: &Vec<Measured>| {
                 let slack = if lowest { 1.0 + within } else { 1.0 - within };
                 let sign = if lowest { 1.0 } else { -1.0 };
                 let differences = paired(&ours, theirs, |a, b| sign * (slack * b - a));
-                if test.by_means {
+                if ask.test.by_means {
                     is_not_negative(&differences)
                 } else {
                     is_positive(&differences, false)
@@ -333,32 +361,33 @@ impl Court<'_> {
             let best = rivals.iter().filter_map(|values| mean_of(values));
             let best = if lowest { best.reduce(f64::min) } else { best.reduce(f64::max) };
             Cell {
-                at: self.place(index, test, of),
+                at: self.place(index, ask.test, of),
+                size: None,
                 holds: both(rivals.iter().map(side)),
                 of: mean_of(&ours),
                 to: best,
             }
         };
-        self.judged(test, of).map(cell).collect()
+        self.judged(ask.test, of).map(cell).collect()
     }
 
     fn trend(
         &self,
-        test: &Test,
+        ask: &Ask<'_>,
         of: &Choice,
         to: Option<&Choice>,
         along: &str,
         rises: bool,
     ) -> Vec<Cell> {
-        let quotient = |index: usize| -> Vec<Value1> {
-            let ours = self.values(index, &test.metric);
+        let quotient = |index: usize| -> Vec<Measured> {
+            let ours = self.ours(index, ask);
             match to {
                 None => ours,
                 Some(to) => match self.partner(index, to) {
                     None => Vec::new(),
                     Some(partner) => {
-                        let theirs = self.values(partner, &test.metric);
-                        let both = |&(replication, a): &Value1| {
+                        let theirs = self.theirs(partner, ask);
+                        let both = |&(replication, a): &Measured| {
                             let b = theirs.iter().find(|(other, _)| *other == replication)?.1;
                             (b.abs() > 0.0).then(|| (replication, a / b))
                         };
@@ -367,7 +396,7 @@ impl Court<'_> {
                 },
             }
         };
-        let mut of_all: Vec<usize> = self.judged(test, of).collect();
+        let mut of_all: Vec<usize> = self.judged(ask.test, of).collect();
         let mut cells = Vec::new();
         while let Some(&first) = of_all.first() {
             let same_but = |&other: &usize| {
@@ -382,11 +411,14 @@ impl Court<'_> {
             let (start, end) = (quotient(first), quotient(line[line.len() - 1]));
             let sign = if rises { 1.0 } else { -1.0 };
             let differences = paired(&end, &start, |a, b| sign * (a - b));
-            let mut at = self.place(first, test, of);
+            let mut at = self.place(first, ask.test, of);
             at.retain(|(key, _)| key != along);
-            let holds =
-                if line.len() < 2 { Holds::Open } else { is_positive(&differences, test.by_means) };
-            cells.push(Cell { at, holds, of: mean_of(&end), to: mean_of(&start) });
+            let holds = if line.len() < 2 {
+                Holds::Open
+            } else {
+                is_positive(&differences, ask.test.by_means)
+            };
+            cells.push(Cell { at, size: None, holds, of: mean_of(&end), to: mean_of(&start) });
         }
         cells
     }
@@ -438,22 +470,43 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    fn values(&self, index: usize, metric: &str) -> Vec<Value1> {
+    /// What the jobs that are judged measured in each replication.
+    fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
+        self.values(index, &ask.test.metric, ask.of_size)
+    }
+
+    /// What the jobs that they are compared with measured.
+    fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
+        self.values(index, &ask.test.metric, ask.to_size)
+    }
+
+    fn values(&self, index: usize, metric: &str, size: Option<u64>) -> Vec<Measured> {
         let value = |run: &crate::runs::Run| {
             let findings = run.result.as_ref().ok()?;
-            Some((run.replication, findings.metric(metric)?.value?))
+            let value = match size {
+                None => findings.metric(metric)?.value?,
+                Some(size) => {
+                    let class = findings.by_size.iter().find(|class| class.size == size)?;
+                    class.metrics.iter().find(|finding| finding.name == metric)?.value?
+                }
+            };
+            Some((run.replication, value))
         };
         self.results.runs[index].iter().filter_map(value).collect()
     }
 }
 
-fn mean_of(values: &[Value1]) -> Option<f64> {
+fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
 /// A difference for each replication that both have.
-fn paired(ours: &[Value1], theirs: &[Value1], difference: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-    let both = |&(replication, a): &Value1| {
+fn paired(
+    ours: &[Measured],
+    theirs: &[Measured],
+    difference: impl Fn(f64, f64) -> f64,
+) -> Vec<f64> {
+    let both = |&(replication, a): &Measured| {
         let &(_, b) = theirs.iter().find(|(other, _)| *other == replication)?;
         Some(difference(a, b))
     };
@@ -497,12 +550,17 @@ mod tests {
     use super::*;
     use crate::expand::expand;
     use crate::runs::Run;
-    use crate::store::{Finding, Findings};
+    use crate::store::{Finding, Findings, SizeFindings};
 
     const STUDY: &str = "[machine]\ntopology = 'flat'\nprocessors = 4\n\
         [workload]\nname = 'synthetic'\nsizes = 'uniform'\n\
         runtimes = { name = 'exponential', mean = 5.0 }\n[measure]\njobs = 10\n\
         [sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n'workload.load' = [0.5, 1]\n";
+
+    fn finding(wait: f64) -> Finding {
+        let value = (!wait.is_nan()).then_some(wait);
+        Finding { name: "wait".to_owned(), value, batches: Vec::new() }
+    }
 
     /// Judges one claim on runs whose waits are given: for each scenario, one for each replication.
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
@@ -512,12 +570,15 @@ mod tests {
             key: String::new(),
             replication: replication as u64,
             result: Ok(Findings {
-                metrics: vec![Finding {
-                    name: "wait".to_owned(),
-                    value: (!wait.is_nan()).then_some(wait),
-                    batches: Vec::new(),
-                }],
-                by_size: Vec::new(),
+                metrics: vec![finding(wait)],
+                // Large jobs wait twice as long.
+                by_size: [(1, 1.0), (4, 2.0)]
+                    .map(|(size, times)| SizeFindings {
+                        size,
+                        jobs: 1,
+                        metrics: vec![finding(times * wait)],
+                    })
+                    .to_vec(),
                 finished: 1,
                 refused: 0,
                 unusable: 0,
@@ -597,6 +658,24 @@ mod tests {
         assert!(judgement.cells[0].of.unwrap() > judgement.cells[0].to.unwrap());
         let falls = judged(&format!("{ratio}trend = 'falls'"), &WAITS);
         assert_eq!(falls.verdict, Verdict::NotBorneOut);
+    }
+
+    #[test]
+    fn jobs_of_a_size_are_judged_by_themselves() {
+        let claim = "of = { scheduler = 'easy' }\nsizes = [1, 4]\nbelow = 12";
+        let judgement = judged(claim, &WAITS);
+        let found: Vec<(Option<u64>, Holds)> =
+            judgement.cells.iter().map(|cell| (cell.size, cell.holds)).collect();
+        let (yes, no) = (Holds::Yes, Holds::No);
+        assert_eq!(found, [(Some(1), yes), (Some(1), yes), (Some(4), Holds::Open), (Some(4), no)]);
+        let claim =
+            "of = { scheduler = 'fcfs' }\nsizes = [4]\nthan_size = 1\nabove = 1.9\nbelow = 2.1";
+        let judgement = judged(claim, &WAITS);
+        assert_eq!(judgement.verdict, Verdict::BorneOut);
+        assert_eq!(
+            Judgement::words(&judgement.cells[0]),
+            "2 at workload.load = 0.5, size 4 (22 against 11)"
+        );
     }
 
     #[test]

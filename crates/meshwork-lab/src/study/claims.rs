@@ -33,6 +33,8 @@ pub struct Test {
     pub metric: String,
     /// Only these values of these swept keys; all of every other.
     pub only: Vec<(String, Vec<Value>)>,
+    /// Only jobs of a size: of what is judged and of what it is compared with, one cell for each pair.
+    pub sizes: Vec<(u64, u64)>,
     /// What is tested.
     pub relation: Relation,
     /// In how many cells it must hold.
@@ -145,6 +147,18 @@ static PARAMS: &[&Param] = &[
         help: "how far from the best of the others it may be, as a share",
     },
     &Param {
+        name: "sizes",
+        kind: Kind::Integers(1, meshwork::topology::MOST_NODES as u64),
+        default: Default::Absent("all jobs together"),
+        help: "only jobs of these sizes, each in a cell of its own; `measure.by_size` must tell them apart",
+    },
+    &Param {
+        name: "than_size",
+        kind: Kind::Integer(1, meshwork::topology::MOST_NODES as u64),
+        default: Default::Absent("jobs of the same size"),
+        help: "compared with jobs of this size",
+    },
+    &Param {
         name: "along",
         kind: Kind::Text,
         default: Default::Absent("no trend"),
@@ -169,6 +183,13 @@ static PARAMS: &[&Param] = &[
         help: "why no run can decide it",
     },
 ];
+
+/// Each size by itself, or all against one.
+fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
+    let sizes = params.get_integers("sizes").unwrap_or_default();
+    let than = params.get_integer("than_size");
+    sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
+}
 
 /// The keys that hold swept keys, or have no one kind.
 const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
@@ -228,6 +249,7 @@ impl Reader<'_> {
         let check = Check::Cells(Test {
             metric,
             only: self.only()?,
+            sizes: sizes(&params),
             relation: self.relation(&params)?,
             needed: self.needed()?,
             by_means: params.text("decide") == "means",
@@ -248,7 +270,11 @@ impl Reader<'_> {
             ));
         };
         let of = self.choice(kind)?;
-        let to = self.table.get("to").map(|_| self.choice("to")).transpose()?;
+        let mut to = self.table.get("to").map(|_| self.choice("to")).transpose()?;
+        if params.has("than_size") && to.is_none() {
+            // Jobs of one size against those of another, in the same scenario.
+            to = Some(Choice::new());
+        }
         if kind != "of" {
             return Ok(Relation::Extreme {
                 of,
