@@ -183,6 +183,19 @@ impl Side<'_> {
     fn bounds(&self) -> Result<(u32, u32), Problem> {
         let min = self.get("min")?.unwrap_or(self.least);
         let max = self.get("max")?.unwrap_or_else(|| self.most_of_share());
+        if min > max
+            && let Some(share) = self.params.get_number("max_share")
+        {
+            return Err(self.params.problem(
+                "max_share",
+                format!(
+                    "`{}.max_share` is {share}, but must leave the largest size at least the smallest, \
+                     {min}: of {} it leaves {max}",
+                    self.params.path(),
+                    self.most
+                ),
+            ));
+        }
         if min > max {
             let own = if self.params.has("max") { "" } else { " on this machine" };
             return Err(self.params.problem(
