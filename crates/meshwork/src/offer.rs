@@ -51,7 +51,7 @@ impl ManagedSite {
     }
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it.
-    fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
+    pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
