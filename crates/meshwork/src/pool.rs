@@ -54,9 +54,9 @@ pub static PARAMS: &[Param] = &[
 /// assert_eq!(block.text(pool.site().grid()), "0,0:3x5");
 /// assert_eq!(pool.site().free_nodes(), 49);
 ///
-/// assert_eq!(pool.allocate(&Request::block(&[8, 5])), None, "there is no room for it now");
+/// assert_eq!(pool.allocate(&Request::block(&[8, 6])), None, "there is no room for it now");
 /// pool.release(&block)?;
-/// assert!(pool.allocate(&Request::block(&[8, 5])).is_some());
+/// assert!(pool.allocate(&Request::block(&[8, 6])).is_some());
 /// assert!(!pool.could_hold(&Request::block(&[9, 1])), "and never will be for this");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
