@@ -131,7 +131,7 @@ impl Pool {
     /// Takes processors for a request, or `None` if the allocator finds none now.
     ///
     /// A request that has not the form that the allocator asks for is put into it: a count of 7
-    /// becomes a block of 4 × 2 where blocks are handed out.
+    /// becomes a block of 4 × 2 where blocks are handed out. A request for no processors gets none.
     ///
     /// # Panics
     /// If the allocator breaks its contract and proposes what is not free: a bug of that strategy.
@@ -170,12 +170,9 @@ impl Pool {
     }
 }
 
-/// Asks for a place; no processors at all are nothing that can be held.
 fn choose(managed: &mut ManagedSite, request: &Request, now: Time) -> Option<Placement> {
-    if request.nodes() == 0 {
-        return None;
-    }
-    managed.choose(request, now)
+    let request = managed.in_form(request)?;
+    managed.choose(&request, now)
 }
 
 fn first(placement: &Placement) -> Node {
