@@ -15,6 +15,7 @@ use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Windo
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};
+use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
@@ -308,6 +309,7 @@ impl Scenario {
             sites?,
             (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?,
             (entry(SELECTORS, selector.name()).build)(&selector)?,
+            Stream::new(seed, replication, "selector"),
         ))
     }
 
