@@ -57,7 +57,7 @@ impl ManagedSite {
         }
         // A request that already has the form the allocator asks for needs no look-up.
         let shape = match (self.asks, request) {
-            (Asks::Nodes, Request::Nodes(_)) => None,
+            (Asks::Nodes, Request::Nodes(_)) | (Asks::Subcube, Request::Subcube(_)) => None,
             (Asks::Block, Request::Block(sides))
                 if sides.len() == self.site.grid().dimensions() =>
             {
