@@ -1,15 +1,18 @@
 //! What a site offers a job: a site with its allocator, and the places that it proposes.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use smallvec::SmallVec;
 
 use crate::alloc::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
-use crate::sizing::Sizing;
+use crate::sizing::{Crowd, Demand, Size, Sizing};
 
 /// A site and its allocator.
 pub struct ManagedSite {
@@ -50,26 +53,33 @@ impl ManagedSite {
         self.finds
     }
 
-    /// Asks the allocator for a place; a request for more nodes than are free is not put to it.
-    fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
+    /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
+    /// request has the form that the allocator asks for.
+    pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        // A request that already has the form the allocator asks for needs no look-up.
-        let shape = match (self.asks, request) {
-            (Asks::Nodes, Request::Nodes(_)) | (Asks::Subcube, Request::Subcube(_)) => None,
-            (Asks::Block, Request::Block(sides))
-                if sides.len() == self.site.grid().dimensions() =>
-            {
-                None
-            }
-            _ => Some(self.shape(request)?),
+        self.allocator.choose(request, &self.site, now, &mut self.stream)
+    }
+
+    /// The request in the form that the allocator asks for; `None` if the site could never hold it.
+    pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
+        // A request that already has the form needs no look-up.
+        let has_form = match (self.asks, request) {
+            (Asks::Nodes, Request::Nodes(_)) | (Asks::Subcube, Request::Subcube(_)) => true,
+            (Asks::Block, Request::Block(sides)) => sides.len() == self.site.grid().dimensions(),
+            _ => false,
         };
-        let shape = shape.as_ref().unwrap_or(request);
-        if shape.nodes() > u64::from(self.site.free_nodes()) {
-            return None;
+        if has_form {
+            let fits = (1..=u64::from(self.site.nodes())).contains(&request.nodes());
+            return fits.then_some(Cow::Borrowed(request));
         }
-        self.allocator.choose(shape, &self.site, now, &mut self.stream)
+        self.shape(request).map(Cow::Owned)
+    }
+
+    /// What a sizing is told of a request in the allocator's form.
+    pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
+        Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
@@ -79,14 +89,6 @@ impl ManagedSite {
         let shape = shaped(request, self.asks, self.site.topology(), self.rule);
         self.shapes.borrow_mut().insert(request.clone(), shape.clone());
         shape
-    }
-
-    /// How many nodes a job of this request holds on an otherwise empty site, if it ever fits.
-    pub(crate) fn held(&self, request: &Request) -> Option<u64> {
-        if let (Asks::Nodes, Request::Nodes(count)) = (self.asks, request) {
-            return (*count <= self.site.nodes()).then_some(u64::from(*count));
-        }
-        self.shape(request).map(|shape| shape.nodes())
     }
 
     pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
@@ -124,12 +126,36 @@ pub struct Proposal {
     pub stretch: f64,
 }
 
-/// What a selector may ask: which site would take the job now, and where.
-pub struct Offers<'a> {
+/// An attempt to start a job: which one, when, and who decides its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
     pub(crate) now: Time,
+    pub(crate) sizing: &'a dyn Sizing,
+    pub(crate) crowd: Crowd,
+}
+
+impl Attempt<'_> {
+    /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
+        let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
+        self.sizing.sizes(&managed.demand(&request, self.crowd))
+    }
+
+    /// Where the job would go on a site, in the first size for which its allocator finds room.
+    pub(crate) fn at(&self, managed: &mut ManagedSite, index: usize) -> Option<Proposal> {
+        self.sizes(managed).iter().find_map(|size| {
+            let placement = managed.choose(&size.request, self.now)?;
+            let stretch = size.stretch / managed.site.speed();
+            Some(Proposal { site: index, placement, stretch })
+        })
+    }
+}
+
+/// What a selector may ask: which site would take the job now, and where.
+pub struct Offers<'a> {
+    pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
-    pub(crate) sizing: &'a mut dyn Sizing,
 }
 
 impl Offers<'_> {
@@ -147,21 +173,6 @@ impl Offers<'_> {
 
     /// Where the job would go on this site, if its allocator finds room.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
-        offer(&mut self.sites[index], index, self.sizing, self.job, self.now)
+        self.attempt.at(&mut self.sites[index], index)
     }
-}
-
-pub(crate) fn offer(
-    managed: &mut ManagedSite,
-    index: usize,
-    sizing: &mut dyn Sizing,
-    job: &Job,
-    now: Time,
-) -> Option<Proposal> {
-    let sizes = sizing.sizes(&job.request);
-    sizes.iter().find_map(|size| {
-        let placement = managed.choose(&size.request, now)?;
-        let stretch = size.stretch / managed.site.speed();
-        Some(Proposal { site: index, placement, stretch })
-    })
 }

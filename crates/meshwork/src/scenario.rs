@@ -431,7 +431,7 @@ impl Scenario {
         let selector = self.params.component("selector", &select::FAMILY);
         Ok(Facility::new(
             sites?,
-            (entry(SIZINGS, sizing.name()).build)(&sizing)?,
+            (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?,
             (entry(SELECTORS, selector.name()).build)(&selector)?,
         ))
     }

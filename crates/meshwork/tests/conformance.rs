@@ -94,6 +94,11 @@ fn random_request(entry: &AllocatorEntry, topology: &Topology, rng: &mut Stream)
         Asks::Block => Request::Block(
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
         ),
+        Asks::Square => {
+            let shorter = grid.sides().iter().min().unwrap();
+            let side = 1 << rng.below(u64::from(shorter.ilog2()) + 1);
+            Request::Block(Dims::from_elem(side, grid.dimensions()))
+        }
     }
 }
 

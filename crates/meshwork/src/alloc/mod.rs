@@ -57,6 +57,8 @@ pub enum Asks {
     Block,
     /// The dimension of a subcube.
     Subcube,
+    /// A square block whose side is a power of two, on a grid of two dimensions.
+    Square,
 }
 
 /// When an allocator finds room.
