@@ -288,7 +288,8 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ),
         (
             "list selector frist_fit",
-            "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit)",
+            "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit, best_fit, \
+             fastest_first, adaptive, intelligent, least_loaded, random)",
             2,
         ),
         ("check directory", "directory/runs.jsonl: there is no such file", 2),

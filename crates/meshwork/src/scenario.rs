@@ -433,6 +433,7 @@ impl Scenario {
             sites?,
             (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?,
             (entry(SELECTORS, selector.name()).build)(&selector)?,
+            Stream::new(seed, replication, "selector"),
         ))
     }
 

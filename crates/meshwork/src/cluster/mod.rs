@@ -177,7 +177,8 @@ impl<'a> Cluster<'a> {
         if self.queue.fewest(ticket) > self.most_free {
             return false;
         }
-        let proposal = self.facility.propose(self.queue.job(ticket), self.now);
+        let around = self.queue.around(ticket, self.now);
+        let proposal = self.facility.propose(self.queue.job(ticket), self.now, &around);
         proposal.is_some_and(|proposal| self.begin(ticket, proposal))
     }
 
@@ -204,7 +205,8 @@ impl<'a> Cluster<'a> {
         }
         let job = self.queue.job(ticket);
         let promised = &guard.reservation;
-        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
+        let around = self.queue.around(ticket, self.now);
+        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
         if in_time || proposal.site != promised.site {
             return self.begin(ticket, proposal);
