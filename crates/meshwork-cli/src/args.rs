@@ -29,6 +29,14 @@ pub(crate) enum Command {
         stopped.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
     )]
     Run(Run),
+    /// Run the studies of a paper and print which of its claims hold
+    #[command(
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        run that ends is kept: the same command goes on where it stopped.\n\n\
+        Examples:\n  meshwork reproduce rsr 1a --quick\n  \
+        meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
+    )]
+    Reproduce(Reproduce),
     /// Print the scenarios of a study, with every default filled in
     #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
     Show(Show),
@@ -81,6 +89,36 @@ pub(crate) struct Run {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
+}
+
+/// `meshwork reproduce`.
+#[derive(Args, Debug)]
+pub(crate) struct Reproduce {
+    /// The paper; all of them where it is left out
+    pub(crate) paper: Option<String>,
+    /// One of its figures or tables, such as 1a
+    pub(crate) figure: Option<String>,
+    /// Seconds instead of minutes: smaller runs, fewer points, wider intervals
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// List the studies and run nothing
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) list: bool,
+    /// Set a key of every study, such as workload.path=log.swf.gz for those that read a log
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results; each study has a folder of its own in it
+    #[arg(short, long, value_name = "DIR", default_value = "reproduction")]
+    pub(crate) out: PathBuf,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print the tables of every study too, and not its claims alone
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) tables: bool,
+    /// Print one JSON object for each claim
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `meshwork show`.

@@ -38,6 +38,7 @@ fn run(command: Command) -> Ended {
     let mut out = Output::new();
     let verdict = match command {
         Command::Run(arguments) => command::run::run(&mut out, &arguments)?,
+        Command::Reproduce(arguments) => command::reproduce::run(&mut out, &arguments)?,
         Command::Show(arguments) => command::show::run(&mut out, &arguments)?,
         Command::List(arguments) => command::list::run(&mut out, &arguments)?,
         Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,

@@ -84,8 +84,10 @@ pub struct Recorder {
     metrics: Vec<&'static MetricEntry>,
     /// Which of them are integrals over time: what every span adds to.
     over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// Which of them count only time itself, for a rate.
-    rates: Vec<usize>,
+    /// Which of them are rates: what every span adds below the line.
+    rates: Vec<(usize, fn(&State) -> f64)>,
+    /// Which of them are means over the jobs that start.
+    per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// The sums of all closed batches.
     closed: Vec<Ratio>,
     open_batch: Vec<Ratio>,
@@ -105,17 +107,20 @@ impl Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let none = vec![Ratio::default(); metrics.len()];
-        let indices = |wanted: fn(&Measure) -> bool| {
-            (0..metrics.len()).filter(|&i| wanted(&metrics[i].measure)).collect::<Vec<usize>>()
-        };
-        let over_time = metrics.iter().enumerate().filter_map(|(i, metric)| match metric.measure {
-            Measure::OverTime(rates) => Some((i, rates)),
-            Measure::PerJob(_) | Measure::Rate | Measure::Total(_) => None,
-        });
+        let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, metric) in metrics.iter().enumerate() {
+            match metric.measure {
+                Measure::OverTime(integrands) => over_time.push((i, integrands)),
+                Measure::Rate(_, under) => rates.push((i, under)),
+                Measure::PerStart(value) => per_start.push((i, value)),
+                Measure::PerJob(_) | Measure::Total(_) => {}
+            }
+        }
         Recorder {
             window,
-            over_time: over_time.collect(),
-            rates: indices(|measure| matches!(measure, Measure::Rate)),
+            over_time,
+            rates,
+            per_start,
             closed: none.clone(),
             open_batch: none,
             metrics,
@@ -144,7 +149,10 @@ impl Recorder {
                 let metric = self.metrics[i];
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
-                    Measure::PerJob(_) | Measure::OverTime(_) | Measure::Rate => {
+                    Measure::PerJob(_)
+                    | Measure::PerStart(_)
+                    | Measure::OverTime(_)
+                    | Measure::Rate(..) => {
                         let values: Option<Vec<f64>> =
                             batches.iter().map(|batch| batch[i].value()).collect();
                         (self.whole(i).value(), values.unwrap_or_default())
@@ -200,8 +208,8 @@ impl Recorder {
         for (i, metric) in self.metrics.iter().enumerate() {
             let (over, under) = match metric.measure {
                 Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
-                Measure::Rate => (1.0, 0.0),
-                Measure::OverTime(_) | Measure::Total(_) => continue,
+                Measure::Rate(value, _) => (value(job), 0.0),
+                Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
             };
             self.open_batch[i].add(over, under);
             if let Some((_, ratios)) = &mut class {
@@ -247,8 +255,8 @@ impl Observer for Recorder {
             let (over, under) = rates(state);
             self.open_batch[i].add(over * span, under * span);
         }
-        for &i in &self.rates {
-            self.open_batch[i].under += span;
+        for &(i, under) in &self.rates {
+            self.open_batch[i].under += under(state) * span;
         }
     }
 
@@ -264,7 +272,14 @@ impl Observer for Recorder {
                     }
                 }
             }
-            Event::Promised(..) | Event::Started(_) | Event::Moved { .. } => {}
+            Event::Started(job) => {
+                if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
+                    for &(i, value) in &self.per_start {
+                        self.open_batch[i].add(value(job), 1.0);
+                    }
+                }
+            }
+            Event::Promised(..) | Event::Moved { .. } => {}
             Event::Finished(job) => {
                 if self.is_done() {
                     return;
