@@ -1,140 +1,35 @@
 //! A scenario: all of one run, from one table.
 
+pub(crate) mod sites;
+
 use toml::{Table, Value};
 
-use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::alloc;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::Time;
-use crate::machine::Site;
 use crate::network::{self, NETWORKS};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, METRICS, Rules};
 use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, join,
-    resolve,
-};
+use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
 use crate::sizing::{self, SIZINGS};
-use crate::speeds::{self, Speeds};
-use crate::topology::{Topology, Wiring};
+use crate::speeds::Speeds;
+use crate::topology::Topology;
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+
+pub use sites::{SITE_FAMILY, SITES, TOPOLOGIES, TopologyEntry};
+use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
 pub const MODEL_VERSION: u32 = 1;
-
-/// A way of wiring a site, in the list.
-pub struct TopologyEntry {
-    /// What it says of itself.
-    pub about: About,
-    /// The topology.
-    pub build: fn(&Params) -> Result<Topology, Problem>,
-}
-
-impl Named for TopologyEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
-
-/// Every topology.
-pub static TOPOLOGIES: &[&TopologyEntry] = &[&MESH, &TORUS, &HYPERCUBE, &FLAT];
-
-/// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
-pub static SITE_FAMILY: Family = Family {
-    kind: "topology",
-    key: "topology",
-    entries: || abouts(TOPOLOGIES),
-    common: &[
-        Param {
-            name: "speed",
-            kind: Kind::Number(Range::Positive),
-            default: Default::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job; where \
-                   `machine.speeds` draws a speed, that is multiplied by it",
-        },
-        Param {
-            name: "allocator",
-            kind: Kind::Component(&alloc::FAMILY),
-            default: Default::Absent("the allocator of the scenario"),
-            help: "the allocator of this site, where sites differ",
-        },
-    ],
-};
-
-const SIDES: Param = Param {
-    name: "dims",
-    kind: Kind::Integers(1, crate::topology::MOST_NODES as u64),
-    default: Default::Required,
-    help: "the sides, dimension 0 first",
-};
-
-static MESH: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "mesh",
-        aliases: &["grid"],
-        summary: "a grid of any number of dimensions",
-        source: "Chang & Mohapatra, section 2.1",
-        params: &[SIDES],
-    },
-    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static TORUS: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "torus",
-        aliases: &[],
-        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
-        source: "Al-Kerboly, preliminaries",
-        params: &[SIDES],
-    },
-    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static HYPERCUBE: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "hypercube",
-        aliases: &["cube"],
-        summary: "a grid with side 2 in every dimension",
-        source: "Mohapatra, Yu, Das & Kim, section 2",
-        params: &[Param {
-            name: "dimension",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "the number of dimensions: 2 to this power processors",
-        }],
-    },
-    build: |p| {
-        Topology::hypercube(p.integer("dimension") as u32)
-            .map_err(|message| p.problem("dimension", message))
-    },
-};
-
-static FLAT: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "flat",
-        aliases: &["switch"],
-        summary: "a switch: any processors will do",
-        source: "Shih, Huang & Chung, section 2",
-        params: &[Param {
-            name: "processors",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "how many processors there are",
-        }],
-    },
-    build: |p| {
-        Topology::flat(p.integer("processors") as u32)
-            .map_err(|message| p.problem("processors", message))
-    },
-};
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -236,22 +131,6 @@ pub static MEASURE: &[Param] = &[
     },
 ];
 
-/// The keys of a machine of several sites.
-pub static SITES: &[Param] = &[
-    Param {
-        name: "sites",
-        kind: Kind::Components(&SITE_FAMILY),
-        default: Default::Required,
-        help: "the sites, in the order in which first-fit selection tries them",
-    },
-    Param {
-        name: "speeds",
-        kind: Kind::Table(speeds::PARAMS),
-        default: Default::Absent("the `speed` of each site"),
-        help: "speeds that are drawn anew in each replication",
-    },
-];
-
 /// All of one run but its replication: read once, checked, with every default filled in.
 ///
 /// ```
@@ -273,13 +152,6 @@ pub struct Scenario {
     machine: Vec<SiteSpec>,
     /// What speeds are drawn for, if they are.
     speeds: Option<Speeds>,
-}
-
-#[derive(Clone, Debug)]
-struct SiteSpec {
-    topology: Topology,
-    speed: f64,
-    allocator: Params,
 }
 
 /// What a run gave.
@@ -462,17 +334,14 @@ impl Scenario {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = ShapeRule::named(workload.text("shape"));
-        let drawn = self.speeds(replication);
-        let managed = |(index, spec): (usize, &SiteSpec)| {
-            let speed = drawn.as_ref().map_or(spec.speed, |speeds| speeds[index]);
-            let entry = entry(ALLOCATORS, spec.allocator.name());
-            let allocator = (entry.build)(&spec.allocator, &spec.topology)?;
-            let site = Site::new(spec.topology.clone(), speed);
-            let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
-            Ok(ManagedSite::new(site, allocator, entry, stream, rule))
-        };
+        let managed =
+            |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
+        let mut machine = self.machine.clone();
+        for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {
+            site.speed = speed;
+        }
         let sites: Result<Vec<ManagedSite>, Problem> =
-            self.machine.iter().enumerate().map(managed).collect();
+            machine.iter().enumerate().map(managed).collect();
         let sizing = self.params.component("sizing", &sizing::FAMILY);
         let selector = self.params.component("selector", &select::FAMILY);
         Ok(Facility::new(
@@ -537,117 +406,6 @@ impl Scenario {
 /// A scenario is checked when it is read, so a problem that turns up later is a bug.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
-}
-
-/// The table without `machine`, and `machine`.
-fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
-    let mut rest = table.clone();
-    match rest.remove("machine") {
-        Some(Value::Table(machine)) => Ok((machine, rest)),
-        Some(other) => Err(Problem::new(
-            "machine",
-            format!(
-                "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
-                 list of such tables"
-            ),
-        )),
-        None => Err(Problem::new(
-            "",
-            "`machine` is missing: a table with `topology`, or with `sites`, a list of such tables",
-        )),
-    }
-}
-
-fn resolve_machine(given: &Table) -> Result<(Table, Vec<Params>), Problem> {
-    if given.contains_key("sites") {
-        let sites: Vec<&Param> = SITES.iter().collect();
-        let machine = resolve("machine", &sites, given, &[])?;
-        let sites = machine.get_components("sites", &SITE_FAMILY).unwrap_or_default();
-        return Ok((machine.table().clone(), sites));
-    }
-    let site = SITE_FAMILY.resolve("machine", &Value::Table(given.clone()))?;
-    Ok((site.table().clone(), vec![site]))
-}
-
-/// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
-fn allocators_for(
-    scenario: &mut Table,
-    machine: &mut Table,
-    sites: &[Params],
-) -> Result<Vec<SiteSpec>, Problem> {
-    let common = scenario.get("allocator").and_then(Value::as_table).cloned();
-    let mut specs = Vec::new();
-    for site in sites {
-        let topology = (entry(TOPOLOGIES, site.name()).build)(site)?;
-        let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
-            (Some(own), _) => own,
-            (None, Some(common)) => {
-                Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
-            }
-            (None, None) => {
-                let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
-                alloc::FAMILY.resolve("allocator", &name)?
-            }
-        };
-        serves(entry(ALLOCATORS, allocator.name()), &allocator, &topology)?;
-        specs.push(SiteSpec { topology, speed: site.number("speed"), allocator });
-    }
-    if common.is_none() {
-        fill_in_allocators(scenario, machine, &specs);
-    }
-    Ok(specs)
-}
-
-/// What speeds are drawn for, if the machine says so.
-fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
-    if !machine.contains_key("speeds") {
-        return Ok(None);
-    }
-    let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
-    let capacity = |site: &SiteSpec| f64::from(site.topology.grid().nodes()) * site.speed;
-    Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
-}
-
-/// Writes default allocators where a reader of the table looks for them: once for all sites where
-/// they are the same, else into each site.
-fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
-    let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
-    let own = |site: &Table| site.contains_key("allocator");
-    let alike = specs.iter().all(|spec| spec.allocator.table() == specs[0].allocator.table());
-    let Some(sites) = machine.get_mut("sites").and_then(Value::as_array_mut) else {
-        if !own(machine) {
-            scenario.insert("allocator".to_owned(), table(&specs[0]));
-        }
-        return;
-    };
-    if alike && !sites.iter().filter_map(Value::as_table).any(own) {
-        scenario.insert("allocator".to_owned(), table(&specs[0]));
-        return;
-    }
-    for (site, spec) in sites.iter_mut().filter_map(Value::as_table_mut).zip(specs) {
-        site.insert("allocator".to_owned(), table(spec));
-    }
-}
-
-fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
-    if entry.serves.contains(&topology.wiring()) {
-        return Ok(());
-    }
-    let others: Vec<&str> = ALLOCATORS
-        .iter()
-        .filter(|other| other.serves.contains(&topology.wiring()))
-        .map(|other| other.about.name)
-        .collect();
-    let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
-    Err(Problem::new(
-        allocator.path(),
-        format!(
-            "the allocator `{}` serves {}, but the machine is a {topology} (which {} would serve)",
-            entry.about.name,
-            wirings.join(", "),
-            others.join(", ")
-        ),
-    ))
 }
 
 /// The keys of a resolved scenario in the order of the manual.
