@@ -4,29 +4,36 @@
 //! A run has one facility; schedulers look ahead on forks of it. Feasibility is always the
 //! allocator's answer, here as there.
 
-use crate::job::{Job, Time};
+use smallvec::SmallVec;
+
+use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::offer::{ManagedSite, Offers, Proposal, offer};
+use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
+use crate::rng::Stream;
 use crate::select::Selector;
-use crate::sizing::Sizing;
+use crate::sizing::{Crowd, Size, Sizing};
 
 /// Sites with their allocators, a sizing and a selector.
 pub struct Facility {
     sites: Vec<ManagedSite>,
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
+    stream: Stream,
+    /// Kept by the cluster, for sizings that go by it.
+    pub(crate) crowd: Crowd,
 }
 
 impl Facility {
-    /// A facility of at least one site.
+    /// A facility of at least one site. The selector draws from `stream`, if it draws at all.
     #[must_use]
     pub fn new(
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
         selector: Box<dyn Selector>,
+        stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector }
+        Facility { sites, sizing, selector, stream, crowd: Crowd::default() }
     }
 
     /// Every site.
@@ -35,19 +42,31 @@ impl Facility {
         &self.sites
     }
 
-    /// Where the job would go now: selector, sizing and allocator have their say.
-    pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
-        let Facility { sites, sizing, selector } = self;
+    /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
+    /// their say.
+    pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
+        let Facility { sites, sizing, selector, stream, crowd } = self;
+        let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
         // A selector has nothing to select on a machine of one site.
         if let [only] = sites.as_mut_slice() {
-            return offer(only, 0, sizing.as_mut(), job, now);
+            return attempt.at(only, 0);
         }
-        selector.select(job, &mut Offers { job, now, sites, sizing: sizing.as_mut() })
+        selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
-    /// The fewest processors with which the job could ever be started.
-    pub(crate) fn fewest(&self, job: &Job) -> u64 {
-        self.sizing.fewest(&job.request)
+    /// The fewest processors with which the job could ever be started on any site; `None` if none
+    /// could ever hold it.
+    pub(crate) fn fewest(&self, job: &Job) -> Option<u64> {
+        let on = |managed: &ManagedSite| {
+            let request = managed.in_form(&job.request)?;
+            Some(self.sizing.fewest(&managed.demand(&request, self.crowd)))
+        };
+        self.sites.iter().filter_map(on).min()
+    }
+
+    /// Tells the sizing that a job has joined the queue.
+    pub(crate) fn arrived(&mut self, job: &Job) {
+        self.sizing.arrived(&job.request);
     }
 
     /// The most processors that are free on any one site.
@@ -57,7 +76,14 @@ impl Facility {
 
     /// Where the job would go now on one site.
     pub fn propose_at(&mut self, site: usize, job: &Job, now: Time) -> Option<Proposal> {
-        offer(&mut self.sites[site], site, self.sizing.as_mut(), job, now)
+        let Facility { sites, sizing, crowd, .. } = self;
+        Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd }.at(&mut sites[site], site)
+    }
+
+    /// Where a request of a size that was settled before, in the form of the site's allocator, would
+    /// go now.
+    pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
+        self.sites[site].choose(request, now)
     }
 
     /// Takes the nodes of a placement and tells the allocator.
@@ -73,21 +99,25 @@ impl Facility {
         self.sites[site].release(placement);
     }
 
-    /// The fewest nodes with which the job can be started on a site, and how many times longer it
-    /// then runs: for allocators that only count.
-    pub(crate) fn counts(&mut self, site: usize, job: &Job) -> Option<(u64, f64)> {
-        let managed = &mut self.sites[site];
-        let sizes = self.sizing.sizes(&job.request);
+    /// The sizes in which the job may be started on a site, in the order in which they are tried;
+    /// none if the site could never hold it. The site's speed is counted in.
+    pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
+        let managed = &self.sites[site];
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        let mut sizes = attempt.sizes(managed);
+        sizes.iter_mut().for_each(|size| size.stretch /= managed.site().speed());
         sizes
-            .iter()
-            .find_map(|size| Some((managed.held(&size.request)?, size.stretch)))
-            .map(|(nodes, stretch)| (nodes, stretch / managed.site().speed()))
     }
 
     /// An independent copy of one site, to look ahead on.
     #[must_use]
     pub fn fork_site(&self, site: usize) -> SiteAhead {
-        SiteAhead { index: site, managed: self.sites[site].fork(), sizing: self.sizing.fork() }
+        SiteAhead {
+            index: site,
+            managed: self.sites[site].fork(),
+            sizing: self.sizing.fork(),
+            crowd: self.crowd,
+        }
     }
 
     /// An independent copy, to look ahead on.
@@ -97,6 +127,8 @@ impl Facility {
             sites: self.sites.iter().map(ManagedSite::fork).collect(),
             sizing: self.sizing.fork(),
             selector: self.selector.fork(),
+            stream: self.stream.clone(),
+            crowd: self.crowd,
         }
     }
 }
@@ -106,6 +138,7 @@ pub struct SiteAhead {
     index: usize,
     managed: ManagedSite,
     sizing: Box<dyn Sizing>,
+    crowd: Crowd,
 }
 
 impl SiteAhead {
@@ -132,6 +165,7 @@ impl SiteAhead {
 
     /// Where the job would go.
     pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
-        offer(&mut self.managed, self.index, self.sizing.as_mut(), job, now)
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        attempt.at(&mut self.managed, self.index)
     }
 }

@@ -1,4 +1,4 @@
-//! How a request becomes what an allocator asks for: a count becomes a block or a subcube.
+//! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
 
 use crate::alloc::Asks;
 use crate::job::{Dims, Request};
@@ -53,6 +53,7 @@ pub fn shaped(
     match asks {
         Asks::Nodes => Some(Request::Nodes(nodes)),
         Asks::Subcube => Some(Request::Subcube(nodes.next_power_of_two().trailing_zeros())),
+        Asks::Square => squared(request, nodes, grid).map(Request::Block),
         Asks::Block => match request {
             Request::Block(sides) => padded(sides, grid.dimensions()).map(Request::Block),
             _ if topology.wiring() == Wiring::Hypercube => {
@@ -63,6 +64,21 @@ pub fn shaped(
             _ => block_of(nodes, grid, rule).map(Request::Block),
         },
     }
+}
+
+/// The square with the least power of two for a side that holds the block, or the count, if it fits
+/// a grid of two dimensions.
+fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
+    let [width, height] = *grid.sides() else { return None };
+    let least = match request {
+        Request::Block(sides) => padded(sides, 2)?.into_iter().max()?,
+        // The least power of two whose square holds the count.
+        Request::Nodes(_) | Request::Subcube(_) => {
+            1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2)
+        }
+    };
+    let side = least.checked_next_power_of_two()?;
+    (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
 /// Sides with ones added, or superfluous ones taken away, until there are so many.
@@ -180,6 +196,27 @@ mod tests {
         assert_eq!(exact(12), [4, 3]);
         assert_eq!(exact(13), [13, 1]);
         assert_eq!(exact(17), squarest(17, &[16, 8]).unwrap(), "17 is prime and too long");
+    }
+
+    #[test]
+    fn a_square_is_the_least_that_holds_the_block_or_the_count() {
+        let mesh = Topology::mesh(&[16, 8]).unwrap();
+        let square = |request: Request| shaped(&request, Asks::Square, &mesh, ShapeRule::Squarest);
+        let side = |side: u32| Some(Request::block(&[side, side]));
+        for (sides, expected) in [([3, 3], 4), ([2, 1], 2), ([1, 1], 1), ([5, 2], 8), ([2, 8], 8)] {
+            assert_eq!(square(Request::block(&sides)), side(expected), "{sides:?}");
+        }
+        assert_eq!(square(Request::block(&[9, 1])), None, "a side of 16 is too tall");
+        assert_eq!(square(Request::block(&[2, 2, 2])), None);
+        assert_eq!(square(Request::block(&[3, 2, 1])), side(4));
+        for nodes in 1..=128 {
+            let by_search = (0..=3).map(|i| 1 << i).find(|&side: &u32| side * side >= nodes);
+            assert_eq!(square(Request::Nodes(nodes)), by_search.and_then(side), "{nodes}");
+        }
+        assert_eq!(square(Request::Subcube(3)), side(4));
+        let cube = Topology::mesh(&[4, 4, 4]).unwrap();
+        let no_square = shaped(&Request::Nodes(4), Asks::Square, &cube, ShapeRule::Squarest);
+        assert_eq!(no_square, None, "only a grid of two dimensions has squares");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Every entry with every choice of its choice parameters, on every machine it serves.
+/// Every entry with every choice of its choice parameters and flags, on every machine it serves.
 fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     let mut all = Vec::new();
     for entry in ALLOCATORS {
@@ -32,12 +32,14 @@ fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     all
 }
 
-/// The cross product of all choices of all parameters that are words or flags.
+/// The cross product of all choices of all choice parameters and flags.
 fn variants(entry: &AllocatorEntry) -> Vec<Table> {
     let mut tables = vec![Table::new()];
     for param in entry.about.params {
         let choices: Vec<Value> = match param.kind {
-            Kind::Choice(words) => words.iter().map(|w| Value::String((*w).to_owned())).collect(),
+            Kind::Choice(words) => {
+                words.iter().map(|word| Value::String((*word).to_owned())).collect()
+            }
             Kind::Flag => vec![Value::Boolean(false), Value::Boolean(true)],
             _ => continue,
         };
@@ -55,6 +57,10 @@ fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn 
     let params: Vec<_> = entry.about.params.iter().collect();
     let params = meshwork::registry::resolve("allocator", &params, table, &[]).unwrap();
     (entry.build)(&params, topology).unwrap()
+}
+
+fn is_true(value: &Value) -> bool {
+    value.as_bool() == Some(true)
 }
 
 fn rotation(table: &Table) -> Rotation {
@@ -88,6 +94,11 @@ fn random_request(entry: &AllocatorEntry, topology: &Topology, rng: &mut Stream)
         Asks::Block => Request::Block(
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
         ),
+        Asks::Square => {
+            let shorter = grid.sides().iter().min().unwrap();
+            let side = 1 << rng.below(u64::from(shorter.ilog2()) + 1);
+            Request::Block(Dims::from_elem(side, grid.dimensions()))
+        }
     }
 }
 
@@ -149,10 +160,15 @@ fn a_placement_is_free_distinct_and_of_the_right_shape() {
         assert!(nodes.iter().all(|&node| site.free().contains(node)));
         assert!(nodes.len() as u64 >= request.nodes(), "{}: too few", entry.about.name);
         if entry.contiguous {
-            let Request::Block(sides) = request else { return };
             assert_eq!(placed.blocks.len(), 1);
-            let turned = orientations(sides, rotation(table)).any(|s| s == placed.blocks[0].sides);
-            assert!(turned, "{}: {placed:?} is no {request}", entry.about.name);
+            let is_as_requested = match request {
+                Request::Nodes(count) => placed.len() == *count,
+                Request::Subcube(dimension) => placed.len() == 1 << dimension,
+                Request::Block(sides) => {
+                    orientations(sides, rotation(table)).any(|s| s == placed.blocks[0].sides)
+                }
+            };
+            assert!(is_as_requested, "{}: {placed:?} is no {request}", entry.about.name);
         }
         assert!(site.clone().claim(&placed).is_ok());
     });
@@ -167,6 +183,16 @@ fn it_finds_room_whenever_it_says_it_does() {
             (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
             (Finds::EveryBlock, Request::Block(sides)) => {
                 orientations(sides, rotation(table)).any(|sides| a_block_is_free(site, &sides))
+            }
+            // The parameter says that it may miss some.
+            (_, Request::Subcube(_)) if table.get("strict_lists").is_some_and(is_true) => return,
+            (Finds::EveryBlock, &Request::Subcube(dimension)) => {
+                let all = 0..1_u32 << site.grid().dimensions();
+                all.filter(|mask| mask.count_ones() == dimension).any(|mask| {
+                    let sides: Dims =
+                        (0..site.grid().dimensions()).map(|d| 1 + (mask >> d & 1)).collect();
+                    a_block_is_free(site, &sides)
+                })
             }
             _ => return,
         };

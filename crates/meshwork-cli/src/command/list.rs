@@ -193,6 +193,7 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                         Asks::Nodes => "a count of processors",
                         Asks::Block => "a block",
                         Asks::Subcube => "a subcube",
+                        Asks::Square => "a square with a power of two for a side",
                     }),
                 ),
                 ("contiguous", json!(entry.contiguous)),

@@ -1,16 +1,23 @@
 //! Allocators: which free processors of a site a job gets.
 
+mod bases;
+mod best_base;
+mod contact;
+mod peaks;
 pub mod first_fit;
 pub mod best_fit;
 pub mod frame_sliding;
 pub mod boundary_search;
 pub mod corner_boundary_search;
+pub mod buddy;
+pub mod free_list;
+pub mod gray_code;
+pub mod modified_buddy;
+pub mod multiple_gray_code;
+pub mod tree_collapsing;
 pub mod naive;
 pub mod orientation;
-mod bases;
-mod best_base;
-mod contact;
-mod peaks;
+pub mod subcube;
 
 pub use bases::FreeBases;
 
@@ -56,6 +63,8 @@ pub enum Asks {
     Block,
     /// The dimension of a subcube.
     Subcube,
+    /// A square block whose side is a power of two, on a grid of two dimensions.
+    Square,
 }
 
 /// When an allocator finds room.
@@ -98,6 +107,12 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &frame_sliding::ENTRY,
     &boundary_search::ENTRY,
     &corner_boundary_search::ENTRY,
+    &buddy::ENTRY,
+    &modified_buddy::ENTRY,
+    &gray_code::ENTRY,
+    &multiple_gray_code::ENTRY,
+    &free_list::ENTRY,
+    &tree_collapsing::ENTRY,
     &naive::ENTRY,
 ];
 

@@ -24,6 +24,7 @@ use crate::network::{Network, RunKey, Work};
 use crate::nodeset::NodeSet;
 use crate::observe::{Event, JobId, Observer, Running, State};
 use crate::offer::Proposal;
+use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
@@ -176,23 +177,24 @@ impl<'a> Cluster<'a> {
         if self.queue.fewest(ticket) > self.most_free {
             return false;
         }
-        let proposal = self.facility.propose(self.queue.job(ticket), self.now);
+        let around = self.queue.around(ticket, self.now);
+        let proposal = self.facility.propose(self.queue.job(ticket), self.now, &around);
         proposal.is_some_and(|proposal| self.begin(ticket, proposal))
     }
 
     /// Starts a waiting job now on the processors that were promised to it, if they are free.
     pub fn start_at(&mut self, ticket: Ticket, promised: &Reservation) -> bool {
-        let job = self.queue.job(ticket);
-        let proposal = match &promised.hold {
-            Hold::Count(_) => self.facility.propose_at(promised.site, job, self.now),
+        let (site, stretch) = (promised.site, promised.stretch);
+        let placement = match &promised.hold {
+            // In the size that was promised, though there may be room for a larger one now: what is
+            // planned for others counts on that.
+            Hold::Count(request) => self.facility.place(site, request, self.now),
             Hold::Nodes(placement) => {
-                let site = self.facility.sites()[promised.site].site();
-                let free = placement.is_within(site.free(), site.grid());
-                let (site, placement) = (promised.site, placement.clone());
-                free.then_some(Proposal { site, placement, stretch: promised.stretch })
+                let site = self.site(site);
+                placement.is_within(site.free(), site.grid()).then(|| placement.clone())
             }
         };
-        proposal.is_some_and(|proposal| self.begin(ticket, proposal))
+        placement.is_some_and(|placement| self.begin(ticket, Proposal { site, placement, stretch }))
     }
 
     /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
@@ -203,7 +205,8 @@ impl<'a> Cluster<'a> {
         }
         let job = self.queue.job(ticket);
         let promised = &guard.reservation;
-        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
+        let around = self.queue.around(ticket, self.now);
+        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
         if in_time || proposal.site != promised.site {
             return self.begin(ticket, proposal);
@@ -252,13 +255,13 @@ impl<'a> Cluster<'a> {
 
     fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
-        let by_count = self.facility.sites()[site].finds() == Finds::AnyNodes;
-        if by_count {
-            let (wanted, stretch) = self.facility.counts(site, job)?;
+        let sizes = self.facility.sizes(site, job, self.now);
+        let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;
+        if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
             let mut at = self.now;
             for (end, key) in &self.ends {
-                if free >= wanted {
+                if free >= fewest && *end > at {
                     break;
                 }
                 let running = &self.running[key.slot as usize];
@@ -267,15 +270,16 @@ impl<'a> Cluster<'a> {
                     at = (*end).max(self.now);
                 }
             }
-            let (span, hold) = (job.estimate * stretch, Hold::Count(wanted));
-            return (free >= wanted).then_some(Reservation { at, span, stretch, site, hold });
+            let Size { request, stretch } =
+                sizes.into_iter().find(|size| size.request.nodes() <= free)?;
+            let (span, hold) = (job.estimate * stretch, Hold::Count(request));
+            return Some(Reservation { at, span, stretch, site, hold });
         }
-        let wanted = self.facility.counts(site, job)?.0;
         let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
         let mut ends = self.ends.iter().peekable();
         loop {
-            let enough = u64::from(ahead.site().free_nodes()) >= wanted;
+            let enough = u64::from(ahead.site().free_nodes()) >= fewest;
             let found = if enough { ahead.propose(job, at) } else { None };
             if let Some(proposal) = found {
                 let Proposal { placement, stretch, .. } = proposal;
@@ -312,7 +316,7 @@ impl<'a> Cluster<'a> {
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let spare = match reservation.hold {
             Hold::Nodes(_) => 0,
-            Hold::Count(wanted) => {
+            Hold::Count(ref wanted) => {
                 let free_now = u64::from(self.site(reservation.site).free_nodes());
                 let by_then: u64 = self
                     .ends
@@ -322,7 +326,7 @@ impl<'a> Cluster<'a> {
                     .filter(|running| running.site == reservation.site)
                     .map(|running| u64::from(running.held))
                     .sum();
-                (free_now + by_then).saturating_sub(wanted)
+                (free_now + by_then).saturating_sub(wanted.nodes())
             }
         };
         Guard { reservation, spare }
@@ -343,6 +347,7 @@ impl<'a> Cluster<'a> {
     /// Takes a waiting job out of the queue unserved.
     pub fn turn_away(&mut self, ticket: Ticket) {
         let job = self.queue.remove(ticket);
+        self.facility.crowd.waiting -= 1;
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
@@ -402,6 +407,8 @@ impl<'a> Cluster<'a> {
         }
         self.most_free = self.facility.most_free();
         let job = self.queue.remove(ticket);
+        self.facility.crowd.waiting -= 1;
+        self.facility.crowd.running += 1;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let expected_end = self.now + job.estimate * stretch;
         let (asked, held) = (job.request.nodes(), placement.len());
@@ -454,6 +461,7 @@ impl<'a> Cluster<'a> {
         while let Some((_, key)) = self.network.next_finish().filter(|&(at, _)| at == self.now) {
             self.network.finish(self.now, key);
             let ran = self.running.remove(key.slot as usize);
+            self.facility.crowd.running -= 1;
             self.ends.remove(&(ran.expected_end, key));
             self.facility.release(ran.site, &ran.placement);
             self.state.held -= u64::from(ran.held);
@@ -469,28 +477,29 @@ impl<'a> Cluster<'a> {
     pub(crate) fn arrive(&mut self, job: Job) {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        if self.fits_empty(&job) {
-            self.observer.observe(self.now, &Event::Arrived(id, &job));
-            let fewest = self.facility.fewest(&job);
-            let ticket = self.queue.push(id, job, fewest);
-            self.arrivals.push(ticket);
-        } else {
-            self.observer.observe(self.now, &Event::Refused(id, &job));
-        }
+        let fewest = self.facility.fewest(&job).filter(|_| self.fits_empty(&job));
+        let Some(fewest) = fewest else {
+            return self.observer.observe(self.now, &Event::Refused(id, &job));
+        };
+        self.observer.observe(self.now, &Event::Arrived(id, &job));
+        self.facility.arrived(&job);
+        self.facility.crowd.waiting += 1;
+        let ticket = self.queue.push(id, job, fewest);
+        self.arrivals.push(ticket);
     }
 
-    /// Whether any site would take the job if the machine were empty: the allocators' answer,
-    /// asked once for each request.
+    /// Whether any site would take a job of which some site can hold the form, if the machine were
+    /// empty: the allocators' answer, asked once for each request.
     fn fits_empty(&mut self, job: &Job) -> bool {
-        let sites = self.facility.sites().len();
-        let counts_only = |site: usize| self.facility.sites()[site].finds() == Finds::AnyNodes;
-        if (0..sites).all(counts_only) {
-            return (0..sites).any(|site| self.facility.counts(site, job).is_some());
+        let mut sites = self.facility.sites().iter();
+        if sites.all(|site| site.finds() == Finds::AnyNodes) {
+            return true;
         }
         if let Some(&known) = self.fits.get(&job.request) {
             return known;
         }
-        let fits = (0..sites).any(|site| self.empty.propose_at(site, job, self.now).is_some());
+        let mut sites = 0..self.facility.sites().len();
+        let fits = sites.any(|site| self.empty.propose_at(site, job, self.now).is_some());
         self.fits.insert(job.request.clone(), fits);
         fits
     }

@@ -9,6 +9,7 @@ use crate::machine::Placement;
 use crate::nodeset::NodeSet;
 use crate::observe::Running;
 use crate::offer::Proposal;
+use crate::sizing::Size;
 
 /// The future, if running jobs end at their estimates and planned jobs start as planned.
 ///
@@ -63,10 +64,7 @@ impl Outlook {
     }
 
     fn change(&mut self, reservation: &Reservation, sign: i64) {
-        let count = match &reservation.hold {
-            Hold::Count(count) => *count as i64,
-            Hold::Nodes(placement) => i64::from(placement.len()),
-        };
+        let count = reservation.hold.nodes() as i64;
         let until = Some(reservation.until());
         self.free[reservation.site].add(reservation.at, until, sign * count);
     }
@@ -120,16 +118,20 @@ impl Outlook {
 
     fn earliest_on(&mut self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
-            let (wanted, stretch) = self.facility.counts(site, job)?;
-            let (span, hold) = (job.estimate * stretch, Hold::Count(wanted));
-            let at = self.free[site].earliest(self.now, wanted, span)?;
-            return Some(Reservation { at, span, stretch, site, hold });
+            let sizes = self.facility.sizes(site, job, self.now);
+            let in_size = |Size { request, stretch }| {
+                let (span, hold) = (job.estimate * stretch, Hold::Count(request));
+                let at = self.free[site].earliest(self.now, hold.nodes(), span)?;
+                Some(Reservation { at, span, stretch, site, hold })
+            };
+            let found = sizes.into_iter().filter_map(in_size);
+            return found.reduce(|best, other| if other.at < best.at { other } else { best });
         }
         // First on what is free in fact: a job past its estimate counts as ended, but is not.
         if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
-        let wanted = self.facility.fewest(job);
+        let wanted = self.facility.fewest(job)?;
         let span = self.shortest(site, job);
         let mut from = self.now;
         loop {

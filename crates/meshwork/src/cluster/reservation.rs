@@ -1,6 +1,6 @@
 //! Promises to waiting jobs.
 
-use crate::job::Time;
+use crate::job::{Request, Time};
 use crate::machine::Placement;
 
 /// When and where a waiting job would start if running jobs ended at their estimates.
@@ -43,8 +43,19 @@ impl Reservation {
 pub enum Hold {
     /// These nodes.
     Nodes(Placement),
-    /// So many, whichever they are.
-    Count(u64),
+    /// As many as this, whichever they are: one of the job's sizes, in the form that the site's
+    /// allocator asks for.
+    Count(Request),
+}
+
+impl Hold {
+    /// How many processors it holds.
+    pub(super) fn nodes(&self) -> u64 {
+        match self {
+            Hold::Count(request) => request.nodes(),
+            Hold::Nodes(placement) => u64::from(placement.len()),
+        }
+    }
 }
 
 /// A reservation that other jobs are started beside.

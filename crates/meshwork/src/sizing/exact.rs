@@ -2,8 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Size, Sizing, SizingEntry};
-use crate::job::Request;
+use super::{Demand, Size, Sizing, SizingEntry};
 use crate::registry::About;
 
 /// The entry of `exact`.
@@ -15,18 +14,18 @@ pub static ENTRY: SizingEntry = SizingEntry {
         source: "the rule of all rigid jobs",
         params: &[],
     },
-    build: |_| Ok(Box::new(Exact)),
+    build: |_, _| Ok(Box::new(Exact)),
 };
 
 struct Exact;
 
 impl Sizing for Exact {
-    fn sizes(&mut self, request: &Request) -> SmallVec<[Size; 1]> {
-        smallvec![Size { request: request.clone(), stretch: 1.0 }]
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+        smallvec![Size { request: demand.request.clone(), stretch: 1.0 }]
     }
 
-    fn fewest(&self, request: &Request) -> u64 {
-        request.nodes()
+    fn fewest(&self, demand: &Demand<'_>) -> u64 {
+        demand.request.nodes()
     }
 
     fn fork(&self) -> Box<dyn Sizing> {

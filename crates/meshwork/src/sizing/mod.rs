@@ -4,13 +4,37 @@ pub mod exact;
 
 use smallvec::SmallVec;
 
+use crate::alloc::Asks;
 use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::topology::Topology;
+
+/// A job's request, as the allocator of one site is asked it, and what may decide its size.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand<'a> {
+    /// The request, in the form that the site's allocator asks for.
+    pub request: &'a Request,
+    /// That form.
+    pub asks: Asks,
+    /// Processors of the site.
+    pub nodes: u32,
+    /// How many jobs there are now.
+    pub crowd: Crowd,
+}
+
+/// How many jobs a machine has to serve. While a scheduler looks ahead it is as it is now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crowd {
+    /// Jobs that run.
+    pub running: u64,
+    /// Jobs that wait, the one in question included.
+    pub waiting: u64,
+}
 
 /// One size in which a job may be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// What is asked of the allocator.
+    /// What is asked of the allocator, in the form of the [`Demand`].
     pub request: Request,
     /// How many times longer the job then runs.
     pub stretch: f64,
@@ -19,11 +43,14 @@ pub struct Size {
 /// Decides the sizes in which a job may be started.
 pub trait Sizing {
     /// The sizes to try, in this order, within one attempt to start the job.
-    fn sizes(&mut self, request: &Request) -> SmallVec<[Size; 1]>;
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 
-    /// The fewest processors with which a job of this request could ever be started: a bound that
-    /// spares hopeless questions, **O(1)**.
-    fn fewest(&self, request: &Request) -> u64;
+    /// The fewest processors with which a job of this request could ever be started, however many
+    /// other jobs there are then: a bound that spares hopeless questions, **O(1)**.
+    fn fewest(&self, demand: &Demand<'_>) -> u64;
+
+    /// A job has joined the queue.
+    fn arrived(&mut self, _request: &Request) {}
 
     /// An independent copy, for look-ahead.
     fn fork(&self) -> Box<dyn Sizing>;
@@ -33,8 +60,8 @@ pub trait Sizing {
 pub struct SizingEntry {
     /// What it says of itself.
     pub about: About,
-    /// The strategy.
-    pub build: fn(&Params) -> Result<Box<dyn Sizing>, Problem>,
+    /// The strategy, for a machine of these sites.
+    pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Sizing>, Problem>,
 }
 
 impl Named for SizingEntry {

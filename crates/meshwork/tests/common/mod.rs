@@ -106,6 +106,32 @@ pub(crate) fn machines() -> Vec<(String, Topology)> {
     all
 }
 
+/// Sites of several kinds, one of every wiring and one allocator of its own, as TOML.
+pub(crate) const SITES: &str = "machine = { sites = [
+    { topology = 'mesh', dims = [4, 3] },
+    { topology = 'flat', processors = 14, speed = 1.25 },
+    { topology = 'torus', dims = [5], allocator = 'frame_sliding', speed = 0.75 },
+    { topology = 'hypercube', dimension = 4, speed = 1.125 },
+    { topology = 'flat', processors = 9, speed = 1.125 } ] }";
+
+/// Every selector with every choice of its parameters, as TOML.
+pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    for entry in meshwork::select::SELECTORS {
+        let mut texts = vec![format!("name = '{}'", entry.about.name)];
+        for param in entry.about.params {
+            if let meshwork::registry::Kind::Choice(words) = param.kind {
+                let with =
+                    |text: &String, word: &&str| format!("{text}, {} = '{word}'", param.name);
+                texts = texts.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
+            }
+        }
+        let name = entry.about.name;
+        all.extend(texts.into_iter().map(|text| (name, format!("selector = {{ {text} }}"))));
+    }
+    all
+}
+
 /// Random jobs for a machine: blocks, counts and subcubes, with tenths of units for times, so that
 /// instants tie often and are not exact in binary.
 pub(crate) fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
