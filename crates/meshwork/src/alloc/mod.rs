@@ -3,12 +3,18 @@
 mod bases;
 mod best_base;
 mod contact;
+mod held;
 mod peaks;
 pub mod first_fit;
 pub mod best_fit;
 pub mod frame_sliding;
 pub mod boundary_search;
 pub mod corner_boundary_search;
+pub mod weighted_boundary_search;
+pub mod adaptive_scan;
+pub mod quick_allocation;
+pub mod busy_list;
+pub mod turning_busy_list;
 pub mod buddy;
 pub mod free_list;
 pub mod gray_code;
@@ -33,7 +39,8 @@ pub trait Allocator {
     /// `None` if this strategy finds none now.
     ///
     /// A proposal: the engine claims it and then calls [`claimed`](Allocator::claimed), or drops
-    /// it. Asking twice gives the same answer twice (from equal streams).
+    /// it. Asking twice gives the same answer twice (from equal streams), and whether there is one
+    /// depends neither on `now` nor on the stream.
     fn choose(
         &mut self,
         request: &Request,
@@ -107,6 +114,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &frame_sliding::ENTRY,
     &boundary_search::ENTRY,
     &corner_boundary_search::ENTRY,
+    &weighted_boundary_search::ENTRY,
+    &adaptive_scan::ENTRY,
+    &quick_allocation::ENTRY,
+    &busy_list::ENTRY,
+    &turning_busy_list::ENTRY,
     &buddy::ENTRY,
     &modified_buddy::ENTRY,
     &gray_code::ENTRY,
@@ -115,6 +127,19 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &tree_collapsing::ENTRY,
     &naive::ENTRY,
 ];
+
+/// Refuses a machine of more or fewer than two dimensions.
+fn in_two_dimensions(name: &str, params: &Params, topology: &Topology) -> Result<(), Problem> {
+    if topology.grid().dimensions() == 2 {
+        return Ok(());
+    }
+    Err(Problem::new(
+        params.path(),
+        format!(
+            "the allocator `{name}` works in two dimensions, but the machine is a {topology}"
+        ),
+    ))
+}
 
 /// Allocators, as a family of names.
 pub static FAMILY: Family =
