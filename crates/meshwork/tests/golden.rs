@@ -17,7 +17,7 @@ fn transcripts_are_those_of_this_model_version() {
     let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
     for (machine, topology) in machines() {
         for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
-            for scheduler in SCHEDULERS {
+            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
                     allocator.about.name, scheduler.about.name

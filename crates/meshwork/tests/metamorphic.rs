@@ -15,7 +15,7 @@ fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
         for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
-            for scheduler in SCHEDULERS {
+            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
                     allocator.about.name, scheduler.about.name
