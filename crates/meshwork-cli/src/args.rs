@@ -29,6 +29,14 @@ pub(crate) enum Command {
         stopped.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
     )]
     Run(Run),
+    /// Run the studies of a paper and print which of its claims hold
+    #[command(
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        run that ends is kept: the same command goes on where it stopped.\n\n\
+        Examples:\n  meshwork reproduce rsr 1a --quick\n  \
+        meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
+    )]
+    Reproduce(Reproduce),
     /// Print the scenarios of a study, with every default filled in
     #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
     Show(Show),
@@ -41,6 +49,9 @@ pub(crate) enum Command {
     /// Read and write logs in the Standard Workload Format
     #[command(subcommand, arg_required_else_help = true)]
     Trace(Trace),
+    /// Hand out processors and take them back, asked in JSON lines: an allocator alone
+    #[command(after_help = PLACE_HELP)]
+    Place(Place),
     /// Replay a sample of stored runs and compare
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
@@ -81,6 +92,36 @@ pub(crate) struct Run {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
+}
+
+/// `meshwork reproduce`.
+#[derive(Args, Debug)]
+pub(crate) struct Reproduce {
+    /// The paper; all of them where it is left out
+    pub(crate) paper: Option<String>,
+    /// One of its figures or tables, such as 1a
+    pub(crate) figure: Option<String>,
+    /// Seconds instead of minutes: smaller runs, fewer points, wider intervals
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// List the studies and run nothing
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) list: bool,
+    /// Set a key of every study, such as workload.path=log.swf.gz for those that read a log
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results; each study has a folder of its own in it
+    #[arg(short, long, value_name = "DIR", default_value = "reproduction")]
+    pub(crate) out: PathBuf,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print the tables of every study too, and not its claims alone
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) tables: bool,
+    /// Print one JSON object for each claim
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `meshwork show`.
@@ -181,6 +222,33 @@ pub(crate) struct Generate {
     /// Stretch the times of submission until the jobs ask for this share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
+}
+
+const PLACE_HELP: &str = "Every line of standard input is answered by one line of standard output, at \
+    once:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}  or \"nodes\":7, or \"subcube\":2\n  \
+    {\"op\":\"release\",\"id\":\"a\"}\n  \
+    {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
+    Any of them may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
+    answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
+    Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
+
+/// `meshwork place`.
+#[derive(Args, Debug)]
+pub(crate) struct Place {
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    #[arg(short, long)]
+    pub(crate) machine: String,
+    /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}
+    /// [default: first_fit, and naive on flat machines]
+    #[arg(short, long)]
+    pub(crate) allocator: Option<String>,
+    /// The seed of an allocator that draws
+    #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) seed: i64,
+    /// How a count of processors becomes a block
+    #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
+    pub(crate) shape: String,
 }
 
 /// `meshwork check`.

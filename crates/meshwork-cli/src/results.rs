@@ -1,5 +1,6 @@
 //! The results of a study, as tables made for reading.
 
+pub(crate) mod claims;
 mod words;
 
 use std::path::Path;
@@ -18,8 +19,9 @@ use crate::table::{Column, print as print_table, wrapped};
 
 use words::short;
 
-/// Counts that have a note of their own where they are not 0, and are no columns unless asked for.
-const NOTED: [&str; 2] = ["refused", "unusable"];
+/// What is no column unless a study asks for it: counts, which have a note of their own where they are
+/// not 0, and measures that few studies need.
+const ON_REQUEST: [&str; 4] = ["refused", "unusable", "queueing_delay", "carried_load"];
 
 /// Prints everything that a study found.
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
@@ -37,7 +39,17 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     print_means(out, finished)?;
     print_differences(out, study, finished)?;
     print_sizes(out, finished)?;
+    print_claims(out, finished)?;
     print_notes(out, study, finished)
+}
+
+fn print_claims(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
+    if finished.claims.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.headline("Claims")?;
+    claims::print(out, &finished.claims)
 }
 
 /// Says where the files of a study are.
@@ -54,6 +66,9 @@ pub(crate) fn print_files(
     }
     if rows.iter().any(|row| !row.by_size.is_empty()) {
         files.push("by_size.csv");
+    }
+    if !finished.claims.is_empty() {
+        files.push("claims.csv");
     }
     if !study.jobs.is_empty() {
         files.push("jobs/");
@@ -110,7 +125,7 @@ fn shown(finished: &Finished) -> Shown<'_> {
     let mut shown = Shown { names: Vec::new(), left_out: Vec::new() };
     for name in all {
         let own = column(name);
-        if NOTED.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
+        if ON_REQUEST.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
             continue;
         }
         let is_share = about(name).is_some_and(|metric| metric.unit == "share");

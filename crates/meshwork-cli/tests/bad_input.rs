@@ -108,10 +108,10 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ),
         (
             "metric.toml",
-            "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, turnaround, \
-             service, bounded_slowdown, utilization, utilization_asked, queue_length, \
-             internal_fragmentation, external_fragmentation, throughput, makespan, max_wait, finished, \
-             refused, unusable)",
+            "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, \
+             queueing_delay, turnaround, service, bounded_slowdown, utilization, utilization_asked, \
+             queue_length, internal_fragmentation, external_fragmentation, throughput, carried_load, \
+             makespan, max_wait, finished, refused, unusable)",
         ),
         ("list.toml", "list.toml:13: `sweep.seed` is [], but must be a list of at least one value"),
         (
@@ -288,7 +288,8 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ),
         (
             "list selector frist_fit",
-            "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit)",
+            "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit, best_fit, \
+             fastest_first, adaptive, intelligent, least_loaded, random)",
             2,
         ),
         ("check directory", "directory/runs.jsonl: there is no such file", 2),

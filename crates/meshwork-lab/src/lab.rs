@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use meshwork::registry::Problem;
 
+use crate::claims::{self, Judgement};
 use crate::expand::{self, Point, expand};
 use crate::inputs::Files;
 use crate::runs::{Progress, Results, Runner};
@@ -37,6 +38,8 @@ pub struct Finished {
     pub results: Results,
     /// Means and intervals.
     pub summary: Summary,
+    /// What they say of each claim of the study.
+    pub claims: Vec<Judgement>,
     /// What is worth a word and stopped nothing, one sentence each.
     pub warnings: Vec<String>,
     /// What failed, one sentence each: runs, or writing their results.
@@ -108,12 +111,14 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     };
     let results = runner.run(options.threads).map_err(Refused)?;
     let summary = Summary::of(study, &points, &results);
+    let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
     failures.extend(results.trouble.clone());
     if let Some(folder) = &options.out {
-        failures.extend(summary.write(folder).err().map(|refused| refused.0));
+        let written = [summary.write(folder), claims::write(&claims, folder)];
+        failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
-    Ok(Finished { points, results, summary, warnings, failures })
+    Ok(Finished { points, results, summary, claims, warnings, failures })
 }
 
 /// The file that each scenario reads. A digest is taken only where it is stored.
@@ -133,7 +138,10 @@ fn inputs(
         if !known.contains_key(path) {
             let read =
                 if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-            let blake3 = read.map_err(|message| {
+            let blake3 = read.map_err(|mut message| {
+                if let Some(obtain) = &study.obtain {
+                    message = format!("{message}; {obtain}");
+                }
                 expand::refused(study, index, &Problem::new("workload.path", message))
             })?;
             let located = files.locate(path);

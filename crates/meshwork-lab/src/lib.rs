@@ -13,11 +13,13 @@
 //! was interrupted.**
 
 pub mod check;
+pub mod claims;
 pub mod expand;
 pub mod inputs;
 pub mod joboutput;
 pub mod lab;
 pub mod locate;
+pub mod papers;
 pub mod runs;
 pub mod set;
 pub mod statistics;

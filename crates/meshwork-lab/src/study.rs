@@ -1,5 +1,6 @@
 //! The study file: what a user writes, read strictly.
 
+mod claims;
 mod keys;
 
 use std::fmt;
@@ -12,8 +13,9 @@ use crate::inputs::reading_failed;
 use crate::locate::{Lines, line_at};
 use crate::set::{assignment, plain, set};
 
+pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
 pub use keys::MOST_REPLICATIONS;
-use keys::{PARAMS, job_formats, read_claims, replications, take_table};
+use keys::{PARAMS, job_formats, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,
 /// and where.
@@ -90,15 +92,6 @@ impl JobFormat {
     }
 }
 
-/// What a paper says, as data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Claim {
-    /// The claim in words.
-    pub text: String,
-    /// The whole table, with the keys that a check of the claim reads.
-    pub table: Table,
-}
-
 /// One `--set KEY=VALUE`, or the like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
@@ -133,6 +126,14 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
+    /// The paper that it reproduces a part of, by its key.
+    pub paper: Option<String>,
+    /// The figure or table of the paper.
+    pub figure: Option<String>,
+    /// Where the log that it reads is to be had.
+    pub obtain: Option<String>,
+    /// What `[quick]` lays over it for a quick look, as settings.
+    pub quick: Vec<String>,
     /// What the paper says.
     pub claims: Vec<Claim>,
     /// Every setting of the command line, in order.
@@ -197,6 +198,10 @@ impl Study {
             sweep: Vec::new(),
             compare: Vec::new(),
             jobs: Vec::new(),
+            paper: None,
+            figure: None,
+            obtain: None,
+            quick: Vec::new(),
             claims: Vec::new(),
             settings: Vec::new(),
             lines: Lines::of(source),
@@ -266,14 +271,22 @@ impl Study {
         let sweep = take_table(&mut document, "sweep")?;
         let compare = take_table(&mut document, "compare")?;
         let output = take_table(&mut document, "output")?;
+        let quick = take_table(&mut document, "quick")?;
         let claims = document.remove("claim");
-        let also: Vec<&str> =
-            SCENARIO_KEYS.iter().copied().chain(["sweep", "compare", "output", "claim"]).collect();
+        let also: Vec<&str> = SCENARIO_KEYS
+            .iter()
+            .copied()
+            .chain(["sweep", "compare", "output", "quick", "claim"])
+            .collect();
         let params = registry::resolve("", PARAMS, &document, &also)?;
         if let Some(name) = params.get_text("name") {
             name.clone_into(&mut self.name);
         }
         self.description = params.get_text("description").map(str::to_owned);
+        self.paper = params.get_text("paper").map(str::to_owned);
+        self.figure = params.get_text("figure").map(str::to_owned);
+        self.obtain = params.get_text("obtain").map(str::to_owned);
+        self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
         self.replications = replications(&params, &self.scenario)?;
         self.read_sweep("", &sweep)?;
         for axis in &mut self.sweep {
@@ -284,7 +297,7 @@ impl Study {
         }
         self.read_compare("", &compare)?;
         self.jobs = job_formats(output)?;
-        self.claims = read_claims(claims)?;
+        self.claims = claims::read(claims, &self.sweep, !self.settings.is_empty())?;
         Ok(())
     }
 
@@ -396,7 +409,8 @@ mod tests {
              machine.dims = [[4, 4], [8, 8]]\n\
              [compare]\nscheduler = 'fcfs'\n'workload.load' = 1.0\n\
              [output]\njobs = ['parquet', 'csv']\n\
-             [[claim]]\ntext = 't'\nmetric = 'wait'\n",
+             [[claim]]\ntext = 't'\nunchecked = 'why'\n\
+             [quick]\n'measure.jobs' = 10\n\"sweep.'workload.load'\" = [1]\n",
             &[],
         )
         .unwrap();
@@ -409,7 +423,8 @@ mod tests {
         assert_eq!(keys, ["scheduler", "workload.load", "machine.dims"]);
         assert_eq!(study.compare.len(), 2);
         assert_eq!(study.jobs, [JobFormat::Csv, JobFormat::Parquet]);
-        assert_eq!(study.claims[0].table["metric"].as_str(), Some("wait"));
+        assert_eq!(study.claims[0].check, Check::No("why".to_owned()));
+        assert_eq!(study.quick, ["measure.jobs=10", "sweep.'workload.load'=[1]"]);
         assert_eq!(study.scenario["seed"].as_integer(), Some(3));
         let plain = parse("", &[]).unwrap();
         assert_eq!((plain.name.as_str(), plain.replications), ("a", Replications::Fixed(1)));
@@ -422,7 +437,7 @@ mod tests {
                 "\nreplication = 3",
                 "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
                  allocator, scheduler, selector, sizing, network, machine, workload, measure, sweep, \
-                 compare, output, claim, name, description, replications, precision, precision_of, \
+                 compare, output, quick, claim, name, description, paper, figure, obtain, replications, precision, precision_of, \
                  min_replications, max_replications)",
             ),
             (

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::offer::{Attempt, ManagedSite, Offers, Proposal};
+use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
+use crate::rng::Stream;
 use crate::select::Selector;
 use crate::sizing::{Crowd, Size, Sizing};
 
@@ -17,20 +18,22 @@ pub struct Facility {
     sites: Vec<ManagedSite>,
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
+    stream: Stream,
     /// Kept by the cluster, for sizings that go by it.
     pub(crate) crowd: Crowd,
 }
 
 impl Facility {
-    /// A facility of at least one site.
+    /// A facility of at least one site. The selector draws from `stream`, if it draws at all.
     #[must_use]
     pub fn new(
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
         selector: Box<dyn Selector>,
+        stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector, crowd: Crowd::default() }
+        Facility { sites, sizing, selector, stream, crowd: Crowd::default() }
     }
 
     /// Every site.
@@ -39,15 +42,16 @@ impl Facility {
         &self.sites
     }
 
-    /// Where the job would go now: selector, sizing and allocator have their say.
-    pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
-        let Facility { sites, sizing, selector, crowd } = self;
+    /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
+    /// their say.
+    pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
+        let Facility { sites, sizing, selector, stream, crowd } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
         // A selector has nothing to select on a machine of one site.
         if let [only] = sites.as_mut_slice() {
             return attempt.at(only, 0);
         }
-        selector.select(job, &mut Offers { attempt, sites })
+        selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
     /// The fewest processors with which the job could ever be started on any site; `None` if none
@@ -136,6 +140,7 @@ impl Facility {
             sites: self.sites.iter().map(ManagedSite::fork).collect(),
             sizing: self.sizing.fork(),
             selector: self.selector.fork(),
+            stream: self.stream.clone(),
             crowd: self.crowd,
         }
     }

@@ -50,3 +50,4 @@ pub mod cluster;
 pub mod sched;
 pub mod engine;
 pub mod scenario;
+pub mod pool;

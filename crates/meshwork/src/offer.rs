@@ -1,5 +1,9 @@
 //! What a site offers a job: a site with its allocator, and the places that it proposes.
 
+mod ahead;
+
+pub use ahead::Ahead;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -66,6 +70,32 @@ impl ManagedSite {
             return None;
         }
         self.allocator.choose(request, &self.site, now, &mut self.stream)
+    }
+
+    /// How many nodes the job would hold if it were started here now; `None` without room for it.
+    ///
+    /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever
+    /// compares sites before one of them is chosen leaves no trace.
+    fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
+        let free = self.site.free_nodes();
+        if self.finds == Finds::AnyNodes {
+            return self.room_among(free, attempt);
+        }
+        attempt.sizes(self).iter().find_map(|size| {
+            if size.request.nodes() > u64::from(free) {
+                return None;
+            }
+            let (mut draws, now) = (self.stream.clone(), attempt.now);
+            let placement = self.allocator.choose(&size.request, &self.site, now, &mut draws)?;
+            Some(placement.len())
+        })
+    }
+
+    /// How many of `free` nodes the job would hold, if any nodes will do here.
+    fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
+        let sizes = attempt.sizes(self);
+        let mut held = sizes.iter().map(|size| size.request.nodes());
+        held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
     }
 
     /// The request in the form that the allocator asks for; `None` if the site could never hold it.
@@ -170,13 +200,56 @@ impl Attempt<'_> {
     }
 }
 
-/// What a selector may ask: which site would take the job now, and where.
+/// A site that has room for a job now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// The index of the site.
+    pub site: usize,
+    /// How many of its processors there are.
+    pub nodes: u32,
+    /// How many of them are free.
+    pub free: u32,
+    /// How many of those the job would hold.
+    pub held: u32,
+    /// The site's speed.
+    pub speed: f64,
+}
+
+impl Room {
+    /// How many processors the job would leave free.
+    #[must_use]
+    pub fn left(&self) -> u32 {
+        self.free - self.held
+    }
+
+    /// The computing capacity that the job would consume: processors times their speed.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        f64::from(self.held) * self.speed
+    }
+}
+
+/// The sites that have room for a job, in their own order.
+pub type Rooms = SmallVec<[Room; 8]>;
+
+/// The queue in which a job waits, as whoever looks for a place for it may see it.
+pub trait QueueView {
+    /// The other jobs that wait, in order of arrival.
+    fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
+
+    /// Whether no job waited when the present instant began: all that wait were submitted at it.
+    fn was_empty(&self) -> bool;
+}
+
+/// What a selector may ask: which site would take the job now, and where; what else waits; and what
+/// would come next.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
+    pub(crate) queue: &'a dyn QueueView,
 }
 
-impl Offers<'_> {
+impl<'a> Offers<'a> {
     /// How many sites there are.
     #[must_use]
     pub fn sites(&self) -> usize {
@@ -193,4 +266,36 @@ impl Offers<'_> {
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }
+
+    /// Every site that has room for the job. Looking changes nothing, not even the random numbers that
+    /// an allocator draws next.
+    pub fn rooms(&mut self) -> Rooms {
+        rooms(self.sites.iter_mut().map(|managed| {
+            let held = managed.room(&self.attempt);
+            (&managed.site, managed.site.free_nodes(), held)
+        }))
+    }
+
+    /// The queue in which the job waits.
+    #[must_use]
+    pub fn queue(&self) -> &'a dyn QueueView {
+        self.queue
+    }
+
+    /// The sites as they would be if this and then that were started now.
+    #[must_use]
+    pub fn ahead(&mut self) -> Ahead<'_> {
+        Ahead::new(self.sites, self.attempt)
+    }
+}
+
+/// Those sites on which the job would hold something.
+fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
+    sites
+        .enumerate()
+        .filter_map(|(index, (site, free, held))| {
+            let held = held?;
+            Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
+        })
+        .collect()
 }

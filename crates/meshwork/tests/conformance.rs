@@ -2,21 +2,21 @@
 
 mod common;
 
-use common::{job, machines, random_jobs, run, scenario, starts};
+use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
 use meshwork::alloc::orientation::{Rotation, orientations};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::nodeset::NodeSet;
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::registry::Named;
+use meshwork::registry::{Kind, Named};
 use meshwork::rng::Stream;
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Every entry with every choice of its choice parameters, on every machine it serves.
+/// Every entry with every choice of its choice parameters and flags, on every machine it serves.
 fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     let mut all = Vec::new();
     for entry in ALLOCATORS {
@@ -32,18 +32,23 @@ fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     all
 }
 
-/// The cross product of all choices of all choice parameters.
+/// The cross product of all choices of all choice parameters and flags.
 fn variants(entry: &AllocatorEntry) -> Vec<Table> {
     let mut tables = vec![Table::new()];
     for param in entry.about.params {
-        if let meshwork::registry::Kind::Choice(words) = param.kind {
-            let with = |table: &Table, word: &&str| {
-                let mut table = table.clone();
-                table.insert(param.name.to_owned(), Value::String((*word).to_owned()));
-                table
-            };
-            tables = tables.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
-        }
+        let choices: Vec<Value> = match param.kind {
+            Kind::Choice(words) => {
+                words.iter().map(|word| Value::String((*word).to_owned())).collect()
+            }
+            Kind::Flag => vec![Value::Boolean(false), Value::Boolean(true)],
+            _ => continue,
+        };
+        let with = |table: &Table, choice: &Value| {
+            let mut table = table.clone();
+            table.insert(param.name.to_owned(), choice.clone());
+            table
+        };
+        tables = tables.iter().flat_map(|t| choices.iter().map(move |c| with(t, c))).collect();
     }
     tables
 }
@@ -52,6 +57,10 @@ fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn 
     let params: Vec<_> = entry.about.params.iter().collect();
     let params = meshwork::registry::resolve("allocator", &params, table, &[]).unwrap();
     (entry.build)(&params, topology).unwrap()
+}
+
+fn is_true(value: &Value) -> bool {
+    value.as_bool() == Some(true)
 }
 
 fn rotation(table: &Table) -> Rotation {
@@ -151,10 +160,15 @@ fn a_placement_is_free_distinct_and_of_the_right_shape() {
         assert!(nodes.iter().all(|&node| site.free().contains(node)));
         assert!(nodes.len() as u64 >= request.nodes(), "{}: too few", entry.about.name);
         if entry.contiguous {
-            let Request::Block(sides) = request else { return };
             assert_eq!(placed.blocks.len(), 1);
-            let turned = orientations(sides, rotation(table)).any(|s| s == placed.blocks[0].sides);
-            assert!(turned, "{}: {placed:?} is no {request}", entry.about.name);
+            let is_as_requested = match request {
+                Request::Nodes(count) => placed.len() == *count,
+                Request::Subcube(dimension) => placed.len() == 1 << dimension,
+                Request::Block(sides) => {
+                    orientations(sides, rotation(table)).any(|s| s == placed.blocks[0].sides)
+                }
+            };
+            assert!(is_as_requested, "{}: {placed:?} is no {request}", entry.about.name);
         }
         assert!(site.clone().claim(&placed).is_ok());
     });
@@ -169,6 +183,16 @@ fn it_finds_room_whenever_it_says_it_does() {
             (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
             (Finds::EveryBlock, Request::Block(sides)) => {
                 orientations(sides, rotation(table)).any(|sides| a_block_is_free(site, &sides))
+            }
+            // The parameter says that it may miss some.
+            (_, Request::Subcube(_)) if table.get("strict_lists").is_some_and(is_true) => return,
+            (Finds::EveryBlock, &Request::Subcube(dimension)) => {
+                let all = 0..1_u32 << site.grid().dimensions();
+                all.filter(|mask| mask.count_ones() == dimension).any(|mask| {
+                    let sides: Dims =
+                        (0..site.grid().dimensions()).map(|d| 1 + (mask >> d & 1)).collect();
+                    a_block_is_free(site, &sides)
+                })
             }
             _ => return,
         };
@@ -450,9 +474,7 @@ fn sites_and_the_first_that_fits() {
 
 #[test]
 fn every_scheduler_works_on_sites_that_differ() {
-    use meshwork::topology::Wiring;
-    let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
-    for scheduler in SCHEDULERS.iter().copied().filter(everywhere) {
+    for scheduler in schedulers_for_all_wirings() {
         let study = scenario(&format!(
             "scheduler = '{}'
              machine = {{ sites = [ {{ topology = 'mesh', dims = [4, 3] }},

@@ -8,9 +8,12 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{machines, random_jobs, run, scenario};
+use common::{
+    SITES, every_selector, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
+};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::sched::SCHEDULERS;
+use meshwork::topology::Topology;
 
 #[test]
 fn transcripts_are_those_of_this_model_version() {
@@ -23,13 +26,26 @@ fn transcripts_are_those_of_this_model_version() {
                     allocator.about.name, scheduler.about.name
                 );
                 let (_, transcript) = run(&scenario(&text), random_jobs(&topology, 80, 3.0, 1));
-                let hash = transcript.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-                });
+                let hash = hash(&transcript);
                 let (allocator, scheduler) = (allocator.about.name, scheduler.about.name);
                 writeln!(table, "{hash:016x} {allocator} {scheduler} {topology}").unwrap();
             }
         }
     }
+    let jobs = random_jobs(&Topology::flat(14).unwrap(), 150, 15.0, 1);
+    for (_, selector) in every_selector() {
+        for scheduler in schedulers_for_all_wirings() {
+            let scheduler = scheduler.about.name;
+            let text = format!("{SITES}\n{selector}\nscheduler = '{scheduler}'");
+            let (_, transcript) = run(&scenario(&text), jobs.clone());
+            writeln!(table, "{:016x} {selector} {scheduler} on sites", hash(&transcript)).unwrap();
+        }
+    }
     assert!(table == include_str!("golden.txt"), "golden.txt would now be\n{table}");
+}
+
+fn hash(transcript: &str) -> u64 {
+    transcript.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use meshwork_lab::expand::expand;
 use meshwork_lab::runs::Progress;
-use meshwork_lab::{Finished, Options, Study};
+use meshwork_lab::{Finished, Options, Refused, Study};
 
 use crate::args::Run;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -30,7 +30,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
     }
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
-        let finished = one(study, folder.clone(), arguments)?;
+        let finished = one(study, folder.clone(), arguments.threads, arguments.quiet)?;
         if arguments.json {
             for mut object in finished.summary.json() {
                 if let Some(fields) = object.as_object_mut() {
@@ -79,8 +79,14 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
     Ok(folders.into_iter().map(Some).collect())
 }
 
-fn one(study: &Study, out: Option<PathBuf>, arguments: &Run) -> Result<Finished, Stop> {
-    let bar = if arguments.quiet { ProgressBar::hidden() } else { bar() };
+/// Runs one study, with a bar unless it is to be quiet.
+pub(super) fn one(
+    study: &Study,
+    out: Option<PathBuf>,
+    threads: Option<usize>,
+    quiet: bool,
+) -> Result<Finished, Refused> {
+    let bar = if quiet { ProgressBar::hidden() } else { bar() };
     let show = |progress: Progress| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
@@ -88,10 +94,10 @@ fn one(study: &Study, out: Option<PathBuf>, arguments: &Run) -> Result<Finished,
             bar.set_message(format!(", {} failed", progress.failed));
         }
     };
-    let threads = arguments.threads.unwrap_or(0);
+    let threads = threads.unwrap_or(0);
     let finished = meshwork_lab::run(study, &Options { out, threads, progress: &show });
     bar.finish_and_clear();
-    Ok(finished?)
+    finished
 }
 
 /// A bar on standard error, if that is a terminal. It is drawn at most ten times a second.
@@ -110,7 +116,7 @@ fn bar() -> ProgressBar {
 }
 
 /// Says what went wrong and what is worth a word.
-fn tell(finished: &Finished, quiet: bool) {
+pub(super) fn tell(finished: &Finished, quiet: bool) {
     if !quiet {
         for warning in &finished.warnings {
             say("warning", warning);

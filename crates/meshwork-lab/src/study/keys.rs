@@ -3,7 +3,7 @@
 use meshwork::registry::{self, Default, Kind, Param, Problem, Range};
 use toml::{Table, Value};
 
-use super::{Claim, JobFormat, Replications};
+use super::{JobFormat, Replications};
 
 /// Replications are at most this many, so that counts of runs stay countable.
 pub const MOST_REPLICATIONS: u64 = 1_000_000;
@@ -21,6 +21,24 @@ pub(super) static PARAMS: &[&Param] = &[
         kind: Kind::Text,
         default: Default::Absent("none"),
         help: "what it asks",
+    },
+    &Param {
+        name: "paper",
+        kind: Kind::Text,
+        default: Default::Absent("it reproduces none"),
+        help: "the paper that it reproduces a part of",
+    },
+    &Param {
+        name: "figure",
+        kind: Kind::Text,
+        default: Default::Absent("none"),
+        help: "the figure or table of the paper, such as 1a",
+    },
+    &Param {
+        name: "obtain",
+        kind: Kind::Text,
+        default: Default::Absent("nothing is said"),
+        help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
         name: "replications",
@@ -129,35 +147,4 @@ pub(super) fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> 
     formats.sort_unstable();
     formats.dedup();
     Ok(formats)
-}
-
-pub(super) fn read_claims(given: Option<Value>) -> Result<Vec<Claim>, Problem> {
-    let list = match given {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(list)) => list,
-        Some(other) => {
-            return Err(Problem::new(
-                "claim",
-                format!("`claim` is {other}, but must be a list of tables `[[claim]]`"),
-            ));
-        }
-    };
-    let mut claims = Vec::new();
-    for (i, item) in list.into_iter().enumerate() {
-        let at = format!("claim[{i}]");
-        let Value::Table(table) = item else {
-            return Err(Problem::new(
-                at,
-                format!("`claim` has {item}, but must be a list of tables `[[claim]]`"),
-            ));
-        };
-        let Some(text) = table.get("text").and_then(Value::as_str).map(str::to_owned) else {
-            return Err(Problem::new(
-                at,
-                "a `[[claim]]` has no `text`: it must say in words what is claimed",
-            ));
-        };
-        claims.push(Claim { text, table });
-    }
-    Ok(claims)
 }

@@ -1,10 +1,17 @@
 //! Allocators: which free processors of a site a job gets.
 
 mod bases;
+pub mod buddy;
 pub mod first_fit;
 pub mod frame_sliding;
+pub mod free_list;
+pub mod gray_code;
+pub mod modified_buddy;
+pub mod multiple_gray_code;
 pub mod naive;
 pub mod orientation;
+pub mod subcube;
+pub mod tree_collapsing;
 
 pub use bases::FreeBases;
 
@@ -88,8 +95,17 @@ impl Named for AllocatorEntry {
 }
 
 /// Every allocator.
-pub static ALLOCATORS: &[&AllocatorEntry] =
-    &[&first_fit::ENTRY, &frame_sliding::ENTRY, &naive::ENTRY];
+pub static ALLOCATORS: &[&AllocatorEntry] = &[
+    &first_fit::ENTRY,
+    &frame_sliding::ENTRY,
+    &buddy::ENTRY,
+    &modified_buddy::ENTRY,
+    &gray_code::ENTRY,
+    &multiple_gray_code::ENTRY,
+    &free_list::ENTRY,
+    &tree_collapsing::ENTRY,
+    &naive::ENTRY,
+];
 
 /// Allocators, as a family of names.
 pub static FAMILY: Family =

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use slab::Slab;
 
-use crate::job::Job;
+use crate::job::{Job, Time};
 use crate::observe::JobId;
+use crate::offer::QueueView;
 
 /// A waiting job, as schedulers name it. It is good until the job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +156,11 @@ impl Queue {
         self.jobs[ticket.slot as usize].fewest
     }
 
+    /// The queue as it looks to one of its jobs.
+    pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
+        Around { queue: self, ticket, now }
+    }
+
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
         let chunk = self.chunk_of(ticket);
         self.chunks[chunk].remove(ticket);
@@ -171,12 +177,31 @@ impl Queue {
     }
 }
 
+/// The queue as it looks to one of its jobs.
+pub(crate) struct Around<'a> {
+    queue: &'a Queue,
+    ticket: Ticket,
+    now: Time,
+}
+
+impl QueueView for Around<'_> {
+    fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_> {
+        let all = self.queue.chunks.iter().flat_map(|chunk| &chunk.waiting);
+        let others = all.filter(|(ticket, _)| *ticket != self.ticket);
+        Box::new(others.map(|&(ticket, _)| self.queue.job(ticket)))
+    }
+
+    fn was_empty(&self) -> bool {
+        self.queue.first().is_none_or(|first| self.queue.job(first).arrival == self.now)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::job::{Request, Time};
+    use crate::job::Request;
 
     fn job(estimate: f64) -> Job {
         let request = Request::Nodes(1);

@@ -8,6 +8,7 @@ use crate::network::{RunKey, Work};
 use crate::nodeset::NodeSet;
 use crate::observe::{Event, Running};
 use crate::offer::Proposal;
+use crate::sizing::Size;
 
 impl Cluster<'_> {
     /// Starts a waiting job now, if selector, sizing and allocator find a place for it.
@@ -15,7 +16,8 @@ impl Cluster<'_> {
         if self.queue.fewest(ticket) > self.most_free {
             return false;
         }
-        let proposal = self.facility.propose(self.queue.job(ticket), self.now);
+        let around = self.queue.around(ticket, self.now);
+        let proposal = self.facility.propose(self.queue.job(ticket), self.now, &around);
         proposal.is_some_and(|proposal| self.begin(ticket, proposal))
     }
 
@@ -42,7 +44,8 @@ impl Cluster<'_> {
         }
         let job = self.queue.job(ticket);
         let promised = &guard.reservation;
-        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
+        let around = self.queue.around(ticket, self.now);
+        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
         let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
         if in_time || proposal.site != promised.site {
             return self.begin(ticket, proposal);
@@ -83,7 +86,8 @@ impl Cluster<'_> {
             return false;
         }
         let job = self.queue.job(ticket);
-        let Some(proposal) = self.facility.propose(job, self.now) else { return false };
+        let around = self.queue.around(ticket, self.now);
+        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
         let is_kept = kept.iter().any(|(on, kept)| {
             let grid = self.site(*on).grid();
             let mut nodes = NodeSet::empty(grid.nodes());
@@ -101,7 +105,7 @@ impl Cluster<'_> {
                 return false;
             }
         }
-        let other = without.propose(job, self.now);
+        let other = without.propose(job, self.now, &around);
         other.is_some_and(|proposal| self.begin(ticket, proposal))
     }
 
@@ -125,7 +129,8 @@ impl Cluster<'_> {
             .in_form(&job.request)
             .is_some_and(|form| on.in_form(&ran.job.request).is_some_and(|other| other == form));
         let sizes = self.facility.sizes(site, job, self.now);
-        let Some(size) = sizes.first().filter(|size| alike && size.stretch == ran.stretch) else {
+        let same = |size: &&Size| size.stretch.to_bits() == ran.stretch.to_bits();
+        let Some(size) = sizes.first().filter(|size| alike && same(size)) else {
             return false;
         };
         let free = ran.placement.is_within(on.site().free(), on.site().grid());

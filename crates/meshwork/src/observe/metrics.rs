@@ -28,10 +28,12 @@ impl Named for MetricEntry {
 pub enum Measure {
     /// The mean of this over the jobs that finished.
     PerJob(fn(&Running, Time, &Rules) -> f64),
+    /// The mean of this over the jobs that started.
+    PerStart(fn(&Running) -> f64),
     /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
     OverTime(fn(&State) -> (f64, f64)),
-    /// Jobs that finished, for each unit of time.
-    Rate,
+    /// What each job that finished adds, over what each unit of time does.
+    Rate(fn(&Running) -> f64, fn(&State) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
 }
@@ -63,6 +65,7 @@ pub struct Totals {
 /// Every metric, in the order of tables.
 pub static METRICS: &[&MetricEntry] = &[
     &WAIT,
+    &QUEUEING_DELAY,
     &TURNAROUND,
     &SERVICE,
     &BOUNDED_SLOWDOWN,
@@ -72,6 +75,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &INTERNAL_FRAGMENTATION,
     &EXTERNAL_FRAGMENTATION,
     &THROUGHPUT,
+    &CARRIED_LOAD,
     &MAKESPAN,
     &MAX_WAIT,
     &FINISHED,
@@ -93,6 +97,18 @@ static WAIT: MetricEntry = MetricEntry {
     },
     unit: "time",
     measure: Measure::PerJob(|job, _, _| job.start - job.job.arrival),
+};
+
+static QUEUEING_DELAY: MetricEntry = MetricEntry {
+    about: About {
+        name: "queueing_delay",
+        aliases: &[],
+        summary: "time from arrival to start, mean over jobs that started, also those still running at the end",
+        source: "Mohapatra, Yu, Das & Kim, section 5",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerStart(|job| job.start - job.job.arrival),
 };
 
 static TURNAROUND: MetricEntry = MetricEntry {
@@ -201,7 +217,20 @@ static THROUGHPUT: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "jobs per time",
-    measure: Measure::Rate,
+    measure: Measure::Rate(|_| 1.0, |_| 1.0),
+};
+
+static CARRIED_LOAD: MetricEntry = MetricEntry {
+    about: About {
+        name: "carried_load",
+        aliases: &[],
+        summary: "processor-time that finished jobs had asked for, as a share of the machine's; where the \
+                  queue never empties it is the load at which the machine saturates",
+        source: "Chang & Mohapatra, section 4: the load, measured where jobs leave",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::Rate(|job| job.asked as f64 * job.job.runtime, |state| state.nodes as f64),
 };
 
 static MAKESPAN: MetricEntry = MetricEntry {

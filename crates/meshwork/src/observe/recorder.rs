@@ -73,19 +73,25 @@ impl Ratio {
 /// How many batches there are at most; when they are full, pairs are merged.
 const MOST_BATCHES: usize = 40;
 
+/// Fewer batches than this say too little of their own spread to make an interval.
+const FEWEST_BATCHES: usize = MOST_BATCHES / 2;
+
 /// Measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
 /// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
-/// hold equally many jobs each, 20 to 40 of them in the end: while a run goes on they are filled
-/// and merged in pairs, so that memory stays the same however long it is.
+/// hold equally many jobs each, 20 to 40 of them in the end, and there are none where fewer than 20
+/// jobs finished: while a run goes on they are filled and merged in pairs, so that memory stays the
+/// same however long it is.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
     /// Which of them are integrals over time: what every span adds to.
     over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// Which of them count only time itself, for a rate.
-    rates: Vec<usize>,
+    /// Which of them are rates: what every span adds below the line.
+    rates: Vec<(usize, fn(&State) -> f64)>,
+    /// Which of them are means over the jobs that start.
+    per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// The sums of all closed batches.
     closed: Vec<Ratio>,
     open_batch: Vec<Ratio>,
@@ -105,17 +111,20 @@ impl Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let none = vec![Ratio::default(); metrics.len()];
-        let indices = |wanted: fn(&Measure) -> bool| {
-            (0..metrics.len()).filter(|&i| wanted(&metrics[i].measure)).collect::<Vec<usize>>()
-        };
-        let over_time = metrics.iter().enumerate().filter_map(|(i, metric)| match metric.measure {
-            Measure::OverTime(rates) => Some((i, rates)),
-            Measure::PerJob(_) | Measure::Rate | Measure::Total(_) => None,
-        });
+        let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, metric) in metrics.iter().enumerate() {
+            match metric.measure {
+                Measure::OverTime(integrands) => over_time.push((i, integrands)),
+                Measure::Rate(_, under) => rates.push((i, under)),
+                Measure::PerStart(value) => per_start.push((i, value)),
+                Measure::PerJob(_) | Measure::Total(_) => {}
+            }
+        }
         Recorder {
             window,
-            over_time: over_time.collect(),
-            rates: indices(|measure| matches!(measure, Measure::Rate)),
+            over_time,
+            rates,
+            per_start,
             closed: none.clone(),
             open_batch: none,
             metrics,
@@ -138,13 +147,17 @@ impl Recorder {
     /// Every metric.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
-        let batches = if self.batches.len() < 2 { &[] } else { self.batches.as_slice() };
+        let batches: &[Vec<Ratio>] =
+            if self.batches.len() < FEWEST_BATCHES { &[] } else { &self.batches };
         (0..self.metrics.len())
             .map(|i| {
                 let metric = self.metrics[i];
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
-                    Measure::PerJob(_) | Measure::OverTime(_) | Measure::Rate => {
+                    Measure::PerJob(_)
+                    | Measure::PerStart(_)
+                    | Measure::OverTime(_)
+                    | Measure::Rate(..) => {
                         let values: Option<Vec<f64>> =
                             batches.iter().map(|batch| batch[i].value()).collect();
                         (self.whole(i).value(), values.unwrap_or_default())
@@ -200,8 +213,8 @@ impl Recorder {
         for (i, metric) in self.metrics.iter().enumerate() {
             let (over, under) = match metric.measure {
                 Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
-                Measure::Rate => (1.0, 0.0),
-                Measure::OverTime(_) | Measure::Total(_) => continue,
+                Measure::Rate(value, _) => (value(job), 0.0),
+                Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
             };
             self.open_batch[i].add(over, under);
             if let Some((_, ratios)) = &mut class {
@@ -247,8 +260,8 @@ impl Observer for Recorder {
             let (over, under) = rates(state);
             self.open_batch[i].add(over * span, under * span);
         }
-        for &i in &self.rates {
-            self.open_batch[i].under += span;
+        for &(i, under) in &self.rates {
+            self.open_batch[i].under += under(state) * span;
         }
     }
 
@@ -264,7 +277,14 @@ impl Observer for Recorder {
                     }
                 }
             }
-            Event::Promised(..) | Event::Started(_) | Event::Moved { .. } => {}
+            Event::Started(job) => {
+                if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
+                    for &(i, value) in &self.per_start {
+                        self.open_batch[i].add(value(job), 1.0);
+                    }
+                }
+            }
+            Event::Promised(..) | Event::Moved { .. } => {}
             Event::Finished(job) => {
                 if self.is_done() {
                     return;

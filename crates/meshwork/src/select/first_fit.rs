@@ -4,6 +4,7 @@ use super::{Selector, SelectorEntry};
 use crate::job::Job;
 use crate::offer::{Offers, Proposal};
 use crate::registry::About;
+use crate::rng::Stream;
 
 /// The entry of `first_fit`.
 pub static ENTRY: SelectorEntry = SelectorEntry {
@@ -22,7 +23,12 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
 struct FirstFit;
 
 impl Selector for FirstFit {
-    fn select(&mut self, _job: &Job, offers: &mut Offers<'_>) -> Option<Proposal> {
+    fn select(
+        &mut self,
+        _job: &Job,
+        offers: &mut Offers<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Proposal> {
         (0..offers.sites()).find_map(|site| offers.at(site))
     }
 

@@ -8,7 +8,8 @@ use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
-use meshwork::topology::Topology;
+use meshwork::sched::{SCHEDULERS, SchedulerEntry};
+use meshwork::topology::{Topology, Wiring};
 use meshwork::workload::{Submission, Submissions};
 
 /// A job that arrives, asks and runs like this; its estimate is its run time.
@@ -103,6 +104,38 @@ pub(crate) fn machines() -> Vec<(String, Topology)> {
     }
     all.push(("topology = 'hypercube', dimension = 4".to_owned(), Topology::hypercube(4).unwrap()));
     all.push(("topology = 'flat', processors = 20".to_owned(), Topology::flat(20).unwrap()));
+    all
+}
+
+/// Sites of several kinds, one of every wiring and one allocator of its own, as TOML.
+pub(crate) const SITES: &str = "machine = { sites = [
+    { topology = 'mesh', dims = [4, 3] },
+    { topology = 'flat', processors = 14, speed = 1.25 },
+    { topology = 'torus', dims = [5], allocator = 'frame_sliding', speed = 0.75 },
+    { topology = 'hypercube', dimension = 4, speed = 1.125 },
+    { topology = 'flat', processors = 9, speed = 1.125 } ] }";
+
+/// Every scheduler that works on machines of every wiring.
+pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
+    let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
+    SCHEDULERS.iter().copied().filter(everywhere)
+}
+
+/// Every selector with every choice of its parameters, as TOML.
+pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    for entry in meshwork::select::SELECTORS {
+        let mut texts = vec![format!("name = '{}'", entry.about.name)];
+        for param in entry.about.params {
+            if let meshwork::registry::Kind::Choice(words) = param.kind {
+                let with =
+                    |text: &String, word: &&str| format!("{text}, {} = '{word}'", param.name);
+                texts = texts.iter().flat_map(|t| words.iter().map(move |w| with(t, w))).collect();
+            }
+        }
+        let name = entry.about.name;
+        all.extend(texts.into_iter().map(|text| (name, format!("selector = {{ {text} }}"))));
+    }
     all
 }
 

@@ -182,7 +182,20 @@ impl Side<'_> {
 
     fn bounds(&self) -> Result<(u32, u32), Problem> {
         let min = self.get("min")?.unwrap_or(self.least);
-        let max = self.get("max")?.unwrap_or(self.most);
+        let max = self.get("max")?.unwrap_or_else(|| self.most_of_share());
+        if min > max
+            && let Some(share) = self.params.get_number("max_share")
+        {
+            return Err(self.params.problem(
+                "max_share",
+                format!(
+                    "`{}.max_share` is {share}, but must leave the largest size at least the smallest, \
+                     {min}: of {} it leaves {max}",
+                    self.params.path(),
+                    self.most
+                ),
+            ));
+        }
         if min > max {
             let own = if self.params.has("max") { "" } else { " on this machine" };
             return Err(self.params.problem(
@@ -194,6 +207,12 @@ impl Side<'_> {
             ));
         }
         Ok((min, max))
+    }
+
+    /// The largest size where none is given: the machine's, or a share of it.
+    fn most_of_share(&self) -> u32 {
+        let share = self.params.get_number("max_share").unwrap_or(1.0);
+        libm::floor(share * f64::from(self.most)) as u32
     }
 
     /// Whether the numbers are sizes at all.
@@ -274,9 +293,27 @@ static UNIFORM: SizeEntry = SizeEntry {
         aliases: &[],
         summary: "every size from `min` to `max` equally often",
         source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly",
-        params: &[MIN, MAX],
+        params: &[
+            MIN,
+            MAX,
+            Param {
+                name: "max_share",
+                kind: Kind::Number(Range::Inside),
+                default: Default::Absent("the whole of it"),
+                help: "the largest size as a share of what `max` is when it is left out, rounded down",
+            },
+        ],
     },
     build: |side| {
+        if side.params.has("max") && side.params.has("max_share") {
+            return Err(side.params.problem(
+                "max_share",
+                format!(
+                    "both `{0}.max` and `{0}.max_share` are given, but the one excludes the other",
+                    side.params.path()
+                ),
+            ));
+        }
         let (min, max) = side.bounds()?;
         Ok(Law::Uniform { min, max })
     },
@@ -432,6 +469,12 @@ mod tests {
             ("name = 'uniform'\nform = 'count'", &torus, 256.5, 512.0 / (256.5 * 5.0)),
             (
                 "name = 'uniform'\nmax = 100",
+                &mesh(&[200, 200]),
+                50.5 * 50.5,
+                40_000.0 / (50.5 * 50.5 * 5.0),
+            ),
+            (
+                "name = 'uniform'\nmax_share = 0.5",
                 &mesh(&[200, 200]),
                 50.5 * 50.5,
                 40_000.0 / (50.5 * 50.5 * 5.0),

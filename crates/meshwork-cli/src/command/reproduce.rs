@@ -1,0 +1,144 @@
+//! `meshwork reproduce`.
+
+use meshwork_lab::claims::{self, Judgement, Verdict as Judged};
+use meshwork_lab::papers::{PAPERS, Paper, paper, studies};
+use meshwork_lab::{Study, expand};
+use serde_json::json;
+
+use super::run::{one, tell};
+use crate::args::Reproduce;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::results;
+use crate::table::{Column, print as print_table, wrapped};
+
+/// Runs the studies of the papers, one after the other, and prints each claim with its verdict.
+pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
+    let papers: Vec<&Paper> = match &arguments.paper {
+        Some(key) => vec![paper(key)?],
+        None => PAPERS.iter().collect(),
+    };
+    let mut chosen = Vec::new();
+    for paper in papers {
+        let found =
+            studies(paper, arguments.figure.as_deref(), arguments.quick, &arguments.settings)?;
+        chosen.push((paper, found));
+    }
+    if arguments.list {
+        return list(out, &chosen);
+    }
+    let mut verdict = Verdict::Done;
+    let mut counts: Vec<(&Paper, Vec<Judged>)> = Vec::new();
+    for (paper, studies) in &chosen {
+        let mut judged = Vec::new();
+        for study in studies {
+            if !arguments.json {
+                title(out, paper, study)?;
+                out.flush()?;
+            }
+            let judgements = reproduce(out, study, arguments, &mut verdict)?;
+            if arguments.json {
+                for judgement in &judgements {
+                    let mut object = judgement.json();
+                    if let Some(fields) = object.as_object_mut() {
+                        fields.shift_insert(0, "paper".to_owned(), json!(paper.key));
+                        fields.shift_insert(1, "figure".to_owned(), json!(study.figure));
+                        fields.shift_insert(2, "study".to_owned(), json!(study.name));
+                    }
+                    out.json(&object)?;
+                }
+            } else {
+                results::claims::print(out, &judgements)?;
+                out.line("")?;
+            }
+            out.flush()?;
+            judged.extend(judgements.iter().map(|judgement| judgement.verdict));
+        }
+        counts.push((paper, judged));
+    }
+    if !arguments.json {
+        summary(out, &counts)?;
+        out.line("")?;
+        out.line(&format!("written to {}: a folder for each study", arguments.out.display()))?;
+    }
+    Ok(verdict)
+}
+
+/// Runs one study; one whose log is missing has claims that cannot be checked.
+fn reproduce(
+    out: &mut Output,
+    study: &Study,
+    arguments: &Reproduce,
+    verdict: &mut Verdict,
+) -> Result<Vec<Judgement>, Stop> {
+    // What is wrong with the request itself ends the command, before anything is run.
+    expand::expand(study)?;
+    let base = if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() };
+    let finished = match one(study, Some(base.join(&study.name)), arguments.threads, false) {
+        Ok(finished) => finished,
+        Err(refused) if study.obtain.is_some() => {
+            say("warning", &format!("{} is left out: {refused}", study.name));
+            return Ok(claims::unchecked(study, "the log that it reads is missing"));
+        }
+        Err(refused) => return Err(refused.into()),
+    };
+    if arguments.tables {
+        results::print(out, study, &finished)?;
+        out.line("")?;
+    }
+    tell(&finished, false);
+    if !finished.failures.is_empty() {
+        *verdict = Verdict::RunFailed;
+    }
+    Ok(finished.claims)
+}
+
+fn title(out: &mut Output, paper: &Paper, study: &Study) -> Result<(), Stop> {
+    let what = study.description.as_deref().unwrap_or_default();
+    let head = format!("{} {}: {what}", paper.key, study.figure.as_deref().unwrap_or_default());
+    for line in wrapped(&head, out.width, "") {
+        out.headline(&line)?;
+    }
+    Ok(())
+}
+
+fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
+    for (i, (paper, studies)) in chosen.iter().enumerate() {
+        if i > 0 {
+            out.line("")?;
+        }
+        for line in
+            wrapped(&format!("{}: {}, {}", paper.key, paper.authors, paper.title), out.width, "")
+        {
+            out.headline(&line)?;
+        }
+        for study in studies {
+            let runs = expand::count(study)?;
+            let what = study.description.as_deref().unwrap_or_default();
+            let figure = study.figure.as_deref().unwrap_or_default();
+            let claims = study.claims.len();
+            let text = format!("  {figure}: {what} ({runs} scenarios, {claims} claims)");
+            for line in wrapped(&text, out.width, "      ") {
+                out.line(&line)?;
+            }
+        }
+        if studies.is_empty() {
+            out.line("  no study yet")?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+/// How many claims of each paper have which verdict.
+fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
+    let column = |verdict: Judged| {
+        let cells = counts
+            .iter()
+            .map(|(_, judged)| judged.iter().filter(|&&own| own == verdict).count().to_string());
+        Column::numbers(&verdict.to_string(), cells.collect())
+    };
+    let names =
+        Column::words("paper", counts.iter().map(|(paper, _)| paper.key.to_owned()).collect());
+    let verdicts = [Judged::BorneOut, Judged::NotBorneOut, Judged::Undecided, Judged::NotCheckable]
+        .map(column);
+    print_table(out, &[names], &verdicts, &[])
+}

@@ -1,0 +1,511 @@
+//! What a paper says, as data: how `[[claim]]` is read.
+
+use meshwork::observe::metrics;
+use meshwork::registry::{self, Default, Kind, Param, Problem, Range, join};
+use toml::{Table, Value};
+
+use super::{Axis, same};
+
+/// A sentence of a paper, with what would have to be measured for it to hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// The claim in words.
+    pub text: String,
+    /// Where the paper says so.
+    pub source: Option<String>,
+    /// How it is checked.
+    pub check: Check,
+}
+
+/// How a claim is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Check {
+    /// Not at all: why.
+    No(String),
+    /// In every cell: all combinations of the swept values that are left.
+    Cells(Test),
+}
+
+/// What is tested in every cell, and in how many cells it must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// The metric.
+    pub metric: String,
+    /// Only these values of these swept keys; all of every other.
+    pub only: Vec<(String, Vec<Value>)>,
+    /// Only jobs of a size: of what is judged and of what it is compared with, one cell for each pair.
+    pub sizes: Vec<(u64, u64)>,
+    /// What is tested.
+    pub relation: Relation,
+    /// In how many cells it must hold.
+    pub needed: Needed,
+    /// Whether means decide alone, whatever their intervals.
+    pub by_means: bool,
+}
+
+/// Some swept keys and a value of each.
+pub type Choice = Vec<(String, Value)>;
+
+/// What must hold in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Relation {
+    /// The metric of one choice, or its ratio to another's, lies between bounds.
+    Bounds {
+        /// What is judged.
+        of: Choice,
+        /// What it is divided by, if it is.
+        to: Option<Choice>,
+        /// The lower bound.
+        above: Option<f64>,
+        /// The upper bound.
+        below: Option<f64>,
+    },
+    /// The choice has the lowest or highest metric of all that differ from it in these keys alone.
+    Extreme {
+        /// What is judged.
+        of: Choice,
+        /// Whether the lowest is meant.
+        lowest: bool,
+        /// How far from the best of the others it may be, as a share.
+        within: f64,
+    },
+    /// The metric of one choice, or its ratio to another's, rises or falls along an axis, from its
+    /// first point to its last.
+    Trend {
+        /// What is judged.
+        of: Choice,
+        /// What it is divided by, if it is.
+        to: Option<Choice>,
+        /// The swept key.
+        along: String,
+        /// Whether it rises.
+        rises: bool,
+    },
+}
+
+/// In how many cells a claim must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// In every one.
+    All,
+    /// In more than half.
+    Most,
+    /// In so many at least.
+    AtLeast(u64),
+}
+
+impl Needed {
+    /// The number of cells, of so many.
+    #[must_use]
+    pub fn of(self, cells: u64) -> u64 {
+        match self {
+            Needed::All => cells.max(1),
+            Needed::Most => cells / 2 + 1,
+            Needed::AtLeast(count) => count,
+        }
+    }
+}
+
+const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
+
+/// The keys of a claim, besides those that hold swept keys.
+static PARAMS: &[&Param] = &[
+    &Param {
+        name: "text",
+        kind: Kind::Text,
+        default: Default::Absent("it must say in words what is claimed"),
+        help: "the claim in words",
+    },
+    &Param {
+        name: "source",
+        kind: Kind::Text,
+        default: Default::Absent("the paper of the study"),
+        help: "where the paper says so",
+    },
+    &Param {
+        name: "metric",
+        kind: Kind::Text,
+        default: Default::Absent("turnaround"),
+        help: "what is compared",
+    },
+    &Param {
+        name: "above",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Absent("no lower bound"),
+        help: BOUND,
+    },
+    &Param {
+        name: "below",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Absent("no upper bound"),
+        help: BOUND,
+    },
+    &Param {
+        name: "within",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("0.0"),
+        help: "how far from the best of the others it may be, as a share",
+    },
+    &Param {
+        name: "sizes",
+        kind: Kind::Integers(1, meshwork::topology::MOST_NODES as u64),
+        default: Default::Absent("all jobs together"),
+        help: "only jobs of these sizes, each in a cell of its own; `measure.by_size` must tell them apart",
+    },
+    &Param {
+        name: "than_size",
+        kind: Kind::Integer(1, meshwork::topology::MOST_NODES as u64),
+        default: Default::Absent("jobs of the same size"),
+        help: "compared with jobs of this size",
+    },
+    &Param {
+        name: "along",
+        kind: Kind::Text,
+        default: Default::Absent("no trend"),
+        help: "the swept key along which there is a trend",
+    },
+    &Param {
+        name: "trend",
+        kind: Kind::Choice(&["rises", "falls"]),
+        default: Default::Is("\"rises\""),
+        help: "which way",
+    },
+    &Param {
+        name: "decide",
+        kind: Kind::Choice(&["intervals", "means"]),
+        default: Default::Is("\"intervals\""),
+        help: "whether an interval that contains the bound leaves a cell undecided",
+    },
+    &Param {
+        name: "unchecked",
+        kind: Kind::Text,
+        default: Default::Absent("it is checked"),
+        help: "why no run can decide it",
+    },
+];
+
+/// Each size by itself, or all against one.
+fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
+    let sizes = params.get_integers("sizes").unwrap_or_default();
+    let than = params.get_integer("than_size");
+    sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
+}
+
+/// The keys that hold swept keys, or have no one kind.
+const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
+
+/// Reads `[[claim]]`. Where the command line has changed the sweep, a claim may be about values
+/// that are not in it.
+pub(super) fn read(
+    given: Option<Value>,
+    axes: &[Axis],
+    changed: bool,
+) -> Result<Vec<Claim>, Problem> {
+    let list = match given {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list,
+        Some(other) => {
+            return Err(Problem::new(
+                "claim",
+                format!("`claim` is {other}, but must be a list of tables `[[claim]]`"),
+            ));
+        }
+    };
+    let claim = |(i, item): (usize, &Value)| {
+        let at = format!("claim[{i}]");
+        let Value::Table(table) = item else {
+            let message = format!("`claim` has {item}, but must be a list of tables `[[claim]]`");
+            return Err(Problem::new(at, message));
+        };
+        Reader { at, table, axes, changed }.claim()
+    };
+    list.iter().enumerate().map(claim).collect()
+}
+
+struct Reader<'a> {
+    at: String,
+    table: &'a Table,
+    axes: &'a [Axis],
+    changed: bool,
+}
+
+impl Reader<'_> {
+    fn claim(&self) -> Result<Claim, Problem> {
+        let mut plain = self.table.clone();
+        plain.retain(|key, _| !OTHERS.contains(&key));
+        let params = registry::resolve(&self.at, PARAMS, &plain, &OTHERS)?;
+        let Some(text) = params.get_text("text").map(str::to_owned) else {
+            return Err(Problem::new(
+                self.at.clone(),
+                "a `[[claim]]` has no `text`: it must say in words what is claimed",
+            ));
+        };
+        let source = params.get_text("source").map(str::to_owned);
+        if let Some(why) = params.get_text("unchecked") {
+            return Ok(Claim { text, source, check: Check::No(why.to_owned()) });
+        }
+        let metric = params.get_text("metric").unwrap_or("turnaround");
+        let metric = metrics::FAMILY.find(&join(&self.at, "metric"), metric)?.name.to_owned();
+        let check = Check::Cells(Test {
+            metric,
+            only: self.only()?,
+            sizes: sizes(&params),
+            relation: self.relation(&params)?,
+            needed: self.needed()?,
+            by_means: params.text("decide") == "means",
+        });
+        Ok(Claim { text, source, check })
+    }
+
+    fn relation(&self, params: &registry::Params) -> Result<Relation, Problem> {
+        let one_of: Vec<&str> = ["of", "lowest", "highest"]
+            .into_iter()
+            .filter(|key| self.table.contains_key(*key))
+            .collect();
+        let &[kind] = &one_of[..] else {
+            return Err(Problem::new(
+                self.at.clone(),
+                "a `[[claim]]` must have one of `of`, `lowest` and `highest`, or say with `unchecked` why \
+                 it cannot be checked",
+            ));
+        };
+        let of = self.choice(kind)?;
+        let mut to = self.table.get("to").map(|_| self.choice("to")).transpose()?;
+        if params.has("than_size") && to.is_none() {
+            // Jobs of one size against those of another, in the same scenario.
+            to = Some(Choice::new());
+        }
+        if kind != "of" {
+            return Ok(Relation::Extreme {
+                of,
+                lowest: kind == "lowest",
+                within: params.number("within"),
+            });
+        }
+        if let Some(along) = params.get_text("along") {
+            self.axis("along", along)?;
+            let rises = params.text("trend") == "rises";
+            return Ok(Relation::Trend { of, to, along: along.to_owned(), rises });
+        }
+        let (above, below) = (params.get_number("above"), params.get_number("below"));
+        if above.is_none() && below.is_none() {
+            return Err(Problem::new(
+                self.at.clone(),
+                "a `[[claim]]` with `of` must also have `above` or `below`, or `along`",
+            ));
+        }
+        Ok(Relation::Bounds { of, to, above, below })
+    }
+
+    fn needed(&self) -> Result<Needed, Problem> {
+        match self.table.get("in") {
+            None => Ok(Needed::All),
+            Some(Value::String(word)) if word == "all" => Ok(Needed::All),
+            Some(Value::String(word)) if word == "most" => Ok(Needed::Most),
+            Some(Value::String(word)) if word == "any" => Ok(Needed::AtLeast(1)),
+            Some(&Value::Integer(count)) if count > 0 => Ok(Needed::AtLeast(count as u64)),
+            Some(other) => Err(Problem::new(
+                join(&self.at, "in"),
+                format!(
+                    "`{}.in` is {other}, but must be all, most, any, or a number of cells from 1",
+                    self.at
+                ),
+            )),
+        }
+    }
+
+    /// `where`: swept keys, each with a value or a list of values.
+    fn only(&self) -> Result<Vec<(String, Vec<Value>)>, Problem> {
+        let mut only = Vec::new();
+        for (axis, value) in self.swept("where")? {
+            // The value itself may be a list, such as the sides of a machine.
+            let is_one = axis.values.iter().any(|swept| same(swept, value));
+            let values = match value {
+                Value::Array(list) if !is_one => list.clone(),
+                single => vec![single.clone()],
+            };
+            for value in &values {
+                self.must_be_swept("where", axis, value)?;
+            }
+            only.push((axis.key.clone(), values));
+        }
+        Ok(only)
+    }
+
+    fn choice(&self, key: &str) -> Result<Choice, Problem> {
+        let mut choice = Vec::new();
+        for (axis, value) in self.swept(key)? {
+            self.must_be_swept(key, axis, value)?;
+            choice.push((axis.key.clone(), value.clone()));
+        }
+        Ok(choice)
+    }
+
+    fn must_be_swept(&self, key: &str, axis: &Axis, value: &Value) -> Result<(), Problem> {
+        if self.changed || axis.values.iter().any(|swept| same(swept, value)) {
+            return Ok(());
+        }
+        let values: Vec<String> = axis.values.iter().map(Value::to_string).collect();
+        Err(Problem::new(
+            join(&self.at, key),
+            format!(
+                "`{}.{key}` has {value} for `{}`, but must have one of the swept values: {}",
+                self.at,
+                axis.key,
+                values.join(", ")
+            ),
+        ))
+    }
+
+    /// The swept keys that stand under this key of the claim, with what they are set to there.
+    fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
+        let mut found = Vec::new();
+        match self.table.get(key) {
+            None => {}
+            Some(Value::Table(table)) => self.walk(key, "", table, &mut found)?,
+            Some(other) => {
+                return Err(Problem::new(
+                    join(&self.at, key),
+                    format!(
+                        "`{}.{key}` is {other}, but must be a table of swept keys and their values",
+                        self.at
+                    ),
+                ));
+            }
+        }
+        Ok(found)
+    }
+
+    /// `"workload.load" = 1` and `workload.load = 1` mean the same.
+    fn walk<'b>(
+        &'b self,
+        key: &str,
+        path: &str,
+        table: &'b Table,
+        found: &mut Vec<(&'b Axis, &'b Value)>,
+    ) -> Result<(), Problem> {
+        for (name, value) in table {
+            let path = join(path, name);
+            if let Some(axis) = self.axes.iter().find(|axis| axis.key == path) {
+                found.push((axis, value));
+            } else if let Value::Table(inner) = value {
+                self.walk(key, &path, inner, found)?;
+            } else {
+                self.axis(key, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn axis(&self, key: &str, path: &str) -> Result<&Axis, Problem> {
+        self.axes.iter().find(|axis| axis.key == path).ok_or_else(|| {
+            let swept: Vec<&str> = self.axes.iter().map(|axis| axis.key.as_str()).collect();
+            let known = if swept.is_empty() { "nothing".to_owned() } else { swept.join(", ") };
+            Problem::new(
+                join(&self.at, key),
+                format!(
+                    "`{}.{key}` names `{path}`, which is not swept: `[sweep]` holds {known}",
+                    self.at
+                ),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::Study;
+
+    use super::*;
+
+    const STUDY: &str = "[sweep]\n'workload.load' = [0.1, 0.5]\nsizing = ['exact', { name = 'rsr' }]\n\
+                         machine.dims = [[4, 4], [8, 8]]\n[[claim]]\n";
+
+    fn parse(claim: &str, settings: &[&str]) -> Result<Vec<Claim>, String> {
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        let text = format!("{STUDY}{claim}");
+        let study = Study::parse("a.toml", &text, Path::new(""), &settings);
+        study.map(|study| study.claims).map_err(|refused| refused.0)
+    }
+
+    #[test]
+    fn every_kind_of_claim_is_read() {
+        let one = |claim: &str| match parse(claim, &[]).unwrap().remove(0).check {
+            Check::Cells(test) => test,
+            Check::No(why) => panic!("{why}"),
+        };
+        let test = one("text = 't'\nmetric = 'wait'\nof = { sizing = { name = 'rsr' } }\n\
+                        to = { sizing = 'exact' }\nbelow = 0.5\nin = 'most'\ndecide = 'means'\n\
+                        where = { workload.load = 0.5, 'machine.dims' = [4, 4] }");
+        assert_eq!(test.metric, "wait");
+        assert_eq!(test.only[0], ("workload.load".to_owned(), vec![Value::Float(0.5)]));
+        assert_eq!(test.only[1].1.len(), 1, "a list that is one swept value is one value");
+        assert_eq!((test.needed, test.by_means), (Needed::Most, true));
+        assert!(matches!(
+            &test.relation,
+            Relation::Bounds { of, to: Some(_), above: None, below: Some(_) } if of[0].0 == "sizing"
+        ));
+        let test = one("text = 't'\nlowest = { sizing = 'exact' }\nwithin = 0.01\nin = 39");
+        assert_eq!((test.metric.as_str(), test.needed), ("turnaround", Needed::AtLeast(39)));
+        assert!(matches!(test.relation, Relation::Extreme { lowest: true, .. }));
+        let test = one("text = 't'\nof = { sizing = 'exact' }\nalong = 'workload.load'\n\
+                        where = { 'workload.load' = [0.1, 0.5] }");
+        assert_eq!(test.only[0].1.len(), 2);
+        assert!(matches!(test.relation, Relation::Trend { rises: true, to: None, .. }));
+        let no = parse("text = 't'\nunchecked = 'no mesh is printed'", &[]).unwrap();
+        assert_eq!(no[0].check, Check::No("no mesh is printed".to_owned()));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_claim_is_one_sentence() {
+        for (claim, sentence) in [
+            (
+                "metric = 'wait'",
+                "a.toml:5: a `[[claim]]` has no `text`: it must say in words what is claimed",
+            ),
+            (
+                "text = 't'",
+                "a.toml:5: a `[[claim]]` must have one of `of`, `lowest` and `highest`, or say with \
+                 `unchecked` why it cannot be checked",
+            ),
+            (
+                "text = 't'\nof = { sizing = 'exact' }",
+                "a.toml:5: a `[[claim]]` with `of` must also have `above` or `below`, or `along`",
+            ),
+            (
+                "text = 't'\nof = { sizing = 'rsr' }\nbelow = 1",
+                "a.toml:7: `claim[0].of` has \"rsr\" for `sizing`, but must have one of the swept values: \
+                 \"exact\", { name = \"rsr\" }",
+            ),
+            (
+                "text = 't'\nof = { scheduler = 'fcfs' }\nbelow = 1",
+                "a.toml:7: `claim[0].of` names `scheduler`, which is not swept: `[sweep]` holds \
+                 workload.load, sizing, machine.dims",
+            ),
+            (
+                "text = 't'\nlowest = { sizing = 'exact' }\nin = 0",
+                "a.toml:8: `claim[0].in` is 0, but must be all, most, any, or a number of cells from 1",
+            ),
+            (
+                "text = 't'\nlowest = { sizing = 'exact' }\nmetric = 'weight'",
+                "a.toml:8: unknown metric `weight` (known: wait,",
+            ),
+            (
+                "text = 't'\nlowest = { sizing = 'exact' }\nof_all = 1",
+                "a.toml:8: unknown key `of_all` in `claim[0]` (known: where,",
+            ),
+        ] {
+            let refused = parse(claim, &[]).unwrap_err();
+            assert!(refused.starts_with(sentence), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_claim_may_be_about_what_the_command_line_has_left_out() {
+        let claim =
+            "text = 't'\nof = { sizing = 'exact' }\nbelow = 1\nwhere = { 'workload.load' = 0.5 }";
+        assert_eq!(parse(claim, &["sweep.\"workload.load\"=[0.1]"]).unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,151 @@
+//! Lists of disjoint free subcubes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CubeSearch, Subcube};
+use crate::machine::{Placement, Site};
+use crate::nodeset::NodeSet;
+
+/// Which free dimension a listed cube is halved along: the cube, the dimensions that may be taken,
+/// and the masks of all other listed cubes.
+pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
+
+/// The free nodes of a hypercube as disjoint subcubes, a list for each dimension, ordered by base.
+///
+/// # Complexity
+/// **O(log c)** for each cube put in or taken out, of *c* in the lists.
+#[derive(Clone, Debug)]
+pub struct CubeLists {
+    whole: u32,
+    split: SplitRule,
+    lists: Vec<BTreeSet<Subcube>>,
+    /// How many listed cubes there are with each mask.
+    masks: BTreeMap<u32, u32>,
+}
+
+impl CubeLists {
+    /// The lists of an empty machine of this dimension: the whole cube.
+    #[must_use]
+    pub fn new(dimension: u32, split: SplitRule) -> CubeLists {
+        let lists = vec![BTreeSet::new(); dimension as usize + 1];
+        let mut new = CubeLists { whole: dimension, split, lists, masks: BTreeMap::new() };
+        new.insert(Subcube::whole(dimension));
+        new
+    }
+
+    /// The listed cubes of this dimension.
+    pub fn of_dimension(&self, dimension: u32) -> impl Iterator<Item = Subcube> {
+        self.lists.get(dimension as usize).into_iter().flatten().copied()
+    }
+
+    /// The least dimension of a listed cube that is at least this one.
+    #[must_use]
+    pub fn smallest_from(&self, dimension: u32) -> Option<u32> {
+        (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
+    }
+
+    /// Puts a cube into its list, as it is.
+    pub fn insert(&mut self, cube: Subcube) {
+        self.lists[cube.dimension() as usize].insert(cube);
+        *self.masks.entry(cube.mask).or_default() += 1;
+    }
+
+    /// Takes a listed cube out of its list.
+    pub fn remove(&mut self, cube: Subcube) {
+        let was_there = self.lists[cube.dimension() as usize].remove(&cube);
+        debug_assert!(was_there, "{cube:?} is not listed");
+        if let Some(count) = self.masks.get_mut(&cube.mask) {
+            *count -= 1;
+            if *count == 0 {
+                self.masks.remove(&cube.mask);
+            }
+        }
+    }
+
+    /// The dimension along which a cube that is not listed is halved, among those of `among`.
+    #[must_use]
+    pub fn split_of(&self, cube: Subcube, among: u32) -> u32 {
+        (self.split)(cube, among, &self.masks)
+    }
+
+    /// The listed cube that holds all of this one.
+    fn holder(&self, cube: Subcube) -> Option<Subcube> {
+        let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
+        masks
+            .map(|&mask| Subcube { base: cube.base & !mask, mask })
+            .find(|found| self.lists(*found))
+    }
+
+    fn lists(&self, cube: Subcube) -> bool {
+        self.lists[cube.dimension() as usize].contains(&cube)
+    }
+
+    /// Takes a part out of a listed cube: halves it until the part is left, and lists the other halves.
+    pub fn carve(&mut self, cube: Subcube, part: Subcube) {
+        self.remove(cube);
+        let mut rest = cube;
+        while rest != part {
+            let d = self.split_of(rest, rest.mask & !part.mask);
+            let [lower, upper] = rest.halves(d);
+            let (kept, other) = if lower.holds(part) { (lower, upper) } else { (upper, lower) };
+            self.insert(other);
+            rest = kept;
+        }
+    }
+
+    /// Lists a cube that has become free, merged with neighbours: as long as a listed cube has the same
+    /// mask and a base that differs in one bit, the lowest such bit first, the two become one.
+    pub fn give_back(&mut self, cube: Subcube) {
+        let mut cube = cube;
+        while let Some((d, partner)) = (0..self.whole)
+            .filter(|d| cube.mask >> d & 1 == 0)
+            .map(|d| (d, Subcube { base: cube.base ^ 1 << d, ..cube }))
+            .find(|(_, partner)| self.lists(*partner))
+        {
+            self.remove(partner);
+            cube = Subcube { base: cube.base & !(1 << d), mask: cube.mask | 1 << d };
+        }
+        self.insert(cube);
+    }
+
+    /// Takes claimed nodes out. What lies within one listed cube is carved out of it; if something
+    /// does not, the lists are formed anew.
+    pub fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
+        for block in &placement.blocks {
+            let part = Subcube::of(block);
+            match self.holder(part) {
+                Some(cube) => self.carve(cube, part),
+                None => return self.form_anew(site.free(), search),
+            }
+        }
+    }
+
+    /// Lists nodes that have been given back. An empty machine has the lists that it began with:
+    /// otherwise cubes that cannot be merged in pairs would stay apart for ever.
+    pub fn released(&mut self, placement: &Placement, site: &Site) {
+        if site.free_nodes() == site.nodes() {
+            *self = CubeLists::new(self.whole, self.split);
+            return;
+        }
+        for block in &placement.blocks {
+            self.give_back(Subcube::of(block));
+        }
+    }
+
+    /// Forms the lists anew: the largest free cube first, of those the one with the lowest base, and
+    /// then with the lowest mask.
+    pub fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
+        self.lists.iter_mut().for_each(BTreeSet::clear);
+        self.masks.clear();
+        let mut rest = free.clone();
+        for dimension in (0..=self.whole).rev() {
+            // What is taken leaves no new cube free, so those that there are now are all there will be.
+            for cube in search.all(&rest, dimension) {
+                if cube.is_within(&rest) {
+                    cube.take_from(&mut rest);
+                    self.insert(cube);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Sites as they would be: the look-ahead of selectors.
+
+use super::{Attempt, ManagedSite, Room, Rooms, rooms};
+use crate::alloc::Finds;
+use crate::job::Job;
+
+/// All sites as they would be if some jobs were started now. The sites themselves do not change.
+///
+/// A site becomes a copy when a job is first started on it; where any processors will do the copy is
+/// a count of those that are free, since the allocator's answer depends on nothing else.
+pub struct Ahead<'a> {
+    sites: &'a mut [ManagedSite],
+    /// That of the job in question; others are looked at by the same sizing, at the same instant.
+    attempt: Attempt<'a>,
+    then: Vec<Then>,
+}
+
+/// A site as it would be.
+enum Then {
+    /// As it is now.
+    Same,
+    /// With so many free processors, whichever they are.
+    Free(u32),
+    /// This.
+    Other(Box<ManagedSite>),
+}
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new(sites: &'a mut [ManagedSite], attempt: Attempt<'a>) -> Ahead<'a> {
+        let then = sites.iter().map(|_| Then::Same).collect();
+        Ahead { sites, attempt, then }
+    }
+
+    /// Every site that would have room for a job.
+    ///
+    /// # Complexity
+    /// **O(1)** for each site where any processors will do, a question to the allocator for each
+    /// other one.
+    pub fn rooms(&mut self, job: &Job) -> Rooms {
+        let Ahead { sites, attempt, then } = self;
+        let attempt = Attempt { job, ..*attempt };
+        rooms(sites.iter_mut().zip(then).map(|(managed, then)| match then {
+            Then::Same => {
+                let held = managed.room(&attempt);
+                (&managed.site, managed.site.free_nodes(), held)
+            }
+            Then::Free(free) => {
+                let held = managed.room_among(*free, &attempt);
+                (&managed.site, *free, held)
+            }
+            Then::Other(other) => {
+                let held = other.room(&attempt);
+                (&other.site, other.site.free_nodes(), held)
+            }
+        }))
+    }
+
+    /// Starts a job in a room that it has. `false`, and nothing is changed, if the allocator proposes
+    /// nodes that are not free: the engine stops the run if it does so in earnest.
+    pub fn start(&mut self, job: &Job, room: &Room) -> bool {
+        let managed = &self.sites[room.site];
+        let then = &mut self.then[room.site];
+        if managed.finds == Finds::AnyNodes {
+            *then = Then::Free(room.left());
+            return true;
+        }
+        if matches!(then, Then::Same) {
+            *then = Then::Other(Box::new(managed.fork()));
+        }
+        let Then::Other(other) = then else { return false };
+        let attempt = Attempt { job, ..self.attempt };
+        let proposal = attempt.at(other, room.site);
+        proposal.is_some_and(|proposal| other.claim(&proposal.placement, attempt.now).is_ok())
+    }
+
+    /// Whether no site would have a free processor.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.sites.iter().zip(&self.then).all(|(managed, then)| match then {
+            Then::Same => managed.site.free_nodes() == 0,
+            Then::Free(free) => *free == 0,
+            Then::Other(other) => other.site.free_nodes() == 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Request, Time};
+    use crate::rng::Stream;
+    use crate::scenario::Scenario;
+    use crate::sizing::{Crowd, Sizing};
+
+    /// Sites of several kinds as they may be after some jobs have started.
+    fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
+        let study = toml::toml! {
+            machine = { sites = [
+                { topology = "flat", processors = 30 },
+                { topology = "mesh", dims = [5, 4], speed = 2.0 },
+                { topology = "flat", processors = 9, speed = 0.5 },
+                { topology = "hypercube", dimension = 4, speed = 2.0 },
+                { topology = "torus", dims = [3, 3, 3], allocator = "naive" }
+            ] }
+            workload = { name = "lublin" }
+        };
+        let facility = Scenario::read(&study).unwrap().setup(0).unwrap().facility;
+        let mut sites: Vec<ManagedSite> = facility.sites().iter().map(ManagedSite::fork).collect();
+        for site in &mut sites {
+            for _ in 0..rng.below(6) {
+                let job = random_job(rng);
+                if let Some(proposal) = attempt(&job, exact().as_ref()).at(site, 0) {
+                    site.claim(&proposal.placement, Time::ZERO).unwrap();
+                }
+            }
+        }
+        sites
+    }
+
+    fn exact() -> Box<dyn Sizing> {
+        let params = crate::sizing::FAMILY.resolve("", &"exact".into()).unwrap();
+        (crate::sizing::exact::ENTRY.build)(&params, &[]).unwrap()
+    }
+
+    fn attempt<'a>(job: &'a Job, sizing: &'a dyn Sizing) -> Attempt<'a> {
+        Attempt { job, now: Time::ZERO, sizing, crowd: Crowd::default() }
+    }
+
+    fn random_job(rng: &mut Stream) -> Job {
+        let request = match rng.below(3) {
+            0 => Request::block(&[1 + rng.below(4) as u32, 1 + rng.below(4) as u32]),
+            1 => Request::Subcube(rng.below(4) as u32),
+            _ => Request::Nodes(1 + rng.below(12) as u32),
+        };
+        Job { number: 0, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0 }
+    }
+
+    /// The obvious twin: every site is copied, and every job is proposed and claimed.
+    fn rooms_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> Rooms {
+        sites
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(index, managed)| {
+                let proposal = attempt(job, sizing).at(managed, index)?;
+                let (nodes, free) = (managed.site.nodes(), managed.site.free_nodes());
+                let (held, speed) = (proposal.placement.len(), managed.site.speed());
+                Some(Room { site: index, nodes, free, held, speed })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn counts_and_late_copies_agree_with_copies_of_everything() {
+        let mut rng = Stream::new(9, 0, "ahead");
+        let sizing = exact();
+        let mut started = 0;
+        for _ in 0..300 {
+            let mut sites = random_sites(&mut rng);
+            let before: Vec<_> = sites.iter().map(|managed| managed.site.free().clone()).collect();
+            let mut twin: Vec<ManagedSite> = sites.iter().map(ManagedSite::fork).collect();
+            let head = random_job(&mut rng);
+            let mut ahead = Ahead::new(&mut sites, attempt(&head, sizing.as_ref()));
+            for _ in 0..12 {
+                let job = random_job(&mut rng);
+                let rooms = ahead.rooms(&job);
+                assert_eq!(rooms, rooms_of(&mut twin, sizing.as_ref(), &job));
+                let full = twin.iter().all(|managed| managed.site.free_nodes() == 0);
+                assert_eq!(ahead.is_full(), full);
+                if rooms.is_empty() {
+                    continue;
+                }
+                let room = rooms[rng.below(rooms.len() as u64) as usize];
+                assert!(ahead.start(&job, &room));
+                let other = &mut twin[room.site];
+                let proposal = attempt(&job, sizing.as_ref()).at(other, room.site).unwrap();
+                other.claim(&proposal.placement, Time::ZERO).unwrap();
+                started += 1;
+            }
+            let after: Vec<_> = sites.iter().map(|managed| managed.site.free().clone()).collect();
+            assert_eq!(before, after, "looking ahead changes nothing");
+        }
+        assert!(started > 1500, "only {started} jobs were started");
+    }
+}

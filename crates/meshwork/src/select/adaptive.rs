@@ -1,0 +1,53 @@
+//! Best fit or fastest first, whichever lets more other jobs start now.
+
+use super::best_fit::tightest;
+use super::fastest_first::fastest;
+use super::lookahead::{LOOKAHEAD, LookAhead};
+use super::{Selector, SelectorEntry};
+use crate::job::Job;
+use crate::offer::{Offers, Proposal};
+use crate::registry::About;
+use crate::rng::Stream;
+
+/// The entry of `adaptive`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "adaptive",
+        aliases: &["ad"],
+        summary: "best fit or fastest first, whichever lets more of the other waiting jobs start \
+                  now; of equals fastest first",
+        source: "Huang, Shih & Chung, Towards feasible and effective load sharing in a \
+                 heterogeneous computational grid, GPC 2007",
+        params: &[LOOKAHEAD],
+    },
+    build: |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
+};
+
+/// # Complexity
+/// Twice that of [`LookAhead::beside`] where the two choices differ.
+#[derive(Clone)]
+struct Adaptive {
+    lookahead: LookAhead,
+}
+
+impl Selector for Adaptive {
+    fn select(
+        &mut self,
+        job: &Job,
+        offers: &mut Offers<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Proposal> {
+        let rooms = offers.rooms();
+        let (tight, fast) = (tightest(&rooms)?, fastest(&rooms)?);
+        if tight.site == fast.site {
+            return offers.at(tight.site);
+        }
+        let mut others = |room| self.lookahead.beside(offers, job, room).jobs;
+        let more_beside_tight = others(&tight) > others(&fast);
+        offers.at(if more_beside_tight { tight.site } else { fast.site })
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(self.clone())
+    }
+}

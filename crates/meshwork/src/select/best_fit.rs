@@ -1,0 +1,47 @@
+//! The site on which the job leaves least.
+
+use super::{Selector, SelectorEntry};
+use crate::job::Job;
+use crate::offer::{Offers, Proposal, Room};
+use crate::registry::About;
+use crate::rng::Stream;
+
+/// The entry of `best_fit`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "best_fit",
+        aliases: &["bf"],
+        summary: "the site on which the job leaves the fewest processors free; then the fastest, then \
+                  the first",
+        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
+                 grid through considering both speed heterogeneity and resource fragmentation, \
+                 section 2",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(BestFit)),
+};
+
+struct BestFit;
+
+impl Selector for BestFit {
+    fn select(
+        &mut self,
+        _job: &Job,
+        offers: &mut Offers<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Proposal> {
+        let room = tightest(&offers.rooms())?;
+        offers.at(room.site)
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(BestFit)
+    }
+}
+
+/// The room that leaves the fewest processors free; among those the fastest, then the first.
+#[must_use]
+pub(super) fn tightest(rooms: &[Room]) -> Option<Room> {
+    let faster = |a: &Room, b: &Room| b.speed.total_cmp(&a.speed);
+    rooms.iter().min_by(|a, b| a.left().cmp(&b.left()).then_with(|| faster(a, b))).copied()
+}

@@ -1,0 +1,45 @@
+//! The fastest site that has room.
+
+use super::{Selector, SelectorEntry};
+use crate::job::Job;
+use crate::offer::{Offers, Proposal, Room};
+use crate::registry::About;
+use crate::rng::Stream;
+
+/// The entry of `fastest_first`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "fastest_first",
+        aliases: &["fastest"],
+        summary: "the fastest site that has room; of equal ones the first",
+        source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
+                 grid through considering both speed heterogeneity and resource fragmentation, \
+                 section 2",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(FastestFirst)),
+};
+
+struct FastestFirst;
+
+impl Selector for FastestFirst {
+    fn select(
+        &mut self,
+        _job: &Job,
+        offers: &mut Offers<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Proposal> {
+        let room = fastest(&offers.rooms())?;
+        offers.at(room.site)
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(FastestFirst)
+    }
+}
+
+/// The fastest room; of equal ones the first.
+#[must_use]
+pub(super) fn fastest(rooms: &[Room]) -> Option<Room> {
+    rooms.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()
+}

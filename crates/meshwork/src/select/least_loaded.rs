@@ -1,0 +1,48 @@
+//! The site with the smallest share of its processors held.
+
+use super::{Selector, SelectorEntry};
+use crate::job::Job;
+use crate::offer::{Offers, Proposal, Room};
+use crate::registry::About;
+use crate::rng::Stream;
+
+/// The entry of `least_loaded`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "least_loaded",
+        aliases: &[],
+        summary: "the site of whose processors the smallest share is held; then the fastest, then the \
+                  first",
+        source: "general: sharing load, for comparison",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(LeastLoaded)),
+};
+
+struct LeastLoaded;
+
+impl Selector for LeastLoaded {
+    fn select(
+        &mut self,
+        _job: &Job,
+        offers: &mut Offers<'_>,
+        _rng: &mut Stream,
+    ) -> Option<Proposal> {
+        let room = idlest(&offers.rooms())?;
+        offers.at(room.site)
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(LeastLoaded)
+    }
+}
+
+/// The room on the site with the largest share of free processors; among those the fastest, then the
+/// first.
+fn idlest(rooms: &[Room]) -> Option<Room> {
+    // The shares a.free / a.nodes and b.free / b.nodes, compared without a division.
+    let share = |a: &Room, b: &Room| u64::from(a.free) * u64::from(b.nodes);
+    let idler = |a: &Room, b: &Room| share(b, a).cmp(&share(a, b));
+    let faster = |a: &Room, b: &Room| b.speed.total_cmp(&a.speed);
+    rooms.iter().min_by(|a, b| idler(a, b).then_with(|| faster(a, b))).copied()
+}

@@ -1,0 +1,41 @@
+//! Any site that has room.
+
+use super::{Selector, SelectorEntry};
+use crate::job::Job;
+use crate::offer::{Offers, Proposal};
+use crate::registry::About;
+use crate::rng::Stream;
+
+/// The entry of `random`.
+pub static ENTRY: SelectorEntry = SelectorEntry {
+    about: About {
+        name: "random",
+        aliases: &[],
+        summary: "any site that has room, all with the same probability",
+        source: "general: a floor for comparison",
+        params: &[],
+    },
+    build: |_| Ok(Box::new(Random)),
+};
+
+struct Random;
+
+impl Selector for Random {
+    fn select(
+        &mut self,
+        _job: &Job,
+        offers: &mut Offers<'_>,
+        rng: &mut Stream,
+    ) -> Option<Proposal> {
+        let rooms = offers.rooms();
+        match rooms.as_slice() {
+            [] => None,
+            [only] => offers.at(only.site),
+            several => offers.at(several[rng.below(several.len() as u64) as usize].site),
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(Random)
+    }
+}

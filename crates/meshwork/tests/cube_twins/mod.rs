@@ -1,0 +1,327 @@
+//! The definitions of the hypercube allocators, written the slow and obvious way.
+
+use std::collections::BTreeSet;
+
+use meshwork::alloc::subcube::Subcube;
+use meshwork::nodeset::NodeSet;
+
+/// A definition: which subcube is proposed, and what is remembered.
+pub(crate) trait Twin {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube>;
+    fn claimed(&mut self, _cubes: &[Subcube], _free: &NodeSet) {}
+    fn released(&mut self, _cubes: &[Subcube], _free: &NodeSet) {}
+}
+
+fn dimension_of(free: &NodeSet) -> u32 {
+    free.universe().trailing_zeros()
+}
+
+/// Whether every node is free, by looking at each.
+pub(crate) fn is_free(cube: Subcube, free: &NodeSet) -> bool {
+    (0..free.universe())
+        .filter(|node| node & !cube.mask == cube.base)
+        .all(|node| free.contains(node))
+}
+
+/// All subcubes of a dimension: every mask with so many bits, every base without one of them.
+pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
+    let mut cubes = Vec::new();
+    for base in 0..1_u32 << n {
+        for mask in (0..1_u32 << n).filter(|mask| mask.count_ones() == k && base & mask == 0) {
+            cubes.push(Subcube { base, mask });
+        }
+    }
+    cubes
+}
+
+/// Those that are free, ordered by base and then by mask.
+pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
+    every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
+}
+
+/// The lowest m with the nodes m 2ᵏ … (m + 1) 2ᵏ − 1 free.
+pub(crate) struct BitmapBuddy;
+
+impl Twin for BitmapBuddy {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let blocks = free.universe() >> k;
+        let is_free = |m: &u32| (m << k..(m + 1) << k).all(|node| free.contains(node));
+        (0..blocks).find(is_free).map(|m| Subcube { base: m << k, mask: (1 << k) - 1 })
+    }
+}
+
+/// Lists of blocks as vectors, the block listed last at the end.
+pub(crate) struct ListBuddy {
+    lists: Vec<Vec<u32>>,
+    recent: bool,
+}
+
+impl ListBuddy {
+    pub(crate) fn new(n: u32, recent: bool) -> ListBuddy {
+        let mut lists = vec![Vec::new(); n as usize + 1];
+        lists[n as usize].push(0);
+        ListBuddy { lists, recent }
+    }
+
+    /// The aligned blocks of a cube.
+    fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
+        let mut k = 0;
+        while cube.mask >> k & 1 == 1 {
+            k += 1;
+        }
+        (k, cube.nodes().filter(|node| node & ((1 << k) - 1) == 0).collect())
+    }
+
+    fn release_block(&mut self, mut k: usize, mut base: u32) {
+        while let Some(at) = self.lists[k].iter().position(|&other| other == base ^ (1 << k)) {
+            self.lists[k].remove(at);
+            base &= !(1 << k);
+            k += 1;
+        }
+        self.lists[k].push(base);
+    }
+}
+
+impl Twin for ListBuddy {
+    fn choose(&mut self, _free: &NodeSet, k: u32) -> Option<Subcube> {
+        let list = self.lists[k as usize..].iter().find(|list| !list.is_empty())?;
+        let base = if self.recent { list.last() } else { list.iter().min() };
+        base.map(|&base| Subcube { base, mask: (1 << k) - 1 })
+    }
+
+    fn claimed(&mut self, cubes: &[Subcube], _free: &NodeSet) {
+        for &cube in cubes {
+            let (k, blocks) = ListBuddy::blocks(cube);
+            for block in blocks {
+                let (mut j, at) = (k..self.lists.len())
+                    .find_map(|j| {
+                        let holds = |base: &u32| block >> j == base >> j;
+                        Some((j, self.lists[j].iter().position(holds)?))
+                    })
+                    .unwrap();
+                self.lists[j].remove(at);
+                while j > k {
+                    j -= 1;
+                    self.lists[j].push((block >> j << j) ^ (1 << j));
+                }
+            }
+        }
+    }
+
+    fn released(&mut self, cubes: &[Subcube], _free: &NodeSet) {
+        for &cube in cubes {
+            let (k, blocks) = ListBuddy::blocks(cube);
+            blocks.into_iter().for_each(|block| self.release_block(k, block));
+        }
+    }
+}
+
+/// The lowest half-block that has a free partner, and the first of those.
+pub(crate) struct ModifiedBuddy;
+
+impl Twin for ModifiedBuddy {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let n = dimension_of(free);
+        if k == 0 {
+            return free.first().map(|base| Subcube { base, mask: 0 });
+        }
+        let low = (1 << (k - 1)) - 1;
+        let is_free =
+            |alpha: u32| (alpha << (k - 1)..(alpha + 1) << (k - 1)).all(|node| free.contains(node));
+        for alpha in 0..1_u32 << (n - k + 1) {
+            for p in 1..=n - k + 1 {
+                let partner = alpha ^ 1 << (p - 1);
+                if is_free(alpha) && is_free(partner) {
+                    let base = alpha.min(partner) << (k - 1);
+                    return Some(Subcube { base, mask: low | 1 << (k + p - 2) });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Gray codes, position by position.
+pub(crate) struct GrayCodes {
+    orders: Vec<Vec<u32>>,
+}
+
+impl GrayCodes {
+    pub(crate) fn single(n: u32) -> GrayCodes {
+        GrayCodes { orders: vec![(0..n).collect()] }
+    }
+
+    /// The codes of the construction: brackets are matched by looking at every stretch.
+    pub(crate) fn multiple(n: u32) -> GrayCodes {
+        let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
+            .filter(|mask| mask.count_ones() == n / 2)
+            .map(|mask| (0..n).filter(|d| mask >> d & 1 == 1).collect())
+            .collect();
+        sets.sort();
+        let order = |set: Vec<u32>| {
+            let closes = |d: &u32| set.contains(d);
+            // An opening bracket at a and a closing one at b match if what lies between is balanced.
+            let balanced = |a: u32, b: u32| {
+                let mut depth = 0;
+                let never_below = (a..b).all(|d| {
+                    depth += if closes(&d) { -1 } else { 1 };
+                    depth >= 0
+                });
+                never_below && depth == 0
+            };
+            let partner = |d: &u32| {
+                (0..n).find(|other| match closes(d) {
+                    true => other < d && !closes(other) && balanced(other + 1, *d),
+                    false => other > d && closes(other) && balanced(d + 1, *other),
+                })
+            };
+            let matched = |d: &u32| partner(d).is_some();
+            let members = (0..n).filter(|d| closes(d) && matched(d));
+            let unmatched = (0..n).filter(|d| !matched(d));
+            let others = (0..n).filter(|d| !closes(d) && matched(d));
+            members.chain(unmatched).chain(others).collect()
+        };
+        GrayCodes { orders: sets.into_iter().map(order).collect() }
+    }
+}
+
+impl Twin for GrayCodes {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let n = dimension_of(free);
+        let nodes = 1_u32 << n;
+        for order in &self.orders {
+            let node = |position: u32| -> u32 {
+                let i = position % nodes;
+                let gray = i ^ i >> 1;
+                order.iter().enumerate().map(|(j, d)| (gray >> j & 1) << d).sum()
+            };
+            if k == 0 {
+                match (0..nodes).map(node).find(|&node| free.contains(node)) {
+                    Some(base) => return Some(Subcube { base, mask: 0 }),
+                    None => continue,
+                }
+            }
+            let half = 1_u32 << (k - 1);
+            let pairs = if k == n { 1 } else { nodes / half };
+            for m in 0..pairs {
+                let found: Vec<u32> = (m * half..(m + 2) * half).map(node).collect();
+                if found.iter().all(|&node| free.contains(node)) {
+                    let base = found.iter().fold(nodes - 1, |both, node| both & node);
+                    let mask = found.iter().fold(0, |any, node| any | node) & !base;
+                    let distinct: BTreeSet<u32> = found.into_iter().collect();
+                    assert_eq!(distinct.len(), 1 << k, "a subcube");
+                    assert_eq!(mask.count_ones(), k, "a subcube");
+                    return Some(Subcube { base, mask });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Masks in increasing order by Gosper's hack, bases in increasing order.
+pub(crate) struct TreeCollapsing;
+
+impl Twin for TreeCollapsing {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let nodes = free.universe();
+        let mut mask = (1_u32 << k) - 1;
+        while mask < nodes {
+            let bases = (0..nodes).filter(|base| base & mask == 0);
+            let mut cubes = bases.map(|base| Subcube { base, mask });
+            if let Some(found) = cubes.find(|cube| is_free(*cube, free)) {
+                return Some(found);
+            }
+            if mask == 0 {
+                return None;
+            }
+            let lowest = mask & mask.wrapping_neg();
+            let ripple = mask + lowest;
+            mask = ripple | ((mask ^ ripple) / lowest) >> 2;
+        }
+        None
+    }
+}
+
+/// One vector of disjoint cubes, searched as a whole at every step.
+pub(crate) struct FreeLists {
+    n: u32,
+    cubes: Vec<Subcube>,
+    strict: bool,
+}
+
+impl FreeLists {
+    pub(crate) fn new(n: u32, strict: bool) -> FreeLists {
+        FreeLists { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }], strict }
+    }
+}
+
+/// Puts disjoint free cubes into lists anew: the largest first, then by base, then by mask.
+pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
+    let mut rest = free.clone();
+    let mut cubes = Vec::new();
+    while let Some(cube) = (0..=n).rev().find_map(|k| free_cubes(&rest, n, k).first().copied()) {
+        cube.nodes().for_each(|node| rest.remove(node));
+        cubes.push(cube);
+    }
+    cubes
+}
+
+impl Twin for FreeLists {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let large = self.cubes.iter().filter(|cube| cube.dimension() >= k);
+        match large.min_by_key(|cube| (cube.dimension(), cube.base)) {
+            Some(&cube) => {
+                let mut cube = cube;
+                while cube.dimension() > k {
+                    let highest = (0..self.n).rev().find(|d| cube.mask >> d & 1 == 1).unwrap();
+                    cube.mask &= !(1 << highest);
+                }
+                Some(cube)
+            }
+            None if self.strict => None,
+            None => TreeCollapsing.choose(free, k),
+        }
+    }
+
+    fn claimed(&mut self, cubes: &[Subcube], free: &NodeSet) {
+        for &part in cubes {
+            let holds = |cube: &Subcube| part.nodes().all(|node| node & !cube.mask == cube.base);
+            let Some(at) = self.cubes.iter().position(holds) else {
+                self.cubes = form_anew(self.n, free);
+                return;
+            };
+            let mut cube = self.cubes.remove(at);
+            while cube != part {
+                let fixed = |d: &u32| cube.mask >> d & 1 == 1 && part.mask >> d & 1 == 0;
+                let highest = 1 << (0..self.n).rev().find(fixed).unwrap();
+                let kept =
+                    Subcube { base: cube.base | part.base & highest, mask: cube.mask & !highest };
+                self.cubes.push(Subcube { base: kept.base ^ highest, ..kept });
+                cube = kept;
+            }
+        }
+    }
+
+    fn released(&mut self, cubes: &[Subcube], free: &NodeSet) {
+        if free.count() == free.universe() {
+            *self = FreeLists::new(self.n, self.strict);
+            return;
+        }
+        for &cube in cubes {
+            let mut cube = cube;
+            let partner = |cubes: &[Subcube], cube: Subcube| {
+                (0..self.n).find_map(|d| {
+                    let other = Subcube { base: cube.base ^ 1 << d, ..cube };
+                    cubes.iter().position(|listed| *listed == other)
+                })
+            };
+            while let Some(at) = partner(&self.cubes, cube) {
+                let other = self.cubes.remove(at);
+                let changes = cube.base ^ other.base;
+                cube = Subcube { base: cube.base & !changes, mask: cube.mask | changes };
+            }
+            self.cubes.push(cube);
+        }
+    }
+}

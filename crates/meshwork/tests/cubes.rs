@@ -1,0 +1,479 @@
+//! The hypercube allocators against their definitions, written the slow and obvious way.
+
+mod common;
+mod cube_twins;
+
+use std::collections::BTreeSet;
+
+use cube_twins::{
+    BitmapBuddy, FreeLists, GrayCodes, ListBuddy, ModifiedBuddy, TreeCollapsing, Twin, every_cube,
+    free_cubes,
+};
+use meshwork::alloc::subcube::{CubeSearch, Subcube};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::job::{Request, Time};
+use meshwork::machine::{Placement, Site};
+use meshwork::nodeset::NodeSet;
+use meshwork::registry::{entry, resolve};
+use meshwork::rng::Stream;
+use meshwork::topology::{Topology, Wiring};
+use toml::Table;
+
+/// A hypercube with its allocator, given as "buddy form='bitmap'", and what is held.
+struct Machine {
+    dimension: u32,
+    asks: Asks,
+    site: Site,
+    allocator: Box<dyn Allocator>,
+    held: Vec<Placement>,
+}
+
+impl Machine {
+    fn new(named: &str, dimension: u32) -> Machine {
+        let (name, rest) = named.split_once(' ').unwrap_or((named, ""));
+        let entry: &AllocatorEntry = entry(ALLOCATORS, name);
+        let table: Table = rest.replace("; ", "\n").parse().unwrap();
+        let params: Vec<_> = entry.about.params.iter().collect();
+        let params = resolve("allocator", &params, &table, &[]).unwrap();
+        let topology = Topology::hypercube(dimension).unwrap();
+        let allocator = (entry.build)(&params, &topology).unwrap();
+        let site = Site::new(topology, 1.0);
+        Machine { dimension, asks: entry.asks, site, allocator, held: Vec::new() }
+    }
+
+    /// The same with these nodes claimed one by one.
+    fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
+        let mut machine = Machine::new(named, dimension);
+        for &base in busy {
+            machine.claim_cubes(&[Subcube { base, mask: 0 }]);
+        }
+        machine
+    }
+
+    fn propose(&mut self, request: &Request) -> Option<Placement> {
+        self.allocator.choose(request, &self.site, Time::ZERO, &mut Stream::new(1, 0, "draws"))
+    }
+
+    /// The subcube of this dimension that it proposes.
+    fn choose(&mut self, k: u32) -> Option<Subcube> {
+        let request = match self.asks {
+            Asks::Nodes => Request::Nodes(1 << k),
+            _ => Request::Subcube(k),
+        };
+        let placed = self.propose(&request)?;
+        assert_eq!(placed.blocks.len(), 1, "{placed:?}");
+        let cube = Subcube::of(&placed.blocks[0]);
+        assert_eq!(cube.dimension(), k);
+        Some(cube)
+    }
+
+    /// The nodes of the subcube of this dimension that it proposes, or none.
+    fn nodes(&mut self, k: u32) -> Vec<u32> {
+        self.choose(k).into_iter().flat_map(Subcube::nodes).collect()
+    }
+
+    fn claim(&mut self, placement: Placement) {
+        self.site.claim(&placement).unwrap();
+        self.allocator.claimed(&placement, &self.site, Time::ZERO);
+        self.held.push(placement);
+    }
+
+    fn claim_cubes(&mut self, cubes: &[Subcube]) {
+        let blocks = cubes.iter().map(|cube| cube.block(self.dimension)).collect();
+        self.claim(Placement { blocks });
+    }
+
+    /// Takes what it proposes.
+    fn take(&mut self, k: u32) -> Vec<u32> {
+        let cube = self.choose(k).unwrap();
+        self.claim_cubes(&[cube]);
+        cube.nodes().collect()
+    }
+
+    fn release(&mut self, placement: &Placement) {
+        self.site.release(placement);
+        self.allocator.released(placement, &self.site);
+    }
+
+    fn release_held(&mut self, index: usize) {
+        let placement = self.held.remove(index);
+        self.release(&placement);
+    }
+}
+
+/// Subcubes by their papers' text: `0*1`.
+fn cube(text: &str) -> Subcube {
+    let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
+    Subcube { base: bits('1'), mask: bits('*') }
+}
+
+// The worked examples.
+
+#[test]
+fn buddy_as_a_bitmap() {
+    let mut machine = Machine::with_busy("buddy form='bitmap'", 3, &[0, 5]);
+    assert_eq!(machine.nodes(1), [2, 3]);
+    assert_eq!(machine.choose(2), None, "although *1* is free");
+    assert!(cube("*1*").is_within(machine.site.free()));
+}
+
+#[test]
+fn buddy_as_lists() {
+    for order in ["address", "recent"] {
+        let mut machine = Machine::new(&format!("buddy order='{order}'"), 3);
+        assert_eq!(machine.take(1), [0, 1]);
+        assert_eq!(machine.take(1), [2, 3]);
+        assert_eq!(machine.take(0), [4]);
+        // What is left is listed as {5} and {6, 7}: no block of four, the smallest sufficient first.
+        assert_eq!(machine.choose(2), None);
+        assert_eq!(machine.nodes(1), [6, 7]);
+        assert_eq!(machine.nodes(0), [5]);
+        // Released, {4} joins {5} and then {6, 7}.
+        machine.release_held(2);
+        assert_eq!(machine.nodes(2), [4, 5, 6, 7]);
+    }
+}
+
+#[test]
+fn the_most_recently_freed_block_comes_first_if_that_is_the_order() {
+    let hole = |order: &str| {
+        let mut machine = Machine::new(&format!("buddy order='{order}'"), 3);
+        (0..8).for_each(|node| assert_eq!(machine.take(0), [node]));
+        machine.release_held(1);
+        machine.release_held(5); // node 6
+        machine.release_held(2); // node 3
+        machine.nodes(0)
+    };
+    assert_eq!(hole("address"), [1]);
+    assert_eq!(hole("recent"), [3]);
+}
+
+#[test]
+fn modified_buddy() {
+    let mut machine = Machine::with_busy("modified_buddy", 3, &[0, 5]);
+    assert_eq!(machine.nodes(2), [2, 3, 6, 7]);
+    assert_eq!(machine.nodes(0), [1]);
+}
+
+#[test]
+fn gray_code() {
+    let mut machine = Machine::with_busy("gray_code", 3, &[0, 5]);
+    assert_eq!(machine.choose(2), Some(cube("*1*")));
+    // The last half-block and the first one are neighbours.
+    let mut machine = Machine::with_busy("gray_code", 3, &[2, 7]);
+    assert_eq!(machine.choose(2), Some(cube("*0*")));
+}
+
+#[test]
+fn free_list() {
+    for strict in [false, true] {
+        let mut machine = Machine::new(&format!("free_list strict_lists={strict}"), 3);
+        for expected in [[0, 1], [2, 3], [4, 5], [6, 7]] {
+            assert_eq!(machine.take(1), expected);
+        }
+        machine.release_held(0);
+        machine.release_held(1); // {4, 5}
+        assert_eq!(machine.choose(2), Some(cube("*0*")));
+    }
+    let mut buddy = Machine::with_busy("buddy", 3, &[2, 3, 6, 7]);
+    assert_eq!(buddy.choose(2), None);
+}
+
+#[test]
+fn a_free_subcube_across_several_lists_is_found_unless_lists_are_strict() {
+    let across = |strict: bool| {
+        let mut machine = Machine::new(&format!("free_list strict_lists={strict}"), 3);
+        for _ in 0..8 {
+            machine.take(0);
+        }
+        // 0 and 2 merge to 0*0, 1 then finds no neighbour alone, 4 and 5 merge to 10*.
+        for node in [0, 2, 1, 4, 5] {
+            let at = machine.held.iter().position(|p| p.blocks[0].base == node).unwrap();
+            machine.release_held(at);
+        }
+        assert!(cube("*0*").is_within(machine.site.free()));
+        machine
+    };
+    assert_eq!(across(true).choose(2), None);
+    let mut machine = across(false);
+    assert_eq!(machine.choose(2), Some(cube("*0*")));
+    machine.take(2);
+    assert_eq!(machine.nodes(0), [2], "what is left is listed anew");
+}
+
+#[test]
+fn tree_collapsing() {
+    let busy = [0, 2, 4, 6];
+    let odd = [1, 3, 5, 7];
+    assert_eq!(Machine::with_busy("tree_collapsing", 3, &busy).nodes(2), odd);
+    for misses in ["buddy", "buddy form='bitmap'", "gray_code", "modified_buddy"] {
+        assert_eq!(Machine::with_busy(misses, 3, &busy).choose(2), None, "{misses}");
+    }
+    for finds in ["multiple_gray_code", "free_list"] {
+        assert_eq!(Machine::with_busy(finds, 3, &busy).nodes(2), odd, "{finds}");
+    }
+}
+
+// What each recognises.
+
+fn hypercube_entries() -> impl Iterator<Item = &'static AllocatorEntry> {
+    ALLOCATORS
+        .iter()
+        .copied()
+        .filter(|entry| entry.serves.contains(&Wiring::Hypercube) && entry.asks == Asks::Subcube)
+}
+
+fn binomial(n: u32, k: u32) -> u32 {
+    (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
+}
+
+/// How many subcubes of each dimension it finds when they alone are free.
+fn recognised(named: &str, n: u32, k: u32) -> u32 {
+    let found = every_cube(n, k).into_iter().filter(|&only| {
+        let mut machine = Machine::new(named, n);
+        let busy: Vec<Subcube> = (0..1 << n)
+            .map(|base| Subcube { base, mask: 0 })
+            .filter(|node| !only.holds(*node))
+            .collect();
+        if !busy.is_empty() {
+            machine.claim_cubes(&busy);
+        }
+        let found = machine.choose(k);
+        assert!(found.is_none_or(|found| found == only), "{named}: {found:?}, not {only:?}");
+        found.is_some()
+    });
+    found.count() as u32
+}
+
+#[test]
+fn each_recognises_as_many_subcubes_as_published() {
+    for n in 1..=6 {
+        for k in 0..=n {
+            let all = binomial(n, k) << (n - k);
+            let aligned = 1 << (n - k);
+            for buddy in ["buddy", "buddy order='recent'", "buddy form='bitmap'"] {
+                assert_eq!(recognised(buddy, n, k), aligned, "{buddy} {n} {k}");
+            }
+            let gray = if 0 < k && k < n { 2 * aligned } else { aligned };
+            assert_eq!(recognised("gray_code", n, k), gray, "gray_code {n} {k}");
+            let modified = if k == 0 { aligned } else { (n - k + 1) * aligned };
+            assert_eq!(recognised("modified_buddy", n, k), modified, "modified_buddy {n} {k}");
+            for entry in hypercube_entries().filter(|entry| entry.finds == Finds::EveryBlock) {
+                assert_eq!(recognised(entry.about.name, n, k), all, "{} {n} {k}", entry.about.name);
+            }
+        }
+    }
+    // The table for dimension 4, as printed.
+    let table = ["buddy", "gray_code", "modified_buddy", "tree_collapsing"]
+        .map(|named| [1, 2, 3].map(|k| recognised(named, 4, k)));
+    assert_eq!(table, [[8, 4, 2], [16, 8, 4], [32, 12, 4], [32, 24, 8]]);
+}
+
+#[test]
+fn all_subcubes_are_those_of_the_definition() {
+    for n in 1..=7 {
+        let mut rng = Stream::new(3, u64::from(n), "occupancy");
+        let mut search = CubeSearch::new(n);
+        for _ in 0..40 {
+            let free = random_set(n, &mut rng);
+            for k in 0..=n {
+                let expected = free_cubes(&free, n, k);
+                assert_eq!(search.all(&free, k), expected);
+                let first = expected.iter().min_by_key(|cube| (cube.mask, cube.base)).copied();
+                assert_eq!(search.first(&free, k), first);
+            }
+            let largest = (0..=n).rev().find(|&k| !free_cubes(&free, n, k).is_empty());
+            assert_eq!(search.largest(&free), largest);
+            let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(&free, n, k)).collect();
+            let is_prime =
+                |cube: &&Subcube| !all.iter().any(|other| other != *cube && other.holds(**cube));
+            let mut primes: Vec<Subcube> = all.iter().filter(is_prime).copied().collect();
+            primes.sort_unstable();
+            assert_eq!(search.primes(&free), primes);
+        }
+    }
+}
+
+/// The fold over masks, as written: a set of bases for every mask, each from a smaller one.
+#[test]
+fn the_closure_over_all_masks_agrees() {
+    for n in [5, 7, 8] {
+        let mut rng = Stream::new(4, u64::from(n), "occupancy");
+        let mut search = CubeSearch::new(n);
+        for _ in 0..10 {
+            let free = random_set(n, &mut rng);
+            let mut sets: Vec<BTreeSet<u32>> = vec![free.iter().collect()];
+            for mask in 1..1_u32 << n {
+                let d = mask.ilog2();
+                let smaller = &sets[(mask ^ 1 << d) as usize];
+                let has_partner = |base: &&u32| smaller.contains(&(**base ^ 1 << d));
+                sets.push(smaller.iter().filter(has_partner).copied().collect());
+            }
+            for k in 0..=n {
+                let masks = (0..1_u32 << n).filter(|mask| mask.count_ones() == k);
+                let mut cubes: Vec<Subcube> = masks
+                    .flat_map(|mask| {
+                        let bases = sets[mask as usize].iter().filter(move |&b| b & mask == 0);
+                        bases.map(move |&base| Subcube { base, mask })
+                    })
+                    .collect();
+                cubes.sort_unstable();
+                assert_eq!(search.all(&free, k), cubes);
+            }
+        }
+    }
+}
+
+/// Nodes free with a probability that is itself drawn, so that large subcubes occur.
+fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
+    let share = 1 + rng.below(20);
+    let mut set = NodeSet::full(1 << n);
+    (0..1 << n).filter(|_| rng.below(20) >= share).for_each(|node| set.remove(node));
+    set
+}
+
+// Histories.
+
+/// Calls `check` in every state of a history of requests of all sizes, of claims of whatever nodes are
+/// free, and of releases of all or a part of what was claimed.
+fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
+    let mut rng = Stream::new(7, u64::from(n), named);
+    let mut machine = Machine::new(named, n);
+    for step in 0..steps {
+        for k in 0..=n {
+            let found = machine.choose(k);
+            let expected = twin.choose(machine.site.free(), k);
+            assert_eq!(found, expected, "{named}, dimension {n}, step {step}, request {k}");
+        }
+        match rng.below(10) {
+            0..5 => {
+                let k = rng.below(u64::from(n)) as u32;
+                if let Some(cube) = machine.choose(k) {
+                    machine.claim_cubes(&[cube]);
+                    twin.claimed(&[cube], machine.site.free());
+                }
+            }
+            5 => {
+                let cubes = arbitrary_free_cubes(machine.site.free(), n, &mut rng);
+                if !cubes.is_empty() {
+                    machine.claim_cubes(&cubes);
+                    twin.claimed(&cubes, machine.site.free());
+                }
+            }
+            _ if machine.held.is_empty() => {}
+            _ => {
+                let index = rng.below(machine.held.len() as u64) as usize;
+                let placement = machine.held.swap_remove(index);
+                let cubes: Vec<Subcube> = placement.blocks.iter().map(Subcube::of).collect();
+                // All of it, or of each block one half.
+                let (given, kept) = if rng.below(4) > 0 {
+                    (cubes, Vec::new())
+                } else {
+                    let halves = cubes.iter().flat_map(|&cube| match cube.dimensions().next() {
+                        Some(d) => cube.halves(d).to_vec(),
+                        None => vec![cube],
+                    });
+                    let halves: Vec<Subcube> = halves.collect();
+                    let (given, kept) = halves.split_at(halves.len().div_ceil(2));
+                    (given.to_vec(), kept.to_vec())
+                };
+                let as_placement = |cubes: &[Subcube]| Placement {
+                    blocks: cubes.iter().map(|cube| cube.block(n)).collect(),
+                };
+                machine.release(&as_placement(&given));
+                twin.released(&given, machine.site.free());
+                if !kept.is_empty() {
+                    machine.held.push(as_placement(&kept));
+                }
+            }
+        }
+    }
+}
+
+/// Free nodes and subcubes from anywhere, that do not overlap.
+fn arbitrary_free_cubes(free: &NodeSet, n: u32, rng: &mut Stream) -> Vec<Subcube> {
+    let mut rest = free.clone();
+    let mut cubes = Vec::new();
+    for _ in 0..1 + rng.below(4) {
+        let mask = rng.below(1 << n) as u32 & rng.below(1 << n) as u32;
+        let cube = Subcube { base: rng.below(1 << n) as u32 & !mask, mask };
+        if cube.is_within(&rest) {
+            cube.take_from(&mut rest);
+            cubes.push(cube);
+        }
+    }
+    cubes
+}
+
+#[test]
+fn buddy_is_its_definition() {
+    for n in 1..=7 {
+        in_a_history("buddy form='bitmap'", n, 400, &mut BitmapBuddy);
+        in_a_history("buddy", n, 400, &mut ListBuddy::new(n, false));
+        in_a_history("buddy order='recent'", n, 400, &mut ListBuddy::new(n, true));
+    }
+}
+
+#[test]
+fn modified_buddy_is_its_definition() {
+    (1..=7).for_each(|n| in_a_history("modified_buddy", n, 300, &mut ModifiedBuddy));
+}
+
+#[test]
+fn gray_codes_are_their_definition() {
+    for n in 1..=7 {
+        in_a_history("gray_code", n, 300, &mut GrayCodes::single(n));
+        in_a_history("multiple_gray_code", n, 200, &mut GrayCodes::multiple(n));
+    }
+}
+
+#[test]
+fn tree_collapsing_is_its_definition() {
+    (1..=7).for_each(|n| in_a_history("tree_collapsing", n, 200, &mut TreeCollapsing));
+}
+
+#[test]
+fn free_list_is_its_definition() {
+    for n in 1..=7 {
+        in_a_history("free_list", n, 200, &mut FreeLists::new(n, false));
+        in_a_history("free_list strict_lists=true", n, 200, &mut FreeLists::new(n, true));
+    }
+}
+
+/// The two forms of the buddy system accept the same requests, and choose the same where the smallest
+/// block that is large enough is also the lowest.
+#[test]
+fn the_two_forms_of_the_buddy_system_agree() {
+    let (mut same, mut apart) = (0, 0);
+    for n in 2..=7 {
+        let mut rng = Stream::new(9, u64::from(n), "forms");
+        let mut lists = Machine::new("buddy", n);
+        let mut bitmap = Machine::new("buddy form='bitmap'", n);
+        for _ in 0..400 {
+            for k in 0..=n {
+                bitmap.site = lists.site.clone();
+                let (a, b) = (lists.choose(k), bitmap.choose(k));
+                assert_eq!(a.is_some(), b.is_some());
+                let Some((a, b)) = a.zip(b) else { continue };
+                assert!(b.base <= a.base, "the bitmap takes the lowest");
+                // The largest aligned block around the bitmap's choice is the list that it comes from.
+                let around = |cube: Subcube| {
+                    let block = |j: u32| Subcube { base: cube.base >> j << j, mask: (1 << j) - 1 };
+                    (k..=n).rev().find(|&j| block(j).is_within(lists.site.free()))
+                };
+                assert_eq!(a == b, around(a) == around(b));
+                if a == b { same += 1 } else { apart += 1 }
+            }
+            let k = rng.below(u64::from(n)) as u32;
+            match lists.choose(k) {
+                Some(cube) if rng.below(5) < 3 => lists.claim_cubes(&[cube]),
+                _ if !lists.held.is_empty() => {
+                    let index = rng.below(lists.held.len() as u64) as usize;
+                    lists.release_held(index);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(same > 2000 && apart > 100, "{same} {apart}");
+}
