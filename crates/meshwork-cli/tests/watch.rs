@@ -39,14 +39,8 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
         ]
     );
     assert!(every.contains("tiny · scenario 2 of 2: scheduler = \"easy\"\n"), "{every}");
-    assert!(
-        every
-            .lines()
-            .filter(|line| line.starts_with("time "))
-            .last()
-            .unwrap()
-            .starts_with("time 5.500 ")
-    );
+    let last = every.lines().rfind(|line| line.starts_with("time "));
+    assert!(last.unwrap().starts_with("time 5.500 "), "{every}");
     let first = ask(&["--every", "3", "--max-frames", "1"]);
     assert_eq!(every.split("\n\n== ").next().unwrap(), first.trim_end());
 }

@@ -79,7 +79,7 @@ fn frames(out: &mut Output, mut view: View, mut live: Live, arguments: &Watch) -
             }
         };
         let events = view.scene().events();
-        if is_last || events % every == 0 {
+        if is_last || events.is_multiple_of(every) {
             frames += 1;
             if frames > 1 {
                 out.line("")?;
