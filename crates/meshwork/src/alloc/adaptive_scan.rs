@@ -2,7 +2,7 @@
 
 use super::held::{Held, HeldBlocks};
 use super::orientation::{Rotation, orientations};
-use super::{Allocator, AllocatorEntry, Asks, Finds, in_two_dimensions};
+use super::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
@@ -20,11 +20,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::param("\"if_needed\"")],
     },
     serves: &[Wiring::Mesh],
+    dimensions: Some(2),
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
-    build: |params, topology| {
-        in_two_dimensions(ENTRY.about.name, params, topology)?;
+    build: |params, _| {
         let rotation = Rotation::read(params);
         Ok(Box::new(AdaptiveScan { rotation, held: HeldBlocks::default() }))
     },

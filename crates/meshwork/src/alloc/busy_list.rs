@@ -20,6 +20,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[],
     },
     serves: &[Wiring::Mesh],
+    dimensions: None,
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
@@ -101,15 +102,18 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
             high: held.span.high.iter().zip(&room).map(|(end, room)| *end.min(room)).collect(),
         })
         .collect();
-    let mut planes: Vec<Span> = vec![at_coordinate(&whole, 0)];
-    let behind = held.iter().zip(&prohibited);
-    planes.extend(behind.map(|(held, prohibited)| at_coordinate(prohibited, held.span.high[0])));
-    planes.retain(|plane| plane.low[0] < room[0]);
-    planes.sort_by_key(|plane| plane.low[0]);
-    let (mut left, mut next) = (Vec::new(), Vec::new());
-    planes.into_iter().find_map(|plane| {
-        left.clear();
-        left.push(plane);
+    // The plane at the wall, and behind each block one; pieces of one block share theirs.
+    let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
+    for (held, prohibited) in held.iter().zip(&prohibited) {
+        let behind = held.span.high[0];
+        if behind < room[0] {
+            planes.push((behind, held.number, at_coordinate(prohibited, behind)));
+        }
+    }
+    planes.sort_by_key(|&(at, number, _)| (at, number));
+    let mut next = Vec::new();
+    planes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).find_map(|plane| {
+        let mut left: Vec<Span> = plane.iter().map(|(.., piece)| piece.clone()).collect();
         for prohibited in &prohibited {
             left.drain(..).for_each(|piece| piece.less(prohibited, &mut next));
             std::mem::swap(&mut left, &mut next);

@@ -96,6 +96,8 @@ pub(super) struct Held {
     pub(super) span: Span,
     /// When it was claimed.
     pub(super) since: Time,
+    /// How many blocks were claimed before it: the pieces of one block share it.
+    pub(super) number: u64,
 }
 
 /// All held blocks, in the order in which they were claimed. A block that reaches around an edge is
@@ -103,6 +105,7 @@ pub(super) struct Held {
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
+    claimed: u64,
 }
 
 impl HeldBlocks {
@@ -115,8 +118,9 @@ impl HeldBlocks {
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
-                self.list.push(Held { span, since: now });
+                self.list.push(Held { span, since: now, number: self.claimed });
             }
+            self.claimed += 1;
         }
     }
 
@@ -131,10 +135,9 @@ impl HeldBlocks {
                 }
                 let mut rest = Vec::new();
                 let mut list = Vec::with_capacity(self.list.len());
-                for held in self.list.drain(..) {
+                for held in &self.list {
                     held.span.less(&span, &mut rest);
-                    let since = held.since;
-                    list.extend(rest.drain(..).map(|span| Held { span, since }));
+                    list.extend(rest.drain(..).map(|span| Held { span, ..held.clone() }));
                 }
                 self.list = list;
             }

@@ -8,6 +8,7 @@ mod peaks;
 pub mod first_fit;
 pub mod best_fit;
 pub mod frame_sliding;
+pub mod buddy_2d;
 pub mod boundary_search;
 pub mod corner_boundary_search;
 pub mod weighted_boundary_search;
@@ -91,6 +92,8 @@ pub struct AllocatorEntry {
     pub about: About,
     /// The wirings it works on.
     pub serves: &'static [Wiring],
+    /// The only number of dimensions it works in; `None` if it works in any.
+    pub dimensions: Option<usize>,
     /// The form in which it wants a request.
     pub asks: Asks,
     /// When it finds room.
@@ -99,6 +102,15 @@ pub struct AllocatorEntry {
     pub contiguous: bool,
     /// The strategy, for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+}
+
+impl AllocatorEntry {
+    /// Whether it works on a machine of this topology.
+    #[must_use]
+    pub fn works_on(&self, topology: &Topology) -> bool {
+        self.serves.contains(&topology.wiring())
+            && self.dimensions.is_none_or(|only| only == topology.grid().dimensions())
+    }
 }
 
 impl Named for AllocatorEntry {
@@ -112,6 +124,7 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &first_fit::ENTRY,
     &best_fit::ENTRY,
     &frame_sliding::ENTRY,
+    &buddy_2d::ENTRY,
     &boundary_search::ENTRY,
     &corner_boundary_search::ENTRY,
     &weighted_boundary_search::ENTRY,
@@ -127,19 +140,6 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &tree_collapsing::ENTRY,
     &naive::ENTRY,
 ];
-
-/// Refuses a machine of more or fewer than two dimensions.
-fn in_two_dimensions(name: &str, params: &Params, topology: &Topology) -> Result<(), Problem> {
-    if topology.grid().dimensions() == 2 {
-        return Ok(());
-    }
-    Err(Problem::new(
-        params.path(),
-        format!(
-            "the allocator `{name}` works in two dimensions, but the machine is a {topology}"
-        ),
-    ))
-}
 
 /// Allocators, as a family of names.
 pub static FAMILY: Family =

@@ -3,7 +3,7 @@
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
 use super::orientation::Rotation;
-use super::{Allocator, AllocatorEntry, Asks, Finds, in_two_dimensions};
+use super::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::About;
@@ -21,11 +21,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::param("\"if_needed\"")],
     },
     serves: &[Wiring::Mesh],
+    dimensions: Some(2),
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
-    build: |params, topology| {
-        in_two_dimensions(ENTRY.about.name, params, topology)?;
+    build: |params, _| {
         let rotation = Rotation::read(params);
         Ok(Box::new(QuickAllocation { rotation, held: HeldBlocks::default() }))
     },
