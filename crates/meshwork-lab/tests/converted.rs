@@ -85,7 +85,7 @@ proptest! {
         match convert(&old, &new, &changes.parse().unwrap(), seed) {
             Ok(done) => {
                 let expected = jobs(&old, &changes, seed);
-                prop_assert_eq!(jobs(&new, "", seed), expected.clone());
+                prop_assert_eq!(&jobs(&new, "", seed), &expected);
                 prop_assert_eq!(done.jobs, expected.len() as u64);
                 // Once more without changes: nothing but the note differs.
                 let again = folder.path().join("again.swf");
