@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// Read and write logs in the Standard Workload Format
     #[command(subcommand, arg_required_else_help = true)]
     Trace(Trace),
+    /// Hand out processors and take them back, asked in JSON lines: an allocator alone
+    #[command(after_help = PLACE_HELP)]
+    Place(Place),
     /// Replay a sample of stored runs and compare
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
@@ -219,6 +222,33 @@ pub(crate) struct Generate {
     /// Stretch the times of submission until the jobs ask for this share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
+}
+
+const PLACE_HELP: &str = "Every line of standard input is answered by one line of standard output, at \
+    once:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}  or \"nodes\":7, or \"subcube\":2\n  \
+    {\"op\":\"release\",\"id\":\"a\"}\n  \
+    {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
+    Any of them may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
+    answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
+    Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
+
+/// `meshwork place`.
+#[derive(Args, Debug)]
+pub(crate) struct Place {
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    #[arg(short, long)]
+    pub(crate) machine: String,
+    /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}
+    /// [default: first_fit, and naive on flat machines]
+    #[arg(short, long)]
+    pub(crate) allocator: Option<String>,
+    /// The seed of an allocator that draws
+    #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) seed: i64,
+    /// How a count of processors becomes a block
+    #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
+    pub(crate) shape: String,
 }
 
 /// `meshwork check`.

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod number;
 mod output;
+mod picture;
 mod results;
 mod table;
 
@@ -42,6 +43,7 @@ fn run(command: Command) -> Ended {
         Command::Show(arguments) => command::show::run(&mut out, &arguments)?,
         Command::List(arguments) => command::list::run(&mut out, &arguments)?,
         Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,
+        Command::Place(arguments) => command::place::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, &arguments)?,
         Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
         Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,

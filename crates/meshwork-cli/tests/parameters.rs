@@ -10,6 +10,7 @@ use std::time::Duration;
 use common::{Said, command, line, meshwork, said};
 use meshwork::registry::{About, Default, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
+use meshwork::speeds::PARAMS as SPEEDS;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use toml::{Table, Value};
 
@@ -86,6 +87,12 @@ fn everywhere() -> Vec<(String, Table)> {
     };
     add("", &PARAMS.iter().collect::<Vec<_>>(), &base());
     add("measure", &MEASURE.iter().collect::<Vec<_>>(), &base());
+    let mut sites = base();
+    let speeds =
+        "sites = [{ topology = 'mesh', dims = [4, 4] }, { topology = 'flat', processors = 16 }]
+                  speeds = { variance = 0.1 }";
+    sites.insert("machine".to_owned(), Value::Table(speeds.parse().unwrap()));
+    add("machine.speeds", &SPEEDS.iter().collect::<Vec<_>>(), &sites);
     let families: [(&str, &Family); 9] = [
         ("machine", &SITE_FAMILY),
         ("workload", &meshwork::workload::FAMILY),

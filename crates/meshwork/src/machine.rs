@@ -34,41 +34,73 @@ impl Block {
     }
 
     /// The block as runs of consecutive nodes `(start, count)`, in rank order: dimension 0 runs
-    /// fastest, and a row that reaches around an edge makes two runs.
+    /// fastest. Leading dimensions that it covers from edge to edge make one run with the next, so
+    /// that an aligned subcube in the low dimensions is a single run; where it reaches around an edge,
+    /// there are two.
+    ///
+    /// # Complexity
+    /// **O(r)** for *r* runs, after **O(d)** for the dimensions.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
-        let (width, side) = (self.sides[0], grid.sides()[0]);
-        let x = grid.coordinate(self.base, 0);
-        let before_the_edge = width.min(side - x);
-        if self.sides.len() == 1 {
-            visit(self.base, before_the_edge);
-            if before_the_edge < width {
-                visit(0, width - before_the_edge);
-            }
+        let (sides, strides) = (grid.sides(), grid.strides());
+        let is_covered =
+            |&d: &usize| self.sides[d] == sides[d] && grid.coordinate(self.base, d) == 0;
+        let row = (0..sides.len()).take_while(is_covered).count();
+        if row == sides.len() {
+            visit(0, grid.nodes());
             return;
         }
-        let mut offset: Dims = smallvec![0; self.sides.len()];
-        let corner = grid.coordinates(self.base);
-        loop {
-            let row: Node = (1..self.sides.len())
-                .map(|d| (corner[d] + offset[d]) % grid.sides()[d] * grid.strides()[d])
-                .sum();
-            visit(row + x, before_the_edge);
+        let x = grid.coordinate(self.base, row);
+        let (stride, width) = (strides[row], self.sides[row]);
+        let before_the_edge = width.min(sides[row] - x);
+        let mut visit_row = |start: Node| {
+            visit(start + x * stride, before_the_edge * stride);
             if before_the_edge < width {
-                visit(row, width - before_the_edge);
+                visit(start, (width - before_the_edge) * stride);
             }
-            let mut d = 1;
-            loop {
-                if d == self.sides.len() {
-                    return;
-                }
-                offset[d] += 1;
-                if offset[d] < self.sides[d] {
-                    break;
-                }
-                offset[d] = 0;
-                d += 1;
+        };
+        // The dimensions above the row along which the block extends: where it is 1 wide, nothing
+        // changes from row to row.
+        let mut start: Node = 0;
+        let mut above: SmallVec<[Ring; 4]> = SmallVec::new();
+        for d in row + 1..sides.len() {
+            let corner = grid.coordinate(self.base, d);
+            start += corner * strides[d];
+            if self.sides[d] > 1 {
+                above.push(Ring {
+                    corner,
+                    width: self.sides[d],
+                    side: sides[d],
+                    stride: strides[d],
+                    at: 0,
+                });
             }
         }
+        loop {
+            visit_row(start);
+            if !above.iter_mut().any(|ring| ring.step(&mut start)) {
+                return;
+            }
+        }
+    }
+}
+
+/// Where an enumeration of rows is along one dimension of a block.
+struct Ring {
+    corner: Node,
+    width: u32,
+    side: u32,
+    stride: u32,
+    at: u32,
+}
+
+impl Ring {
+    /// One row on, around the edge if need be; back to the first row, and `false`, after the last.
+    fn step(&mut self, start: &mut Node) -> bool {
+        let place = |at: u32| (self.corner + at) % self.side * self.stride;
+        let next = if self.at + 1 == self.width { 0 } else { self.at + 1 };
+        *start = *start - place(self.at) + place(next);
+        self.at = next;
+        next > 0
     }
 }
 
@@ -148,7 +180,7 @@ impl Placement {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
-    /// The part of it that is in the set, as single rows.
+    /// The part of it that is in the set, as pieces of rows.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
         let mut part = Placement::default();
@@ -156,7 +188,8 @@ impl Placement {
             let end = start + count;
             let mut from = start;
             while let Some(node) = set.first_from(from).filter(|&node| node < end) {
-                let run = set.run_length(node).min(end - node);
+                let to_the_edge = grid.sides()[0] - grid.coordinate(node, 0);
+                let run = set.run_length(node).min(end - node).min(to_the_edge);
                 let mut sides: Dims = smallvec![1; grid.dimensions()];
                 sides[0] = run;
                 part.blocks.push(Block { base: node, sides });
@@ -300,6 +333,8 @@ impl Site {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn block(grid: &Grid, corner: &[u32], sides: &[u32]) -> Block {
@@ -311,6 +346,47 @@ mod tests {
         let grid = Grid::new(&[4, 3], true).unwrap();
         let placed = Placement::from(block(&grid, &[3, 2], &[2, 2]));
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
+    }
+
+    /// The definition: every offset, dimension 0 fastest.
+    fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
+        let corner = grid.coordinates(block.base);
+        let mut nodes = Vec::new();
+        for mut offset in 0..block.len() {
+            let mut at = Dims::new();
+            for (d, &side) in block.sides.iter().enumerate() {
+                at.push((corner[d] + offset % side) % grid.sides()[d]);
+                offset /= side;
+            }
+            nodes.push(grid.node(&at));
+        }
+        nodes
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_the_nodes_in_rank_order(
+            sides in prop::collection::vec(1_u32..5, 1..6),
+            wrapped in any::<bool>(),
+            base in any::<u32>(),
+            wanted in prop::collection::vec(1_u32..5, 5),
+            whole in prop::collection::vec(any::<bool>(), 5),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let mut corner = grid.coordinates(base % grid.nodes());
+            let mut block_sides = Dims::new();
+            for d in 0..sides.len() {
+                // Dimensions that are covered from edge to edge are the special case.
+                let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
+                block_sides.push(side);
+                if !wrapped {
+                    corner[d] = corner[d].min(sides[d] - side);
+                }
+            }
+            let block = Block { base: grid.node(&corner), sides: block_sides };
+            let expected = nodes_by_definition(&grid, &block);
+            prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
+        }
     }
 
     #[test]

@@ -1,138 +1,35 @@
 //! A scenario: all of one run, from one table.
 
+pub(crate) mod sites;
+
 use toml::{Table, Value};
 
-use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::alloc;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::Time;
-use crate::machine::Site;
 use crate::network::{self, NETWORKS};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, METRICS, Rules};
 use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, join,
-    resolve,
-};
+use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
 use crate::sizing::{self, SIZINGS};
-use crate::topology::{Topology, Wiring};
+use crate::speeds::Speeds;
+use crate::topology::Topology;
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+
+pub use sites::{SITE_FAMILY, SITES, TOPOLOGIES, TopologyEntry};
+use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
 pub const MODEL_VERSION: u32 = 1;
-
-/// A way of wiring a site, in the list.
-pub struct TopologyEntry {
-    /// What it says of itself.
-    pub about: About,
-    /// The topology.
-    pub build: fn(&Params) -> Result<Topology, Problem>,
-}
-
-impl Named for TopologyEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
-
-/// Every topology.
-pub static TOPOLOGIES: &[&TopologyEntry] = &[&MESH, &TORUS, &HYPERCUBE, &FLAT];
-
-/// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
-pub static SITE_FAMILY: Family = Family {
-    kind: "topology",
-    key: "topology",
-    entries: || abouts(TOPOLOGIES),
-    common: &[
-        Param {
-            name: "speed",
-            kind: Kind::Number(Range::Positive),
-            default: Default::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job",
-        },
-        Param {
-            name: "allocator",
-            kind: Kind::Component(&alloc::FAMILY),
-            default: Default::Absent("the allocator of the scenario"),
-            help: "the allocator of this site, where sites differ",
-        },
-    ],
-};
-
-const SIDES: Param = Param {
-    name: "dims",
-    kind: Kind::Integers(1, crate::topology::MOST_NODES as u64),
-    default: Default::Required,
-    help: "the sides, dimension 0 first",
-};
-
-static MESH: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "mesh",
-        aliases: &["grid"],
-        summary: "a grid of any number of dimensions",
-        source: "Chang & Mohapatra, section 2.1",
-        params: &[SIDES],
-    },
-    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static TORUS: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "torus",
-        aliases: &[],
-        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
-        source: "Al-Kerboly, preliminaries",
-        params: &[SIDES],
-    },
-    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static HYPERCUBE: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "hypercube",
-        aliases: &["cube"],
-        summary: "a grid with side 2 in every dimension",
-        source: "Mohapatra, Yu, Das & Kim, section 2",
-        params: &[Param {
-            name: "dimension",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "the number of dimensions: 2 to this power processors",
-        }],
-    },
-    build: |p| {
-        Topology::hypercube(p.integer("dimension") as u32)
-            .map_err(|message| p.problem("dimension", message))
-    },
-};
-
-static FLAT: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "flat",
-        aliases: &["switch"],
-        summary: "a switch: any processors will do",
-        source: "Shih, Huang & Chung, section 2",
-        params: &[Param {
-            name: "processors",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "how many processors there are",
-        }],
-    },
-    build: |p| {
-        Topology::flat(p.integer("processors") as u32)
-            .map_err(|message| p.problem("processors", message))
-    },
-};
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -234,14 +131,6 @@ pub static MEASURE: &[Param] = &[
     },
 ];
 
-/// The keys of a machine of several sites.
-static SITES: &[Param] = &[Param {
-    name: "sites",
-    kind: Kind::Components(&SITE_FAMILY),
-    default: Default::Required,
-    help: "the sites, in the order in which first-fit selection tries them",
-}];
-
 /// All of one run but its replication: read once, checked, with every default filled in.
 ///
 /// ```
@@ -261,13 +150,8 @@ static SITES: &[Param] = &[Param {
 pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
-}
-
-#[derive(Clone, Debug)]
-struct SiteSpec {
-    topology: Topology,
-    speed: f64,
-    allocator: Params,
+    /// What speeds are drawn for, if they are.
+    speeds: Option<Speeds>,
 }
 
 /// What a run gave.
@@ -285,6 +169,8 @@ pub struct Outcome {
     pub unusable: u64,
     /// The last instant of the run.
     pub end: Time,
+    /// The speed of each site, where they were drawn; else empty.
+    pub speeds: Vec<f64>,
 }
 
 impl Scenario {
@@ -299,9 +185,10 @@ impl Scenario {
         let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
         let (mut machine, sites) = resolve_machine(&machine)?;
         let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        let speeds = speeds_for(&machine, &sites)?;
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let scenario = Scenario { params, machine: sites };
+        let scenario = Scenario { params, machine: sites, speeds };
         scenario.check()?;
         Ok(scenario)
     }
@@ -317,6 +204,30 @@ impl Scenario {
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// The speed of each site in one replication, if speeds are drawn: from a stream of their own, so
+    /// that jobs are the same whatever the speeds.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { sites = [ { topology = "flat", processors = 8 },
+    ///                           { topology = "mesh", dims = [4, 4] } ],
+    ///                 speeds = { variance = 0.02 } }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let speeds = scenario.speeds(0).unwrap();
+    /// assert!((speeds[0] + speeds[1] - 2.0).abs() < 1e-12);
+    /// assert!(((speeds[0] - speeds[1]).abs() - 0.2).abs() < 1e-12);
+    /// ```
+    #[must_use]
+    pub fn speeds(&self, replication: u64) -> Option<Vec<f64>> {
+        let mut stream = Stream::new(self.params.integer("seed"), replication, "speeds");
+        let mut speeds = self.speeds.as_ref()?.draw(&mut stream);
+        speeds.iter_mut().zip(&self.machine).for_each(|(speed, site)| *speed *= site.speed);
+        Some(speeds)
     }
 
     /// The file that the workload reads, if it reads one.
@@ -385,6 +296,8 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
+        let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let mut recorder = recorder(&self.params.nested("measure"));
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
@@ -398,9 +311,12 @@ impl Scenario {
             refused: totals.refused,
             unusable: totals.unusable,
             end,
+            speeds,
         })
     }
 
+    /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
+    /// speeds are drawn.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -418,15 +334,14 @@ impl Scenario {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = ShapeRule::named(workload.text("shape"));
-        let managed = |(index, spec): (usize, &SiteSpec)| {
-            let entry = entry(ALLOCATORS, spec.allocator.name());
-            let allocator = (entry.build)(&spec.allocator, &spec.topology)?;
-            let site = Site::new(spec.topology.clone(), spec.speed);
-            let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
-            Ok(ManagedSite::new(site, allocator, entry, stream, rule))
-        };
+        let managed =
+            |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
+        let mut machine = self.machine.clone();
+        for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {
+            site.speed = speed;
+        }
         let sites: Result<Vec<ManagedSite>, Problem> =
-            self.machine.iter().enumerate().map(managed).collect();
+            machine.iter().enumerate().map(managed).collect();
         let sizing = self.params.component("sizing", &sizing::FAMILY);
         let selector = self.params.component("selector", &select::FAMILY);
         Ok(Facility::new(
@@ -491,107 +406,6 @@ impl Scenario {
 /// A scenario is checked when it is read, so a problem that turns up later is a bug.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
-}
-
-/// The table without `machine`, and `machine`.
-fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
-    let mut rest = table.clone();
-    match rest.remove("machine") {
-        Some(Value::Table(machine)) => Ok((machine, rest)),
-        Some(other) => Err(Problem::new(
-            "machine",
-            format!(
-                "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
-                 list of such tables"
-            ),
-        )),
-        None => Err(Problem::new(
-            "",
-            "`machine` is missing: a table with `topology`, or with `sites`, a list of such tables",
-        )),
-    }
-}
-
-fn resolve_machine(given: &Table) -> Result<(Table, Vec<Params>), Problem> {
-    if given.contains_key("sites") {
-        let sites: Vec<&Param> = SITES.iter().collect();
-        let machine = resolve("machine", &sites, given, &[])?;
-        let sites = machine.get_components("sites", &SITE_FAMILY).unwrap_or_default();
-        return Ok((machine.table().clone(), sites));
-    }
-    let site = SITE_FAMILY.resolve("machine", &Value::Table(given.clone()))?;
-    Ok((site.table().clone(), vec![site]))
-}
-
-/// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
-fn allocators_for(
-    scenario: &mut Table,
-    machine: &mut Table,
-    sites: &[Params],
-) -> Result<Vec<SiteSpec>, Problem> {
-    let common = scenario.get("allocator").and_then(Value::as_table).cloned();
-    let mut specs = Vec::new();
-    for site in sites {
-        let topology = (entry(TOPOLOGIES, site.name()).build)(site)?;
-        let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
-            (Some(own), _) => own,
-            (None, Some(common)) => {
-                Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
-            }
-            (None, None) => {
-                let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
-                alloc::FAMILY.resolve("allocator", &name)?
-            }
-        };
-        serves(entry(ALLOCATORS, allocator.name()), &allocator, &topology)?;
-        specs.push(SiteSpec { topology, speed: site.number("speed"), allocator });
-    }
-    if common.is_none() {
-        fill_in_allocators(scenario, machine, &specs);
-    }
-    Ok(specs)
-}
-
-/// Writes default allocators where a reader of the table looks for them: once for all sites where
-/// they are the same, else into each site.
-fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
-    let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
-    let own = |site: &Table| site.contains_key("allocator");
-    let alike = specs.iter().all(|spec| spec.allocator.table() == specs[0].allocator.table());
-    let Some(sites) = machine.get_mut("sites").and_then(Value::as_array_mut) else {
-        if !own(machine) {
-            scenario.insert("allocator".to_owned(), table(&specs[0]));
-        }
-        return;
-    };
-    if alike && !sites.iter().filter_map(Value::as_table).any(own) {
-        scenario.insert("allocator".to_owned(), table(&specs[0]));
-        return;
-    }
-    for (site, spec) in sites.iter_mut().filter_map(Value::as_table_mut).zip(specs) {
-        site.insert("allocator".to_owned(), table(spec));
-    }
-}
-
-fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
-    if entry.serves.contains(&topology.wiring()) {
-        return Ok(());
-    }
-    let others: Vec<&str> = ALLOCATORS
-        .iter()
-        .filter(|other| other.serves.contains(&topology.wiring()))
-        .map(|other| other.about.name)
-        .collect();
-    let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
-    Err(Problem::new(
-        allocator.path(),
-        format!(
-            "the allocator `{}` serves {}, but the machine is a {topology} (which {} would serve)",
-            entry.about.name,
-            wirings.join(", "),
-            others.join(", ")
-        ),
-    ))
 }
 
 /// The keys of a resolved scenario in the order of the manual.

@@ -42,7 +42,8 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
             format!("{{ topology = 'flat', processors = {free}, speed = {speed:?} }}")
         })
         .collect();
-    let text = format!("machine = {{ sites = [{}] }}\n{selector}", sites.join(", "));
+    let workload = "workload = { name = 'table', path = 'not read' }";
+    let text = format!("machine = {{ sites = [{}] }}\n{selector}\n{workload}", sites.join(", "));
     scenario(&text).setup(0).unwrap().facility
 }
 

@@ -73,12 +73,16 @@ impl Ratio {
 /// How many batches there are at most; when they are full, pairs are merged.
 const MOST_BATCHES: usize = 40;
 
+/// Fewer batches than this say too little of their own spread to make an interval.
+const FEWEST_BATCHES: usize = MOST_BATCHES / 2;
+
 /// Measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
 /// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
-/// hold equally many jobs each, 20 to 40 of them in the end: while a run goes on they are filled
-/// and merged in pairs, so that memory stays the same however long it is.
+/// hold equally many jobs each, 20 to 40 of them in the end, and there are none where fewer than 20
+/// jobs finished: while a run goes on they are filled and merged in pairs, so that memory stays the
+/// same however long it is.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
@@ -143,7 +147,8 @@ impl Recorder {
     /// Every metric.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
-        let batches = if self.batches.len() < 2 { &[] } else { self.batches.as_slice() };
+        let batches: &[Vec<Ratio>] =
+            if self.batches.len() < FEWEST_BATCHES { &[] } else { &self.batches };
         (0..self.metrics.len())
             .map(|i| {
                 let metric = self.metrics[i];

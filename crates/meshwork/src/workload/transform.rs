@@ -47,15 +47,18 @@ pub(super) const PARAMS: &[Param] = &[
         default: Default::Is("1.0"),
         help: "instants of arrival are multiplied by this: below 1, the load grows",
     },
-    Param {
-        name: "shape",
-        kind: Kind::Choice(&["squarest", "exact"]),
-        default: Default::Is("\"squarest\""),
-        help: "how a count becomes a block: squarest is the block with the least sum of sides that \
-               holds the count and fits the machine, then the fewest processors; exact has the \
-               count itself, with the least sum of sides, and is squarest where none fits",
-    },
+    SHAPE,
 ];
+
+/// How a count of processors becomes a block.
+pub const SHAPE: Param = Param {
+    name: "shape",
+    kind: Kind::Choice(&["squarest", "exact"]),
+    default: Default::Is("\"squarest\""),
+    help: "how a count becomes a block: squarest is the block with the least sum of sides that \
+           holds the count and fits the machine, then the fewest processors; exact has the \
+           count itself, with the least sum of sides, and is squarest where none fits",
+};
 
 /// The workload that these parameters describe, on a machine of this shape: built by its entry,
 /// then cut, split and scaled as the parameters common to all workloads say, in this order.

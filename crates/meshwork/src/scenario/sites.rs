@@ -1,0 +1,272 @@
+//! The machine of a scenario: its sites, how each is wired, and the allocator of each.
+
+use toml::{Table, Value};
+
+use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::machine::Site;
+use crate::offer::ManagedSite;
+use crate::registry::{
+    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve,
+};
+use crate::rng::Stream;
+use crate::shape::ShapeRule;
+use crate::speeds::{self, Speeds};
+use crate::topology::{MOST_NODES, Topology, Wiring};
+
+/// A way of wiring a site, in the list.
+pub struct TopologyEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// The topology.
+    pub build: fn(&Params) -> Result<Topology, Problem>,
+}
+
+impl Named for TopologyEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Every topology.
+pub static TOPOLOGIES: &[&TopologyEntry] = &[&MESH, &TORUS, &HYPERCUBE, &FLAT];
+
+/// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
+pub static SITE_FAMILY: Family = Family {
+    kind: "topology",
+    key: "topology",
+    entries: || abouts(TOPOLOGIES),
+    common: &[
+        Param {
+            name: "speed",
+            kind: Kind::Number(Range::Positive),
+            default: Default::Is("1.0"),
+            help: "how many times faster than the workload's own machine it runs a job; where \
+                   `machine.speeds` draws a speed, that is multiplied by it",
+        },
+        Param {
+            name: "allocator",
+            kind: Kind::Component(&alloc::FAMILY),
+            default: Default::Absent("the allocator of the scenario"),
+            help: "the allocator of this site, where sites differ",
+        },
+    ],
+};
+
+const SIDES: Param = Param {
+    name: "dims",
+    kind: Kind::Integers(1, MOST_NODES as u64),
+    default: Default::Required,
+    help: "the sides, dimension 0 first",
+};
+
+static MESH: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "mesh",
+        aliases: &["grid"],
+        summary: "a grid of any number of dimensions",
+        source: "Chang & Mohapatra, section 2.1",
+        params: &[SIDES],
+    },
+    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+};
+
+static TORUS: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "torus",
+        aliases: &[],
+        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
+        source: "Al-Kerboly, preliminaries",
+        params: &[SIDES],
+    },
+    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+};
+
+static HYPERCUBE: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "hypercube",
+        aliases: &["cube"],
+        summary: "a grid with side 2 in every dimension",
+        source: "Mohapatra, Yu, Das & Kim, section 2",
+        params: &[Param {
+            name: "dimension",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: Default::Required,
+            help: "the number of dimensions: 2 to this power processors",
+        }],
+    },
+    build: |p| {
+        Topology::hypercube(p.integer("dimension") as u32)
+            .map_err(|message| p.problem("dimension", message))
+    },
+};
+
+static FLAT: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "flat",
+        aliases: &["switch"],
+        summary: "a switch: any processors will do",
+        source: "Shih, Huang & Chung, section 2",
+        params: &[Param {
+            name: "processors",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: Default::Required,
+            help: "how many processors there are",
+        }],
+    },
+    build: |p| {
+        Topology::flat(p.integer("processors") as u32)
+            .map_err(|message| p.problem("processors", message))
+    },
+};
+
+/// The keys of a machine of several sites.
+pub static SITES: &[Param] = &[
+    Param {
+        name: "sites",
+        kind: Kind::Components(&SITE_FAMILY),
+        default: Default::Required,
+        help: "the sites, in the order in which first-fit selection tries them",
+    },
+    Param {
+        name: "speeds",
+        kind: Kind::Table(speeds::PARAMS),
+        default: Default::Absent("the `speed` of each site"),
+        help: "speeds that are drawn anew in each replication",
+    },
+];
+
+/// One site as a scenario describes it.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteSpec {
+    pub(super) topology: Topology,
+    pub(super) speed: f64,
+    pub(super) allocator: Params,
+}
+
+impl SiteSpec {
+    /// The site, empty, with its allocator, which draws from a stream of its own.
+    pub(crate) fn managed(
+        &self,
+        index: usize,
+        seed: u64,
+        replication: u64,
+        rule: ShapeRule,
+    ) -> Result<ManagedSite, Problem> {
+        let entry = entry(ALLOCATORS, self.allocator.name());
+        let allocator = (entry.build)(&self.allocator, &self.topology)?;
+        let site = Site::new(self.topology.clone(), self.speed);
+        let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
+        Ok(ManagedSite::new(site, allocator, entry, stream, rule))
+    }
+}
+
+/// The table without `machine`, and `machine`.
+pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
+    let mut rest = table.clone();
+    match rest.remove("machine") {
+        Some(Value::Table(machine)) => Ok((machine, rest)),
+        Some(other) => Err(Problem::new(
+            "machine",
+            format!(
+                "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
+                 list of such tables"
+            ),
+        )),
+        None => Err(Problem::new(
+            "",
+            "`machine` is missing: a table with `topology`, or with `sites`, a list of such tables",
+        )),
+    }
+}
+
+pub(crate) fn resolve_machine(given: &Table) -> Result<(Table, Vec<Params>), Problem> {
+    if given.contains_key("sites") {
+        let sites: Vec<&Param> = SITES.iter().collect();
+        let machine = resolve("machine", &sites, given, &[])?;
+        let sites = machine.get_components("sites", &SITE_FAMILY).unwrap_or_default();
+        return Ok((machine.table().clone(), sites));
+    }
+    let site = SITE_FAMILY.resolve("machine", &Value::Table(given.clone()))?;
+    Ok((site.table().clone(), vec![site]))
+}
+
+/// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
+pub(crate) fn allocators_for(
+    scenario: &mut Table,
+    machine: &mut Table,
+    sites: &[Params],
+) -> Result<Vec<SiteSpec>, Problem> {
+    let common = scenario.get("allocator").and_then(Value::as_table).cloned();
+    let mut specs = Vec::new();
+    for site in sites {
+        let topology = (entry(TOPOLOGIES, site.name()).build)(site)?;
+        let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
+            (Some(own), _) => own,
+            (None, Some(common)) => {
+                Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
+            }
+            (None, None) => {
+                let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
+                alloc::FAMILY.resolve("allocator", &name)?
+            }
+        };
+        serves(entry(ALLOCATORS, allocator.name()), &allocator, &topology)?;
+        specs.push(SiteSpec { topology, speed: site.number("speed"), allocator });
+    }
+    if common.is_none() {
+        fill_in_allocators(scenario, machine, &specs);
+    }
+    Ok(specs)
+}
+
+/// What speeds are drawn for, if the machine says so.
+pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
+    if !machine.contains_key("speeds") {
+        return Ok(None);
+    }
+    let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
+    let capacity = |site: &SiteSpec| f64::from(site.topology.grid().nodes()) * site.speed;
+    Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
+}
+
+/// Writes default allocators where a reader of the table looks for them: once for all sites where
+/// they are the same, else into each site.
+fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
+    let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
+    let own = |site: &Table| site.contains_key("allocator");
+    let alike = specs.iter().all(|spec| spec.allocator.table() == specs[0].allocator.table());
+    let Some(sites) = machine.get_mut("sites").and_then(Value::as_array_mut) else {
+        if !own(machine) {
+            scenario.insert("allocator".to_owned(), table(&specs[0]));
+        }
+        return;
+    };
+    if alike && !sites.iter().filter_map(Value::as_table).any(own) {
+        scenario.insert("allocator".to_owned(), table(&specs[0]));
+        return;
+    }
+    for (site, spec) in sites.iter_mut().filter_map(Value::as_table_mut).zip(specs) {
+        site.insert("allocator".to_owned(), table(spec));
+    }
+}
+
+fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
+    if entry.serves.contains(&topology.wiring()) {
+        return Ok(());
+    }
+    let others: Vec<&str> = ALLOCATORS
+        .iter()
+        .filter(|other| other.serves.contains(&topology.wiring()))
+        .map(|other| other.about.name)
+        .collect();
+    let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
+    Err(Problem::new(
+        allocator.path(),
+        format!(
+            "the allocator `{}` serves {}, but the machine is a {topology} (which {} would serve)",
+            entry.about.name,
+            wirings.join(", "),
+            others.join(", ")
+        ),
+    ))
+}
