@@ -90,7 +90,8 @@ impl ExactPacking {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
             let pairs = u64::from(self.most_pairs(free));
-            return pairs << 6 | u64::from(free.count_ones()) - 2 * pairs;
+            let left = u64::from(free.count_ones()) - 2 * pairs;
+            return pairs << 6 | left;
         }
         if let Some(&known) = self.known.borrow().get(&free) {
             return known;
