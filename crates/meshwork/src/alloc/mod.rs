@@ -1,20 +1,26 @@
 //! Allocators: which free processors of a site a job gets.
 
 mod bases;
-pub mod buddy;
+mod best_base;
+mod contact;
+mod peaks;
 pub mod first_fit;
+pub mod best_fit;
 pub mod frame_sliding;
+pub mod boundary_search;
+pub mod corner_boundary_search;
+pub mod buddy;
 pub mod free_list;
 pub mod gray_code;
 pub mod maximal_subcubes;
 pub mod modified_buddy;
 pub mod multiple_gray_code;
+pub mod tree_collapsing;
 pub mod naive;
 pub mod noncubic;
 pub mod orientation;
 pub mod prime_cube_graph;
 pub mod subcube;
-pub mod tree_collapsing;
 
 pub use bases::FreeBases;
 
@@ -106,7 +112,10 @@ impl Named for AllocatorEntry {
 /// Every allocator.
 pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &first_fit::ENTRY,
+    &best_fit::ENTRY,
     &frame_sliding::ENTRY,
+    &boundary_search::ENTRY,
+    &corner_boundary_search::ENTRY,
     &buddy::ENTRY,
     &modified_buddy::ENTRY,
     &gray_code::ENTRY,
