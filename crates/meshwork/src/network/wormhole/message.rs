@@ -1,0 +1,60 @@
+//! What goes through a network, and what whoever loads it is told.
+
+use super::timing::Cycle;
+use crate::topology::Node;
+
+/// A message that is to be sent: one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Where it goes; a node may send to itself.
+    pub to: Node,
+    /// When it entered its node's queue: not later than it is handed over.
+    pub created: Cycle,
+    /// Decides in which direction it goes where two are equally short, one bit for each dimension.
+    pub coins: u64,
+    /// Whatever its sender knows it by.
+    pub tag: u64,
+}
+
+/// A message that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The message.
+    pub message: Message,
+    /// When it was first in its node's queue and could begin to move.
+    pub started: Cycle,
+    /// When its tail had arrived.
+    pub at: Cycle,
+    /// Links on its way.
+    pub hops: u32,
+}
+
+/// Who sends messages, and learns of their arrival.
+pub trait Load {
+    /// The next message in this node's queue, now that its turn has come; `None` if there is none
+    /// yet, and then the engine asks again only when it is woken.
+    fn next(&mut self, node: Node, now: Cycle) -> Option<Message>;
+
+    /// A message has arrived.
+    fn delivered(&mut self, delivery: &Delivery);
+
+    /// Whether the network is to stand still at the present cycle, before anything moves in it.
+    fn pauses(&self) -> bool {
+        false
+    }
+}
+
+/// Flits wait for each other in a circle and none will ever move again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no flit has moved since cycle {since} with {packets} packets in the network, which is a deadlock: \
+     {dump}"
+)]
+pub struct Stuck {
+    /// The last cycle in which anything moved.
+    pub since: Cycle,
+    /// How many packets are in the network.
+    pub packets: usize,
+    /// Where some of them stand.
+    pub dump: String,
+}
