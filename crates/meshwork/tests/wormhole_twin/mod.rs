@@ -33,7 +33,6 @@ struct Buffer {
     owner: Option<usize>,
     /// When a tail was sent to it last: it can be granted from the next cycle on.
     last_tail_came: Option<u64>,
-    granted_at: u64,
 }
 
 impl Buffer {
@@ -60,7 +59,6 @@ pub(crate) struct Twin<'a> {
     queues: Vec<VecDeque<usize>>,
     /// Flits of the first packet of each queue that have been sent, and the channel it uses.
     sending: Vec<(u32, usize)>,
-    started: Vec<u64>,
     pub arrived: Vec<u64>,
     // Pointers of the round robins.
     lane_of_output: Vec<usize>,
@@ -84,7 +82,6 @@ impl<'a> Twin<'a> {
             grants: Vec::new(),
             queues: vec![VecDeque::new(); nodes],
             sending: vec![(0, channels - 1); nodes],
-            started: vec![0; nodes],
             arrived: vec![0; sent.len()],
             lane_of_output: Vec::new(),
             output_of_lane: Vec::new(),
@@ -169,7 +166,11 @@ impl<'a> Twin<'a> {
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
-            None => (0..channels).map(|c| self.sink(at as usize, c)).collect(),
+            None => {
+                // A processor takes in one flit in a cycle, whoever shares what.
+                let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
+                (0..lanes).map(|c| self.sink(at as usize, c)).collect()
+            }
             Some((port, next, class)) => {
                 let each = if self.has_rings() { channels / 2 } else { channels };
                 (class * each..(class + 1) * each)
@@ -193,12 +194,11 @@ impl<'a> Twin<'a> {
     }
 
     /// As a lane of an output, its number at its router; for the round robins.
-    fn output_number(&self, router: usize, target: usize) -> usize {
+    fn output_number(&self, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
             (ports - 1) * channels + (target - self.buffers.len()) % channels
         } else {
-            let _ = router;
             target % (ports * channels)
         }
     }
@@ -254,7 +254,6 @@ impl<'a> Twin<'a> {
                     if free {
                         let flit = |index| Flit { packet, index, arrives: now };
                         self.buffers[base].flits.extend((0..length).map(flit));
-                        self.started[node] = now;
                         self.queues[node].pop_front();
                     }
                 }
@@ -295,11 +294,8 @@ impl<'a> Twin<'a> {
     }
 
     fn grant(&mut self, lane: usize, target: usize) {
-        let now = self.now;
         self.grants[lane] = Some(target);
-        let target = self.target_mut(target);
-        target.owner = Some(lane);
-        target.granted_at = now;
+        self.target_mut(target).owner = Some(lane);
     }
 
     fn round_robin(&mut self) {
@@ -322,7 +318,7 @@ impl<'a> Twin<'a> {
             // Every free lane offers itself to one that asks …
             let mut offers: Vec<(usize, usize)> = Vec::new();
             for target in targets {
-                let output = self.output_number(router, target);
+                let output = self.output_number(target);
                 let from = self.lane_of_output[router * each + output];
                 let lane = asks
                     .iter()
@@ -339,9 +335,9 @@ impl<'a> Twin<'a> {
                     .iter()
                     .filter(|&&(offered, _)| offered == lane)
                     .map(|&(_, target)| target)
-                    .min_by_key(|&target| (self.output_number(router, target) + 64 - from) % 64);
+                    .min_by_key(|&target| (self.output_number(target) + 64 - from) % 64);
                 if let Some(target) = taken {
-                    let output = self.output_number(router, target);
+                    let output = self.output_number(target);
                     self.lane_of_output[router * each + output] = lane % each + 1;
                     self.output_of_lane[lane] = output + 1;
                     self.grant(lane, target);
@@ -361,11 +357,7 @@ impl<'a> Twin<'a> {
                     let first = self.buffers[lane].flits.front()?;
                     let is_there = first.arrives <= self.now && self.has_room(target);
                     is_there.then(|| {
-                        (
-                            lane,
-                            lane % each / channels,
-                            self.output_number(router, target) / channels,
-                        )
+                        (lane, lane % each / channels, self.output_number(target) / channels)
                     })
                 })
                 .collect();

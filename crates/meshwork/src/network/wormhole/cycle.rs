@@ -6,9 +6,10 @@
 //! a flit, and lanes whose next buffer has room.
 
 use super::bits::{BitSet, Bits};
+use super::calendar::Calendar;
 use super::fabric::{Fabric, NOWHERE};
 use super::grants::{Grants, Request};
-use super::message::{Load, Stuck};
+use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::switch::Switch;
 use super::timing::{Arbitration, Cycle, Timing};
@@ -92,6 +93,8 @@ pub(super) struct CycleEngine {
     /// Processors whose turn comes in this cycle, and in the next.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
+    /// When the turns come of those that wait for a time.
+    turns: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
     requests: Wheel<u32>,
@@ -147,7 +150,7 @@ impl CycleEngine {
             owners: vec![u8::MAX; all],
             down,
             up,
-            grants: Grants::new(&fabric, channels, shift, timing.arbitration),
+            grants: Grants::new(&fabric, channels, channels, shift, timing.arbitration),
             switch: Switch::new(fabric.ports(), channels, nodes),
             active: BitSet::new(nodes),
             sources: vec![idle_source; nodes],
@@ -156,6 +159,7 @@ impl CycleEngine {
             idle: vec![true; nodes],
             asking: Vec::new(),
             asking_next: Vec::new(),
+            turns: Calendar::new(),
             arrivals: Wheel::new(timing.transfer.max(timing.inject.unwrap_or(0))),
             returns: Wheel::new(timing.transfer + timing.credit),
             requests: Wheel::new(timing.route + 1),
@@ -225,6 +229,7 @@ impl CycleEngine {
             self.returns.next(next),
             self.requests.next(next),
             self.deliveries.next(next),
+            self.turns.next(),
         ];
         events.into_iter().flatten().min()
     }
@@ -319,10 +324,18 @@ impl CycleEngine {
     /// The next packets of the processors whose turn has come.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
+        self.turns.take(self.now, &mut asking);
         for node in asking.drain(..) {
-            let Some(message) = load.next(node, self.now) else {
-                self.idle[node as usize] = true;
-                continue;
+            let message = match load.next(node, self.now) {
+                Turn::Message(message) => message,
+                Turn::At(later) => {
+                    self.turns.push(later, node);
+                    continue;
+                }
+                Turn::Nothing => {
+                    self.idle[node as usize] = true;
+                    continue;
+                }
             };
             let packet = self.packets.insert(&self.fabric, node, message, self.now);
             let id = packet as usize;
@@ -371,7 +384,11 @@ impl CycleEngine {
             self.sending.remove(node);
             return;
         };
-        let head = if left == self.flits { packet } else { NONE };
+        let mut head = NONE;
+        if left == self.flits {
+            head = packet;
+            self.packets.start(packet, self.now);
+        }
         self.source_credits[lanes + channel] -= 1;
         self.counts.injected += 1;
         self.moved = self.now;

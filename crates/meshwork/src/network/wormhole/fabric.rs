@@ -174,7 +174,7 @@ impl Fabric {
             let wraps = hops > before_the_edge;
             match rule {
                 ClassRule::Static => {
-                    route.push(Leg { port, class: u8::from(wraps && self.classes > 1), hops })
+                    route.push(Leg { port, class: u8::from(wraps && self.classes > 1), hops });
                 }
                 ClassRule::Dateline => {
                     if before_the_edge > 0 {

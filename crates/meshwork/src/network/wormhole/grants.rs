@@ -48,9 +48,11 @@ struct Queue {
 }
 
 impl Grants {
+    /// All lanes free and nobody waiting; `to_processor` is how many lanes a local port has outwards.
     pub(super) fn new(
         fabric: &Fabric,
         channels: usize,
+        to_processor: usize,
         shift: u32,
         arbitration: Arbitration,
     ) -> Grants {
@@ -64,7 +66,7 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        groups.push(some(channels) << (local * channels));
+        groups.push(some(to_processor) << (local * channels));
         let all = nodes << shift;
         let is_fifo = arbitration == Arbitration::Fifo;
         let of = |is_used: bool, count: usize| if is_used { count } else { 0 };

@@ -21,7 +21,8 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// When it was first in its node's queue and could begin to move.
+    /// When its head left its node's queue: when it was first in it and began to be routed, or where
+    /// processors send flit by flit, when the head was sent.
     pub started: Cycle,
     /// When its tail had arrived.
     pub at: Cycle,
@@ -29,11 +30,21 @@ pub struct Delivery {
     pub hops: u32,
 }
 
+/// What a node's turn to send brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The first message of its queue.
+    Message(Message),
+    /// Nothing until this cycle, a later one: it is asked again then.
+    At(Cycle),
+    /// Nothing until it is woken.
+    Nothing,
+}
+
 /// Who sends messages, and learns of their arrival.
 pub trait Load {
-    /// The next message in this node's queue, now that its turn has come; `None` if there is none
-    /// yet, and then the engine asks again only when it is woken.
-    fn next(&mut self, node: Node, now: Cycle) -> Option<Message>;
+    /// What this node sends, now that nothing else is before it.
+    fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
     /// A message has arrived.
     fn delivered(&mut self, delivery: &Delivery);

@@ -21,7 +21,7 @@ mod wheel;
 mod worm;
 
 pub use fabric::{ClassRule, Fabric};
-pub use message::{Delivery, Load, Message, Stuck};
+pub use message::{Delivery, Load, Message, Stuck, Turn};
 pub use timing::{Cycle, Preset};
 
 use crate::registry::Problem;
@@ -310,10 +310,11 @@ mod tests {
     }
 
     impl Load for Flood {
-        fn next(&mut self, _: Node, now: Cycle) -> Option<Message> {
-            self.left = self.left.checked_sub(1)?;
+        fn next(&mut self, _: Node, now: Cycle) -> Turn {
+            let Some(left) = self.left.checked_sub(1) else { return Turn::Nothing };
+            self.left = left;
             let to = self.rng.below(self.nodes.into()) as Node;
-            Some(Message { to, created: now, coins: self.rng.bits(), tag: 0 })
+            Turn::Message(Message { to, created: now, coins: self.rng.bits(), tag: 0 })
         }
 
         fn delivered(&mut self, _: &Delivery) {

@@ -91,6 +91,11 @@ impl Packets {
         Some((usize::from(leg.port), usize::from(leg.class)))
     }
 
+    /// The head of a packet leaves its processor's queue.
+    pub(super) fn start(&mut self, id: PacketId, now: Cycle) {
+        self.list[id as usize].started = now;
+    }
+
     /// Takes a packet out that has arrived.
     pub(super) fn deliver(&mut self, id: PacketId, at: Cycle) -> Delivery {
         self.vacant.push(id);

@@ -11,7 +11,7 @@
 use super::calendar::Calendar;
 use super::fabric::{Fabric, NOWHERE};
 use super::grants::{Grants, Request};
-use super::message::{Load, Stuck};
+use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::timing::{Arbitration, Cycle, Timing};
 use super::{Counts, Setting};
@@ -50,7 +50,7 @@ struct Lane {
 }
 
 /// The engine. Buffers are numbered as in the cycle engine; behind them come the processors as sinks,
-/// one buffer for each lane of the local port, and as sources.
+/// each one lane since it takes in one flit in a cycle, and as sources.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -88,7 +88,7 @@ impl WormEngine {
         let nodes = fabric.nodes() as usize;
         let shift = (fabric.ports() * channels).next_power_of_two().trailing_zeros();
         let sinks = nodes << shift;
-        let sources = sinks + nodes * channels;
+        let sources = sinks + nodes;
         let all = sources + if timing.inject.is_some() { nodes } else { 0 };
         let local = fabric.local() * channels;
         let mut down = vec![NONE; sinks];
@@ -100,10 +100,7 @@ impl WormEngine {
                     down[node << shift | lane] = ((next as usize) << shift | lane) as u32;
                 }
             }
-            for channel in 0..channels {
-                let sink = sinks + node * channels + channel;
-                down[node << shift | (local + channel)] = sink as u32;
-            }
+            down[node << shift | local] = (sinks + node) as u32;
         }
         let empty = Lane {
             front: NONE,
@@ -123,7 +120,7 @@ impl WormEngine {
             lanes: vec![empty; all],
             times: vec![0; sources * setting.buffer as usize],
             down,
-            grants: Grants::new(&fabric, channels, shift, timing.arbitration),
+            grants: Grants::new(&fabric, channels, 1, shift, timing.arbitration),
             calendar: Calendar::new(),
             idle: vec![true; nodes],
             events: Vec::new(),
@@ -240,9 +237,13 @@ impl WormEngine {
 
     /// The next packet of a processor whose turn has come.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
-        let Some(message) = load.next(node, self.now) else {
-            self.idle[node as usize] = true;
-            return;
+        let message = match load.next(node, self.now) {
+            Turn::Message(message) => message,
+            Turn::At(later) => return self.calendar.push(later, TURN | node),
+            Turn::Nothing => {
+                self.idle[node as usize] = true;
+                return;
+            }
         };
         let packet = self.packets.insert(&self.fabric, node, message, self.now);
         let id = packet as usize;
@@ -339,6 +340,9 @@ impl WormEngine {
                 self.enter(target, packet, first);
             }
             self.changed.push(target);
+        }
+        if is_processor && is_head {
+            self.packets.start(packet, first - delay);
         }
         if feeder != NONE {
             self.changed.push(feeder);
