@@ -6,7 +6,11 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
-use meshwork_benches::{allocator, half_full, requests};
+use meshwork_benches::{allocator_of, half_full, requests};
+
+/// The allocators of meshes and tori.
+const NAMES: [&str; 5] =
+    ["first_fit", "best_fit", "frame_sliding", "boundary_search", "corner_boundary_search"];
 
 /// One search in a machine that is half full; the requests take turns.
 fn search(criterion: &mut Criterion) {
@@ -17,17 +21,18 @@ fn search(criterion: &mut Criterion) {
         Topology::torus(&[8, 8, 8]),
     ];
     for topology in machines.map(|made| made.expect("these sides are right")) {
-        let site = half_full(&topology);
-        for name in ["first_fit", "frame_sliding"] {
+        let (site, held) = half_full(&topology, 0.1);
+        for name in NAMES {
             for (sizes, share) in [("a tenth", 0.1), ("a half", 0.5), ("all", 1.0)] {
-                let mut allocator = allocator(name, &topology);
+                let mut allocator = allocator_of(name, &topology, &held);
                 let requests = requests(&topology, share, 64);
                 let mut turn = requests.iter().cycle();
                 let mut rng = Stream::new(1, 0, "search");
+                let now = Time::new(held.len() as f64);
                 criterion.bench_function(&format!("{name}/{topology}/sides up to {sizes}"), |b| {
                     b.iter(|| {
                         let request = turn.next().expect("a cycle never ends");
-                        allocator.choose(black_box(request), &site, Time::ZERO, &mut rng)
+                        allocator.choose(black_box(request), &site, now, &mut rng)
                     });
                 });
             }
@@ -38,7 +43,7 @@ fn search(criterion: &mut Criterion) {
 /// The set of free nodes of a 200 × 200 mesh, cut down to those that have a free node so far above.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
-    let free = half_full(&topology).free().clone();
+    let free = half_full(&topology, 0.1).0.free().clone();
     let mut work = free.clone();
     for by in [1, 64, 200, 1600] {
         criterion.bench_function(&format!("node set/keep_if_above/{by}"), |b| {

@@ -3,8 +3,8 @@
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
 
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
-use meshwork::job::{Dims, Request};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks};
+use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Params, entry, resolve};
 use meshwork::rng::Stream;
@@ -14,25 +14,39 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half the nodes are held, by blocks with sides of up to a tenth of the
-/// machine's and at least 3, wherever they fell free. The same for the same topology.
+/// A site of which at least half the nodes are held, by blocks with sides of up to a share of the
+/// machine's and at least 3, wherever they fell free, and those blocks in order. The same for the
+/// same topology and share.
 #[must_use]
-pub fn half_full(topology: &Topology) -> Site {
+pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
+    let mut held = Vec::new();
     let grid = site.grid().clone();
     let mut rng = Stream::new(1, 0, "half full");
     while site.free_nodes() * 2 > site.nodes() {
-        let sides: Dims = grid
-            .sides()
-            .iter()
-            .map(|&side| 1 + rng.below(u64::from((side / 10).max(3).min(side))) as u32)
-            .collect();
+        let most = |side: u32| ((f64::from(side) * share) as u32).max(3).min(side);
+        let sides: Dims =
+            grid.sides().iter().map(|&side| 1 + rng.below(u64::from(most(side))) as u32).collect();
         let base = rng.below(u64::from(grid.nodes())) as u32;
         let placement = Placement::from(Block { base, sides });
         // A block that lies on held nodes or over an edge is drawn again.
-        let _ = site.claim(&placement);
+        if site.claim(&placement).is_ok() {
+            held.push(placement);
+        }
     }
-    site
+    (site, held)
+}
+
+/// An allocator with default parameters that has been told of these claims, one each unit of time.
+#[must_use]
+pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
+    let mut allocator = allocator(name, topology);
+    let mut site = Site::new(topology.clone(), 1.0);
+    for (i, placement) in held.iter().enumerate() {
+        site.claim(placement).unwrap_or_else(|problem| panic!("it was claimed: {problem}"));
+        allocator.claimed(placement, &site, Time::new(i as f64));
+    }
+    allocator
 }
 
 /// Blocks with sides uniform from 1 to this share of the machine's sides, at least 1.
@@ -47,15 +61,24 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// An allocator with default parameters.
+/// An allocator and its parameters, as in `first_fit rotation='best'`; `; ` between two of them.
 #[must_use]
-pub fn allocator(name: &str, topology: &Topology) -> Box<dyn Allocator> {
+pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
+    let (name, given) = named.split_once(' ').unwrap_or((named, ""));
+    let given: Table = given.replace("; ", "\n").parse().expect("the benchmark writes TOML");
     let entry: &AllocatorEntry = entry(ALLOCATORS, name);
     let declared: Vec<_> = entry.about.params.iter().collect();
-    let params: Params = resolve("allocator", &declared, &Table::new(), &[])
-        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"));
+    let params: Params = resolve("allocator", &declared, &given, &[])
+        .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"));
     (entry.build)(&params, topology)
-        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"))
+        .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
+}
+
+/// The form in which an allocator, given as above, asks.
+#[must_use]
+pub fn asks(named: &str) -> Asks {
+    let name = named.split(' ').next().unwrap_or(named);
+    entry(ALLOCATORS, name).asks
 }
 
 /// A log in memory, under whatever path it is asked for.

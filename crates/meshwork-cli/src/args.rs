@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// Read and write logs in the Standard Workload Format
     #[command(subcommand, arg_required_else_help = true)]
     Trace(Trace),
+    /// Draw the machine of a study while a run goes on
+    #[command(after_help = WATCH_HELP)]
+    Watch(Watch),
     /// Hand out processors and take them back, asked in JSON lines: an allocator alone
     #[command(after_help = PLACE_HELP)]
     Place(Place),
@@ -161,12 +164,15 @@ pub(crate) enum Trace {
         #[arg(long)]
         json: bool,
     },
-    /// Clean, sort, cut and scale a log
+    /// Clean, sort, cut, shuffle, split and scale a log
     #[command(
         after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
-        out. A cut comes before a scale.\nWhat is written follows the ending of OUT: .csv is a table \
+        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
+        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
+        without them has the same jobs of OUT that it has of IN with them.\nWhat is written follows the ending of OUT: .csv is a table \
         of jobs, .gz is compressed, all else is a log.\n\n\
-        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000"
+        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
+        split_above=0.5"
     )]
     Convert(Convert),
     /// Generate a log by the model of Lublin and Feitelson
@@ -194,11 +200,17 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
     /// Multiply run times and requested times
-    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
-    pub(crate) runtime_scale: f64,
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) runtime_scale: Option<f64>,
     /// Multiply times of submission: below 1, the load grows
-    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
-    pub(crate) arrival_scale: f64,
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) arrival_scale: Option<f64>,
+    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of a shuffle
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
 }
 
 /// `meshwork trace generate`.
@@ -222,6 +234,52 @@ pub(crate) struct Generate {
     /// Stretch the times of submission until the jobs ask for this share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
+}
+
+const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event, \
+    + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
+    frames of plain text are written one below the other.\n\n\
+    Every job that runs has a letter and a colour; a dot is a free processor. Layers of a mesh stand side by side; a \
+    hypercube is drawn as a Karnaugh map.\n\n\
+    Example:\n  meshwork watch study.toml --set scheduler=easy\n  \
+    meshwork watch study.toml --until 100 --every 10";
+
+/// `meshwork watch`.
+#[derive(Args, Debug)]
+pub(crate) struct Watch {
+    /// The study
+    pub(crate) file: PathBuf,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Which scenario of the sweep, counted from 1
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scenario: u64,
+    /// Which replication, counted from 1
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) replication: u64,
+    /// Write frames of plain text, on a terminal too
+    #[arg(long)]
+    pub(crate) frames: bool,
+    /// A frame after every so many events [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: Option<u64>,
+    /// Frames until this time of the run
+    #[arg(long, value_name = "T", value_parser = not_negative)]
+    pub(crate) until: Option<f64>,
+    /// At most so many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_frames: Option<u64>,
+    /// Columns of a frame
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(20..=1000))]
+    pub(crate) width: u16,
+}
+
+impl Watch {
+    /// Whether something is asked for that only frames have.
+    pub(crate) fn wants_frames(&self) -> bool {
+        self.frames || self.every.is_some() || self.until.is_some() || self.max_frames.is_some()
+    }
 }
 
 const PLACE_HELP: &str = "Every line of standard input is answered by one line of standard output, at \

@@ -43,6 +43,7 @@ fn run(command: Command) -> Ended {
         Command::Show(arguments) => command::show::run(&mut out, &arguments)?,
         Command::List(arguments) => command::list::run(&mut out, &arguments)?,
         Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,
+        Command::Watch(arguments) => command::watch::run(&mut out, &arguments)?,
         Command::Place(arguments) => command::place::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, &arguments)?,
         Command::Completions { shell } => command::pages::completions(&mut out, shell)?,

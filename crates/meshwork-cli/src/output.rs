@@ -109,7 +109,7 @@ impl Output {
 }
 
 /// Whether colour is wanted: `NO_COLOR` is not set, and the terminal is not a dumb one.
-fn colour_is_welcome() -> bool {
+pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -67,6 +67,9 @@ pub(crate) fn print_files(
     if rows.iter().any(|row| !row.by_size.is_empty()) {
         files.push("by_size.csv");
     }
+    if rows.iter().any(|row| !row.speeds.is_empty()) {
+        files.push("speeds.csv");
+    }
     if !finished.claims.is_empty() {
         files.push("claims.csv");
     }
@@ -393,6 +396,13 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
         let what = if counts.iter().all(|&count| count == 1) { one } else { several };
         let runs = if counts.len() > 1 { "in each run, " } else { "" };
         notes.push(format!("note: {runs}{} {what}", range(&counts)));
+    }
+    if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
+        notes.push(
+            "note: the speeds of the sites are drawn anew in each replication: `meshwork show` prints \
+             them, and so does `--json`"
+                .to_owned(),
+        );
     }
     notes.extend(missed_precision(study, finished));
     if !notes.is_empty() {

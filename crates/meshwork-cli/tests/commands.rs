@@ -69,6 +69,41 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
 }
 
 #[test]
+fn drawn_speeds_are_shown_and_printed_with_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = "replications = 3\nmeasure = { jobs = 50, metrics = ['wait'] }\n[machine]\n\
+                 sites = [{ topology = 'flat', processors = 4 }, { topology = 'flat', processors = 8, \
+                 speed = 2 }]\nspeeds = { variance = 0.02 }\n[workload]\nname = 'lublin'\n\
+                 processors = 8\n[sweep]\n'machine.speeds.variance' = [0.0, 0.02]\n";
+    fs::write(folder.path().join("study.toml"), study).unwrap();
+    let said = meshwork(folder.path(), &["run", "study.toml", "--json", "--out", "out"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let lines: Vec<Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["speeds"], serde_json::json!([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]));
+    let shown = meshwork(folder.path(), &["show", "study.toml", "--json"]);
+    let shown: Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(shown["speeds"], lines[1]["speeds"]);
+    // With two sites a variance of 0.02 is 0.1 on either side of 1.
+    for speeds in shown["speeds"].as_array().unwrap() {
+        let (first, second) = (speeds[0].as_f64().unwrap(), speeds[1].as_f64().unwrap());
+        assert!(((first - 1.0).abs() - 0.1).abs() < 1e-12, "{speeds}");
+        assert!((first + second / 2.0 - 2.0).abs() < 1e-12, "{speeds}");
+    }
+    let csv = fs::read_to_string(folder.path().join("out/speeds.csv")).unwrap();
+    assert!(
+        csv.starts_with("machine.speeds.variance,replication,site,speed\n0.0,0,0,1\n0.0,0,1,2\n")
+    );
+    assert_eq!(csv.lines().count(), 1 + 2 * 3 * 2);
+    let text = meshwork(folder.path(), &["show", "study.toml"]).out;
+    assert!(text.contains("\n# speeds in replication 2: 1, 2\n"), "{text}");
+    let table = meshwork(folder.path(), &["run", "study.toml", "--out", "out"]).out;
+    assert!(table.contains("note: the speeds of the sites are drawn anew"), "{table}");
+    let checked = meshwork(folder.path(), &["check", "out"]);
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+}
+
+#[test]
 fn several_studies_have_a_folder_each() {
     let folder = tempfile::tempdir().unwrap();
     let log = line(1, 0, 10, 4, 20);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use common::{Said, command, line, meshwork, said};
 use meshwork::registry::{About, Default, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
+use meshwork::speeds::PARAMS as SPEEDS;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use toml::{Table, Value};
 
@@ -32,7 +33,7 @@ fn sample(kind: &Kind) -> Value {
         Kind::Number(_) => Value::Float(1.0),
         Kind::Integer(least, _) => Value::Integer(i64::try_from((*least).max(4)).unwrap()),
         Kind::Flag => Value::Boolean(false),
-        Kind::Choice(words) => words[0].into(),
+        Kind::Choice(words) | Kind::Or(words, _) => words[0].into(),
         Kind::Text => "jobs.csv".into(),
         Kind::Integers(..) => Value::Array(vec![Value::Integer(4), Value::Integer(4)]),
         Kind::Numbers(_) => Value::Array(vec![Value::Float(1.0)]),
@@ -71,7 +72,11 @@ fn base() -> Table {
 }
 
 fn is_numeric(kind: &Kind) -> bool {
-    matches!(kind, Kind::Number(_) | Kind::Integer(..) | Kind::Numbers(_) | Kind::Integers(..))
+    match kind {
+        Kind::Number(_) | Kind::Integer(..) | Kind::Numbers(_) | Kind::Integers(..) => true,
+        Kind::Or(_, kind) => is_numeric(kind),
+        _ => false,
+    }
 }
 
 /// Every numeric parameter: its path, its kind and a scenario that has its entry.
@@ -86,6 +91,12 @@ fn everywhere() -> Vec<(String, Table)> {
     };
     add("", &PARAMS.iter().collect::<Vec<_>>(), &base());
     add("measure", &MEASURE.iter().collect::<Vec<_>>(), &base());
+    let mut sites = base();
+    let speeds =
+        "sites = [{ topology = 'mesh', dims = [4, 4] }, { topology = 'flat', processors = 16 }]
+                  speeds = { variance = 0.1 }";
+    sites.insert("machine".to_owned(), Value::Table(speeds.parse().unwrap()));
+    add("machine.speeds", &SPEEDS.iter().collect::<Vec<_>>(), &sites);
     let families: [(&str, &Family); 9] = [
         ("machine", &SITE_FAMILY),
         ("workload", &meshwork::workload::FAMILY),

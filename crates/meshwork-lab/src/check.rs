@@ -123,6 +123,10 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if stored.end.to_bits() != now.end.to_bits() {
         return Some(format!("the end is stored as {}, and is now {}", stored.end, now.end));
     }
+    if !stored.speeds.iter().map(|s| s.to_bits()).eq(now.speeds.iter().map(|s| s.to_bits())) {
+        let (stored, now) = (&stored.speeds, &now.speeds);
+        return Some(format!("the speeds are stored as {stored:?}, and are now {now:?}"));
+    }
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
     }
@@ -189,11 +193,17 @@ mod tests {
             refused: 0,
             unusable: 0,
             end: 1.0,
+            speeds: vec![value],
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);
         assert_eq!(
             first_difference(&findings(value), &findings(next)).unwrap(),
+            format!("the speeds are stored as [0.1], and are now [{next}]")
+        );
+        let speeds = vec![next];
+        assert_eq!(
+            first_difference(&Findings { speeds, ..findings(value) }, &findings(next)).unwrap(),
             format!("wait is stored as 0.1, and wait is now {next}")
         );
     }

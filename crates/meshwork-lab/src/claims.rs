@@ -583,6 +583,7 @@ mod tests {
                 refused: 0,
                 unusable: 0,
                 end: 1.0,
+                speeds: vec![],
             }),
         };
         let runs =

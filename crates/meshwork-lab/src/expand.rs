@@ -68,6 +68,20 @@ pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refuse
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
+/// One scenario, counted from 0 in the order of [`points`].
+///
+/// # Errors
+/// If there is no such scenario, or it is wrong.
+pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
+    let count = count(study)?;
+    if index >= count {
+        let (file, number) = (&study.file, index.saturating_add(1));
+        let has = if count == 1 { "one".to_owned() } else { format!("{count} of them") };
+        return Err(Refused(format!("{file}: there is no scenario {number}, the study has {has}")));
+    }
+    point(study, index)
+}
+
 /// Where a value of a scenario was written.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },

@@ -138,12 +138,7 @@ fn inputs(
         if !known.contains_key(path) {
             let read =
                 if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-            let blake3 = read.map_err(|mut message| {
-                if let Some(obtain) = &study.obtain {
-                    message = format!("{message}; {obtain}");
-                }
-                expand::refused(study, index, &Problem::new("workload.path", message))
-            })?;
+            let blake3 = read.map_err(|message| missing_input(study, index, message))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             known.insert(path, Input { path: whole.display().to_string(), blake3 });
@@ -151,6 +146,14 @@ fn inputs(
         inputs.push(known.get(path).cloned());
     }
     Ok(inputs)
+}
+
+/// An input that cannot be opened, blamed on where its path was written.
+pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
+    if let Some(obtain) = &study.obtain {
+        message = format!("{message}; {obtain}");
+    }
+    expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
 /// Writes `experiment.toml`; a sentence where it replaces another study.

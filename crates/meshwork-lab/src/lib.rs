@@ -8,7 +8,7 @@
 //!    every run that has ended, so that nothing is ever computed twice;
 //! 4. [`summary`] groups the runs by scenario and gives means with intervals.
 //!
-//! [`lab::run`] does all of it. Nothing here prints: progress goes to a callback, and what is wrong
+//! [`lab::run`] does all of it, and [`live`] lets one run be looked at while it goes on. Nothing here prints: progress goes to a callback, and what is wrong
 //! comes back as sentences. **No result depends on the number of threads, or on how often a sweep
 //! was interrupted.**
 
@@ -18,6 +18,7 @@ pub mod expand;
 pub mod inputs;
 pub mod joboutput;
 pub mod lab;
+pub mod live;
 pub mod locate;
 pub mod papers;
 pub mod runs;

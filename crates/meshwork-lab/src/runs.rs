@@ -285,6 +285,7 @@ mod tests {
             refused: 0,
             unusable: 0,
             end: Time::ZERO,
+            speeds: vec![],
         }
     }
 

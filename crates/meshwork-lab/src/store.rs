@@ -285,6 +285,7 @@ mod tests {
                 refused: 1,
                 unusable: 0,
                 end: 12.5,
+                speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
             },
             model_version: MODEL_VERSION,
             version: "0.0.0".to_owned(),

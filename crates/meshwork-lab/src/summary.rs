@@ -7,6 +7,7 @@
 //! | `summary.csv` | `metric, mean, half_width, replications, method` |
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
 //! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications` |
+//! | `speeds.csv` | `replication, site, speed` |
 //!
 //! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says
 //! whether they come from `replications` or, of a single run, from `batch_means`.
@@ -35,6 +36,8 @@ pub struct Row {
     pub metrics: Means,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeRow>,
+    /// The speed of each site, replication by replication, where they were drawn.
+    pub speeds: Vec<(u64, Vec<f64>)>,
     /// How it differs from each baseline, where that was asked for.
     pub differences: Vec<Difference>,
     /// Why runs failed: replication and sentence.
@@ -84,6 +87,11 @@ impl Summary {
             swept: point.swept.clone(),
             metrics: means(&findings[index]),
             by_size: by_size(&findings[index]),
+            speeds: findings[index]
+                .iter()
+                .filter(|(_, findings)| !findings.speeds.is_empty())
+                .map(|(replication, findings)| (*replication, findings.speeds.clone()))
+                .collect(),
             differences: study
                 .compare
                 .iter()
@@ -175,6 +183,21 @@ impl Summary {
         }))
     }
 
+    /// `speeds.csv`, where speeds were drawn.
+    #[must_use]
+    pub fn speeds_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.speeds.is_empty()) {
+            return None;
+        }
+        Some(self.table(&["replication", "site", "speed"], |row, add| {
+            for (replication, speeds) in &row.speeds {
+                for (site, speed) in speeds.iter().enumerate() {
+                    add(vec![replication.to_string(), site.to_string(), speed.to_string()]);
+                }
+            }
+        }))
+    }
+
     /// Writes the tables into a folder, each whole or not at all; one that an earlier study left and
     /// this one has not is removed.
     ///
@@ -185,6 +208,7 @@ impl Summary {
             ("summary.csv", Some(self.csv())),
             ("by_size.csv", self.by_size_csv()),
             ("comparison.csv", self.comparison_csv()),
+            ("speeds.csv", self.speeds_csv()),
         ];
         for (name, table) in tables {
             let path = folder.join(name);
@@ -198,7 +222,8 @@ impl Summary {
 
     /// One object for each scenario: the swept keys under `scenario`, and under `metrics` each
     /// metric's `mean`, `half_width` and `replications`; `null` is what was not measured. Where they
-    /// were asked for, `by_size` and `differences`; where runs failed, `failures`.
+    /// were asked for, `by_size` and `differences`; where speeds of sites were drawn, `speeds`, a list
+    /// for each replication; where runs failed, `failures`.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(Row::json).collect()
@@ -237,6 +262,10 @@ impl Row {
                 })
             };
             object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
+        }
+        if !self.speeds.is_empty() {
+            let speeds: Vec<&Vec<f64>> = self.speeds.iter().map(|(_, speeds)| speeds).collect();
+            object.insert("speeds".to_owned(), json!(speeds));
         }
         if !self.differences.is_empty() {
             object.insert(
@@ -425,6 +454,7 @@ mod tests {
             refused: 0,
             unusable: 0,
             end: 1.0,
+            speeds: vec![],
         }
     }
 

@@ -38,6 +38,7 @@ pub mod machine;
 pub mod rng;
 pub mod registry;
 pub mod workload;
+pub mod speeds;
 pub mod alloc;
 pub mod shape;
 pub mod sizing;

@@ -44,6 +44,11 @@ impl NodeSet {
         &self.words
     }
 
+    /// The words, for searches that work on them; bits past the last node stay 0.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
     /// Whether the node is in the set.
     #[must_use]
     pub fn contains(&self, node: Node) -> bool {
@@ -86,6 +91,14 @@ impl NodeSet {
         let mut none = true;
         for_each_word(start, count, |word, mask| none &= self.words[word] & mask == 0);
         none
+    }
+
+    /// How many of the `count` nodes from `start` on are in the set. **O(count / 64)**.
+    #[must_use]
+    pub fn count_range(&self, start: Node, count: u32) -> u32 {
+        let mut found = 0;
+        for_each_word(start, count, |word, mask| found += (self.words[word] & mask).count_ones());
+        found
     }
 
     /// How many nodes are in the set. **O(len / 64)**.
@@ -150,6 +163,14 @@ impl NodeSet {
         self.len = other.len;
     }
 
+    /// Makes this set all the nodes that the other one does not have. **O(len / 64)**.
+    pub fn assign_complement(&mut self, other: &NodeSet) {
+        for (word, &bits) in self.words.iter_mut().zip(&other.words) {
+            *word = !bits;
+        }
+        self.clear_past_the_end();
+    }
+
     /// Keeps only the nodes that the other set has too.
     pub fn intersect(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
@@ -177,24 +198,40 @@ impl NodeSet {
     /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends on itself
     /// and on words above it only.
     pub fn keep_if_above(&mut self, by: u32) {
-        let (skip, bits) = (by as usize / 64, by % 64);
+        self.keep_if_above_before(self.len, by);
         let count = self.words.len();
-        if skip >= count {
-            self.words.fill(0);
-            return;
-        }
+        let skip = (by as usize / 64).min(count);
+        self.words[count - skip..].fill(0);
+    }
+
+    /// As [`keep_if_above`](NodeSet::keep_if_above) for the nodes before `end`; what becomes of
+    /// those from there on is left open. Says `false` only if no node before `end` is left.
+    /// **O(end / 64)**.
+    pub(crate) fn keep_if_above_before(&mut self, end: Node, by: u32) -> bool {
+        let (skip, bits) = (by as usize / 64, by % 64);
+        let count = end.div_ceil(64) as usize;
+        // Those words that have a whole word above them, and then one that may have a part.
+        let whole = count.min(self.words.len().saturating_sub(skip + 1));
+        let mut any = 0;
         if bits == 0 {
-            for i in 0..count - skip {
+            for i in 0..whole {
                 self.words[i] &= self.words[i + skip];
+                any |= self.words[i];
             }
         } else {
-            for i in 0..count - skip - 1 {
+            for i in 0..whole {
                 let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
                 self.words[i] &= low >> bits | high << (64 - bits);
+                any |= self.words[i];
             }
-            self.words[count - skip - 1] &= self.words[count - 1] >> bits;
         }
-        self.words[count - skip..].fill(0);
+        if whole < count {
+            let above = self.words.get(whole + skip).map_or(0, |word| word >> bits);
+            self.words[whole] &= above;
+            any |= self.words[whole];
+            self.words[whole + 1..count].fill(0);
+        }
+        any != 0
     }
 
     /// Makes this set `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
@@ -225,6 +262,37 @@ impl NodeSet {
             *first = from[0] << bits;
             for (word, pair) in all_but_first.iter_mut().zip(from.windows(2)) {
                 *word = pair[1] << bits | pair[0] >> (64 - bits);
+            }
+        }
+        self.clear_past_the_end();
+    }
+
+    /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let from = &other.words[skip..];
+        let kept = &mut self.words[..from.len()];
+        if bits == 0 {
+            kept.iter_mut().zip(from).for_each(|(word, &add)| *word |= add);
+        } else if let Some((last, all_but_last)) = kept.split_last_mut() {
+            for (word, pair) in all_but_last.iter_mut().zip(from.windows(2)) {
+                *word |= pair[0] >> bits | pair[1] << (64 - bits);
+            }
+            *last |= from[from.len() - 1] >> bits;
+        }
+    }
+
+    /// Adds `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let kept = &mut self.words[skip..];
+        let from = &other.words[..kept.len()];
+        if bits == 0 {
+            kept.iter_mut().zip(from).for_each(|(word, &add)| *word |= add);
+        } else if let Some((first, all_but_first)) = kept.split_first_mut() {
+            *first |= from[0] << bits;
+            for (word, pair) in all_but_first.iter_mut().zip(from.windows(2)) {
+                *word |= pair[1] << bits | pair[0] >> (64 - bits);
             }
         }
         self.clear_past_the_end();
@@ -298,6 +366,12 @@ mod tests {
             let mut up = NodeSet::empty(len);
             up.assign_shifted_up(&set, by);
             same(&up, &nodes.iter().map(|n| n + by).filter(|&n| n < len).collect());
+            let (mut added_down, mut added_up) = (kept.clone(), kept);
+            let before: BTreeSet<Node> = added_up.iter().collect();
+            added_down.unite_shifted_down(&set, by);
+            same(&added_down, &before.iter().copied().chain(down.iter()).collect());
+            added_up.unite_shifted_up(&set, by);
+            same(&added_up, &before.iter().copied().chain(up.iter()).collect());
         }
 
         #[test]
@@ -311,6 +385,10 @@ mod tests {
             let range: BTreeSet<Node> = (start..start + count).collect();
             prop_assert_eq!(set.contains_range(start, count), range.is_subset(&nodes));
             prop_assert_eq!(set.is_clear_of_range(start, count), range.is_disjoint(&nodes));
+            prop_assert_eq!(
+                set.count_range(start, count) as usize,
+                range.intersection(&nodes).count()
+            );
             let mut added = set.clone();
             added.insert_range(start, count);
             same(&added, &nodes.union(&range).copied().collect());
@@ -344,7 +422,11 @@ mod tests {
             prop_assert_eq!(both.count() + only.count(), a.count());
             prop_assert_eq!(either.count() + both.count(), a.count() + b.count());
             only.unite(&both);
-            prop_assert_eq!(only, a);
+            prop_assert_eq!(&only, &a);
+            only.assign_complement(&a);
+            prop_assert_eq!(only.count() + a.count(), len);
+            only.intersect(&a);
+            prop_assert!(only.is_empty());
         }
     }
 }

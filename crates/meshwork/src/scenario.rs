@@ -20,11 +20,12 @@ use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
 use crate::sizing::{self, SIZINGS};
-use crate::topology::Topology;
+use crate::speeds::Speeds;
+use crate::topology::{Topology, Wiring};
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
 
-pub use sites::{SITE_FAMILY, TOPOLOGIES, TopologyEntry};
-use sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
+pub use sites::{SITE_FAMILY, SITES, TOPOLOGIES, TopologyEntry};
+use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
@@ -149,6 +150,8 @@ pub static MEASURE: &[Param] = &[
 pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
+    /// What speeds are drawn for, if they are.
+    speeds: Option<Speeds>,
 }
 
 /// What a run gave.
@@ -166,6 +169,8 @@ pub struct Outcome {
     pub unusable: u64,
     /// The last instant of the run.
     pub end: Time,
+    /// The speed of each site, where they were drawn; else empty.
+    pub speeds: Vec<f64>,
 }
 
 impl Scenario {
@@ -180,9 +185,10 @@ impl Scenario {
         let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
         let (mut machine, sites) = resolve_machine(&machine)?;
         let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        let speeds = speeds_for(&machine, &sites)?;
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let scenario = Scenario { params, machine: sites };
+        let scenario = Scenario { params, machine: sites, speeds };
         scenario.check()?;
         Ok(scenario)
     }
@@ -198,6 +204,30 @@ impl Scenario {
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// The speed of each site in one replication, if speeds are drawn: from a stream of their own, so
+    /// that jobs are the same whatever the speeds.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { sites = [ { topology = "flat", processors = 8 },
+    ///                           { topology = "mesh", dims = [4, 4] } ],
+    ///                 speeds = { variance = 0.02 } }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let speeds = scenario.speeds(0).unwrap();
+    /// assert!((speeds[0] + speeds[1] - 2.0).abs() < 1e-12);
+    /// assert!(((speeds[0] - speeds[1]).abs() - 0.2).abs() < 1e-12);
+    /// ```
+    #[must_use]
+    pub fn speeds(&self, replication: u64) -> Option<Vec<f64>> {
+        let mut stream = Stream::new(self.params.integer("seed"), replication, "speeds");
+        let mut speeds = self.speeds.as_ref()?.draw(&mut stream);
+        speeds.iter_mut().zip(&self.machine).for_each(|(speed, site)| *speed *= site.speed);
+        Some(speeds)
     }
 
     /// The file that the workload reads, if it reads one.
@@ -249,7 +279,8 @@ impl Scenario {
         let network = self.params.component("network", &network::FAMILY);
         Ok(Setup {
             facility: self.facility(replication).map_err(bug)?,
-            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler).map_err(bug)?,
+            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler, &self.topologies())
+                .map_err(bug)?,
             network: (entry(NETWORKS, network.name()).build)(&network).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
             time: self.params.nested("measure").get_number("time"),
@@ -266,6 +297,8 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
+        let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let mut recorder = recorder(&self.params.nested("measure"));
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
@@ -279,9 +312,12 @@ impl Scenario {
             refused: totals.refused,
             unusable: totals.unusable,
             end,
+            speeds,
         })
     }
 
+    /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
+    /// speeds are drawn.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -301,8 +337,12 @@ impl Scenario {
         let rule = ShapeRule::named(workload.text("shape"));
         let managed =
             |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
+        let mut machine = self.machine.clone();
+        for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {
+            site.speed = speed;
+        }
         let sites: Result<Vec<ManagedSite>, Problem> =
-            self.machine.iter().enumerate().map(managed).collect();
+            machine.iter().enumerate().map(managed).collect();
         let sizing = self.params.component("sizing", &sizing::FAMILY);
         let selector = self.params.component("selector", &select::FAMILY);
         Ok(Facility::new(
@@ -311,6 +351,25 @@ impl Scenario {
             (entry(SELECTORS, selector.name()).build)(&selector)?,
             Stream::new(seed, replication, "selector"),
         ))
+    }
+
+    fn check_scheduler(&self) -> Result<(), Problem> {
+        let params = self.params.component("scheduler", &sched::FAMILY);
+        let scheduler = entry(SCHEDULERS, params.name());
+        let topologies = self.topologies();
+        let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
+        if let Some(topology) = unserved {
+            let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` serves {}, but the machine is a {topology}",
+                    scheduler.about.name,
+                    wirings.join(", ")
+                ),
+            ));
+        }
+        (scheduler.build)(&params, &topologies).map(drop)
     }
 
     /// What can be wrong between parts that are right by themselves.
@@ -355,6 +414,7 @@ impl Scenario {
             ));
         }
         self.facility(0)?;
+        self.check_scheduler()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
         match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {

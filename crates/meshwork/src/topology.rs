@@ -229,7 +229,14 @@ impl Grid {
     /// All coordinates of a node.
     #[must_use]
     pub fn coordinates(&self, node: Node) -> Dims {
-        (0..self.dimensions()).map(|d| self.coordinate(node, d)).collect()
+        let mut coordinates = Dims::from_elem(0, self.dimensions());
+        let mut rest = node;
+        for d in (1..self.dimensions()).rev() {
+            coordinates[d] = rest / self.strides[d];
+            rest -= coordinates[d] * self.strides[d];
+        }
+        coordinates[0] = rest;
+        coordinates
     }
 
     /// Whether a block with this corner and these sides lies on the grid, around its edges where it
@@ -239,9 +246,12 @@ impl Grid {
         if corner >= self.nodes || sides.len() != self.dimensions() {
             return false;
         }
+        let mut rows = corner;
         (0..sides.len()).all(|d| {
-            let reach = if self.wrapped { 0 } else { self.coordinate(corner, d) };
-            sides[d] >= 1 && sides[d] <= self.sides[d] - reach
+            let most = self.sides[d];
+            let reach = if self.wrapped { 0 } else { rows % most };
+            rows /= most;
+            sides[d] >= 1 && sides[d] <= most - reach
         })
     }
 

@@ -212,6 +212,7 @@ fn every_parameter_says_what_it_means_and_defaults_are_of_their_own_kind() {
         }
     }
     seen += lint_params("scenario", &scenario::PARAMS.iter().collect::<Vec<_>>(), &["machine"]);
+    seen += lint_params("machine", &scenario::SITES.iter().collect::<Vec<_>>(), &[]);
     assert!(seen > 40, "only {seen} parameters were looked at");
 }
 

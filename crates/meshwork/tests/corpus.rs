@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{scenario, starts};
-use meshwork::alloc::{ALLOCATORS, AllocatorEntry, Asks, Finds};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Named, Param, entry, resolve};
@@ -19,49 +19,106 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as drawn.
-fn drawn(case: &Table) -> Site {
-    let rows: Vec<&str> = case["machine"].as_str().unwrap().trim().lines().collect();
-    let sides = match rows.len() {
-        1 => vec![rows[0].len() as u32],
-        _ => vec![rows[0].len() as u32, rows.len() as u32],
-    };
+/// A machine as drawn, and what its nodes are held by.
+struct Drawn {
+    site: Site,
+    /// The marks of all nodes, in the order of their indices.
+    marks: Vec<char>,
+    /// What is held, in the order in which it was claimed, and when that was.
+    held: Vec<(Placement, Time)>,
+    now: Time,
+}
+
+fn drawn(case: &Table) -> Drawn {
+    let text = case["machine"].as_str().unwrap().trim();
+    let layers: Vec<Vec<&str>> = text.split("\n\n").map(|layer| layer.lines().collect()).collect();
+    let mut sides = vec![layers[0][0].len(), layers[0].len(), layers.len()];
+    while sides.len() > 1 && sides.last() == Some(&1) {
+        sides.pop();
+    }
+    let sides: Dims = sides.into_iter().map(|side| side as u32).collect();
     let topology = match case.get("topology").and_then(Value::as_str) {
         Some("torus") => Topology::torus(&sides),
         _ => Topology::mesh(&sides),
     };
     let mut site = Site::new(topology.unwrap(), 1.0);
-    for (node, mark) in rows.concat().chars().enumerate() {
-        if mark == '#' {
-            let sides = Dims::from_elem(1, sides.len());
-            site.claim(&Placement::from(Block { base: node as u32, sides })).unwrap();
-        }
+    let marks: Vec<char> = layers.concat().concat().chars().collect();
+    assert_eq!(marks.len(), site.nodes() as usize, "all rows are equally long");
+    let time = |value: &Value| {
+        Time::new(value.as_float().unwrap_or_else(|| value.as_integer().unwrap() as f64))
+    };
+    let claimed = |mark: char| {
+        case.get("claimed").and_then(|all| all.get(mark.to_string())).map_or(Time::ZERO, time)
+    };
+    let mut held = Vec::new();
+    let mut letters: Vec<char> = marks.iter().copied().filter(char::is_ascii_lowercase).collect();
+    letters.sort_unstable();
+    letters.dedup();
+    for letter in letters {
+        let nodes: Vec<u32> =
+            (0..site.nodes()).filter(|&node| marks[node as usize] == letter).collect();
+        let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
+        let low_at = site.grid().coordinates(low);
+        let high_at = site.grid().coordinates(high);
+        let sides = low_at.iter().zip(&high_at).map(|(low, high)| high - low + 1).collect();
+        let block = Placement::from(Block { base: low, sides });
+        assert_eq!(block.nodes(site.grid()), nodes, "the letter {letter} marks a block");
+        held.push((block, claimed(letter)));
     }
-    site
+    for (node, _) in marks.iter().enumerate().filter(|(_, mark)| **mark == '#') {
+        let sides = Dims::from_elem(1, site.grid().dimensions());
+        held.push((Block { base: node as u32, sides }.into(), Time::ZERO));
+    }
+    for (placement, _) in &held {
+        site.claim(placement).unwrap();
+    }
+    Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// What an allocator, with parameters as in "first_fit rotation=best", answers, as a drawing.
-fn answer(named: &str, site: &Site, request: &Request) -> String {
+/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology; none
+/// if it refuses machines of so many dimensions.
+fn built(named: &str, topology: &Topology) -> Option<Box<dyn Allocator>> {
     let mut words = named.split(' ');
     let entry: &AllocatorEntry = entry(ALLOCATORS, words.next().unwrap());
     let table: Table = words
         .map(|word| word.split_once('=').unwrap())
-        .map(|(key, value)| (key.to_owned(), Value::String(value.to_owned())))
+        .map(|(key, value)| {
+            let value = match (value.parse::<f64>(), value.parse::<bool>()) {
+                (Ok(number), _) => Value::Float(number),
+                (_, Ok(flag)) => Value::Boolean(flag),
+                _ => Value::String(value.to_owned()),
+            };
+            (key.to_owned(), value)
+        })
         .collect();
     let params: Vec<&Param> = entry.about.params.iter().collect();
     let params = resolve("allocator", &params, &table, &[]).unwrap();
-    let mut allocator = (entry.build)(&params, site.topology()).unwrap();
+    (entry.build)(&params, topology).ok()
+}
+
+/// What an allocator answers, as a drawing.
+fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
+    // Told one after the other, on a site that shows each claim as it is made.
+    let mut site = Site::new(drawn.site.topology().clone(), 1.0);
+    for (placement, at) in &drawn.held {
+        site.claim(placement).unwrap();
+        allocator.claimed(placement, &site, *at);
+    }
     let mut rng = Stream::new(1, 0, "corpus");
-    let Some(placed) = allocator.choose(request, site, Time::ZERO, &mut rng) else {
+    let Some(placed) = allocator.choose(request, &site, drawn.now, &mut rng) else {
         return "none".to_owned();
     };
-    let mut marks: Vec<char> = site.drawing().chars().filter(|c| *c != '\n').collect();
+    let mut marks = drawn.marks.clone();
     for node in placed.nodes(site.grid()) {
-        assert_eq!(marks[node as usize], '.', "{named} takes a node that is held");
+        assert_eq!(marks[node as usize], '.', "a node that is held is taken");
         marks[node as usize] = 'A';
     }
-    let rows = marks.chunks(site.grid().sides()[0] as usize);
-    rows.map(String::from_iter).collect::<Vec<String>>().join("\n")
+    let width = site.grid().sides()[0] as usize;
+    let height = site.grid().sides().get(1).map_or(1, |&side| side as usize);
+    let rows = |layer: &[char]| {
+        layer.chunks(width).map(String::from_iter).collect::<Vec<String>>().join("\n")
+    };
+    marks.chunks(width * height).map(rows).collect::<Vec<String>>().join("\n\n")
 }
 
 #[test]
@@ -69,7 +126,7 @@ fn placements() {
     let mut checked = 0;
     for case in cases(include_str!("../../../tests/corpus/placements.toml")) {
         let name = case["name"].as_str().unwrap();
-        let site = drawn(&case);
+        let drawn = drawn(&case);
         let request = match (case.get("block"), case.get("nodes")) {
             (Some(sides), None) => Request::Block(
                 sides.as_array().unwrap().iter().map(|s| s.as_integer().unwrap() as u32).collect(),
@@ -80,7 +137,8 @@ fn placements() {
         let no_answers = Table::new();
         let answers = case.get("answers").map_or(&no_answers, |a| a.as_table().unwrap());
         for (allocator, expected) in answers {
-            let found = answer(allocator, &site, &request);
+            let built = built(allocator, drawn.site.topology());
+            let found = answer(built.expect(allocator), &drawn, &request);
             assert_eq!(found, expected.as_str().unwrap().trim(), "{name}: {allocator}");
             checked += 1;
         }
@@ -88,11 +146,14 @@ fn placements() {
             continue;
         };
         for allocator in ALLOCATORS {
-            let serves = allocator.serves.contains(&site.topology().wiring());
+            let serves = allocator.serves.contains(&drawn.site.topology().wiring());
             if !serves || allocator.asks != Asks::Block {
                 continue;
             }
-            let found = answer(allocator.about().name, &site, &request);
+            let Some(built) = built(allocator.about().name, drawn.site.topology()) else {
+                continue;
+            };
+            let found = answer(built, &drawn, &request);
             let may_miss = allocator.finds == Finds::SomeBlocks && found == "none";
             assert!(found == only || may_miss, "{name}: {}\n{found}", allocator.about.name);
             checked += 1;

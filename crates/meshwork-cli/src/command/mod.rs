@@ -8,3 +8,4 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod trace;
+pub(crate) mod watch;

@@ -1,5 +1,6 @@
 //! `meshwork show`.
 
+use meshwork::scenario::Scenario;
 use meshwork_lab::Study;
 use meshwork_lab::expand::{count, points};
 use meshwork_lab::study::Replications;
@@ -7,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::Show;
+use crate::number::significant;
 use crate::output::{Ended, Output, Stop, Verdict};
 
 /// Prints the scenarios one by one, as they are made.
@@ -15,10 +17,15 @@ pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {
     let total = count(&study)?;
     for (i, point) in points(&study)?.enumerate() {
         let point = point?;
+        let speeds = speeds(&study, &point.scenario);
         if arguments.json {
             let swept: Map<String, Json> =
                 point.swept.iter().map(|(key, value)| (key.clone(), json(value))).collect();
-            out.json(&json!({ "scenario": swept, "resolved": json(point.scenario.table()) }))?;
+            let mut object = json!({ "scenario": swept, "resolved": json(point.scenario.table()) });
+            if !speeds.is_empty() {
+                object["speeds"] = json(&speeds);
+            }
+            out.json(&object)?;
             continue;
         }
         if i > 0 {
@@ -33,12 +40,23 @@ pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {
         let text = toml::to_string(&document)
             .map_err(|error| Stop::Failed(format!("a scenario cannot be written ({error})")))?;
         out.text(&text)?;
+        for (replication, speeds) in speeds.iter().enumerate() {
+            let words: Vec<String> = speeds.iter().map(|&speed| significant(speed, 4)).collect();
+            out.line(&format!("# speeds in replication {replication}: {}", words.join(", ")))?;
+        }
     }
     Ok(Verdict::Done)
 }
 
 fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
+}
+
+/// The speed of each site in each replication that is sure to be run, where speeds are drawn.
+fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
+    let (Replications::Fixed(count) | Replications::Precision { least: count, .. }) =
+        study.replications;
+    (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
 /// A study of this one scenario: what `run` would read.

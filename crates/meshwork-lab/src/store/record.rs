@@ -43,6 +43,8 @@ pub struct Findings {
     pub unusable: u64,
     /// The last instant of the run.
     pub end: f64,
+    /// The speed of each site, where they were drawn; else empty.
+    pub speeds: Vec<f64>,
 }
 
 impl Findings {
@@ -74,6 +76,7 @@ impl Findings {
             refused: outcome.refused,
             unusable: outcome.unusable,
             end: outcome.end.units().min(f64::MAX),
+            speeds: outcome.speeds.clone(),
         }
     }
 
@@ -138,6 +141,7 @@ impl Record {
             refused: findings.refused,
             unusable: findings.unusable,
             end: findings.end,
+            speeds: findings.speeds.clone(),
             model_version: self.model_version,
             version: self.version.clone(),
         };
@@ -172,6 +176,7 @@ impl Record {
                 refused: line.refused,
                 unusable: line.unusable,
                 end: line.end,
+                speeds: line.speeds,
             },
             key: line.key,
             scenario: line.scenario,
@@ -218,6 +223,8 @@ struct Line {
     refused: u64,
     unusable: u64,
     end: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    speeds: Vec<f64>,
     model_version: u32,
     version: String,
 }

@@ -45,54 +45,63 @@ impl FreeBases {
 
     /// The free base of lowest index. `sides` has one side for each dimension.
     pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
-        if !self.narrow(grid, free, sides) {
-            return None;
-        }
+        let end = self.narrow(grid, free, sides);
         if grid.is_wrapped() {
-            return self.bases.first();
+            return self.bases.first().filter(|&base| base < end);
         }
-        let mut base = self.bases.first()?;
+        let mut base = self.bases.first().filter(|&base| base < end)?;
         // Bases too near an edge are skipped a row at a time.
         while let Some(d) = over_the_edge(grid, base, sides) {
             let (stride, side) = (grid.strides()[d], grid.sides()[d]);
-            base = self.bases.first_from((base / (stride * side) + 1) * (stride * side))?;
+            let next = (base / (stride * side) + 1) * (stride * side);
+            base = self.bases.first_from(next).filter(|&base| base < end)?;
         }
         Some(base)
     }
 
     /// Every free base.
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
-        let fits = self.narrow(grid, free, sides);
-        if fits && !grid.is_wrapped() {
+        let end = self.narrow(grid, free, sides);
+        self.bases.remove_range(end, grid.nodes() - end);
+        if end > 0 && !grid.is_wrapped() {
             let mut masks = self.below_edge.borrow_mut();
-            for (d, side) in sides.iter().enumerate() {
+            // The last dimension has its edge at the end.
+            for (d, side) in sides.iter().enumerate().rev().skip(1) {
                 self.bases.intersect(below_edge(&mut masks, grid, d, side - 1));
             }
         }
         &self.bases
     }
 
-    /// Leaves in `bases` the corners of free blocks, and on a grid that is not wrapped some that are
-    /// too near an edge; or says that the block is larger than the grid.
-    fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> bool {
+    /// Leaves in `bases`, before the node that it returns, the corners of free blocks, and on a grid
+    /// that is not wrapped some that are too near an edge. From that node on there are no
+    /// corners of free blocks, whatever the set says. A block that is larger than the grid has none
+    /// at all.
+    fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
-            self.bases = NodeSet::empty(grid.nodes());
-            return false;
+            return 0;
         }
         self.bases.copy_from(free);
-        for (d, &side) in sides.iter().enumerate() {
+        let mut end = grid.nodes();
+        // From the last dimension to the first: its edge spares the others the rows beyond it.
+        for (d, &side) in sides.iter().enumerate().rev() {
             let mut run = 1;
             while run < side {
                 let step = run.min(side - run);
+                run += step;
                 if grid.is_wrapped() {
                     self.keep_if_ahead_on_the_ring(grid, d, step);
-                } else {
-                    self.bases.keep_if_above(step * grid.strides()[d]);
+                    continue;
                 }
-                run += step;
+                if d + 1 == sides.len() {
+                    end = (grid.sides()[d] - run + 1) * grid.strides()[d];
+                }
+                if !self.bases.keep_if_above_before(end, step * grid.strides()[d]) {
+                    return 0;
+                }
             }
         }
-        true
+        end
     }
 
     /// Keeps a base only if the node `step` ahead of it along a ring is one too.

@@ -15,14 +15,20 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry.
-    pub const PARAM: Param = Param {
-        name: "rotation",
-        kind: Kind::Choice(&["never", "if_needed", "best"]),
-        default: Default::Is("\"never\""),
-        help: "whether a block may be turned: never, only when it does not fit as requested, or \
-               whichever orientation scores best",
-    };
+    /// The parameter `rotation` of an allocator's entry, `never` unless given.
+    pub const PARAM: Param = Rotation::param("\"never\"");
+
+    /// The parameter `rotation` with another default, written as in TOML.
+    #[must_use]
+    pub const fn param(default: &'static str) -> Param {
+        Param {
+            name: "rotation",
+            kind: Kind::Choice(&["never", "if_needed", "best"]),
+            default: Default::Is(default),
+            help: "whether a block may be turned: never, only when it does not fit as requested, \
+                   or whichever orientation scores best",
+        }
+    }
 
     /// Reads the parameter.
     #[must_use]

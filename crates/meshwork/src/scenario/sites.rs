@@ -10,6 +10,7 @@ use crate::registry::{
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
+use crate::speeds::{self, Speeds};
 use crate::topology::{MOST_NODES, Topology, Wiring};
 
 /// A way of wiring a site, in the list.
@@ -39,7 +40,8 @@ pub static SITE_FAMILY: Family = Family {
             name: "speed",
             kind: Kind::Number(Range::Positive),
             default: Default::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job",
+            help: "how many times faster than the workload's own machine it runs a job; where \
+                   `machine.speeds` draws a speed, that is multiplied by it",
         },
         Param {
             name: "allocator",
@@ -118,12 +120,20 @@ static FLAT: TopologyEntry = TopologyEntry {
 };
 
 /// The keys of a machine of several sites.
-static SITES: &[Param] = &[Param {
-    name: "sites",
-    kind: Kind::Components(&SITE_FAMILY),
-    default: Default::Required,
-    help: "the sites, in the order in which first-fit selection tries them",
-}];
+pub static SITES: &[Param] = &[
+    Param {
+        name: "sites",
+        kind: Kind::Components(&SITE_FAMILY),
+        default: Default::Required,
+        help: "the sites, in the order in which first-fit selection tries them",
+    },
+    Param {
+        name: "speeds",
+        kind: Kind::Table(speeds::PARAMS),
+        default: Default::Absent("the `speed` of each site"),
+        help: "speeds that are drawn anew in each replication",
+    },
+];
 
 /// One site as a scenario describes it.
 #[derive(Clone, Debug)]
@@ -207,6 +217,16 @@ pub(crate) fn allocators_for(
         fill_in_allocators(scenario, machine, &specs);
     }
     Ok(specs)
+}
+
+/// What speeds are drawn for, if the machine says so.
+pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
+    if !machine.contains_key("speeds") {
+        return Ok(None);
+    }
+    let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
+    let capacity = |site: &SiteSpec| f64::from(site.topology.grid().nodes()) * site.speed;
+    Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
 /// Writes default allocators where a reader of the table looks for them: once for all sites where

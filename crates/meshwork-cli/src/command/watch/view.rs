@@ -1,0 +1,487 @@
+//! What is seen of a run at one instant, drawn into a rectangle of any size.
+
+use std::collections::BTreeMap;
+
+use meshwork::job::{Request, Time};
+use meshwork::observe::JobId;
+use meshwork_lab::live::{Happening, Scene, What};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::picture::{Cell, Letters, Map};
+
+/// Columns of the lists of jobs.
+const LISTS: usize = 34;
+
+/// Columns between two sites, and between the machine and the lists.
+const GAP: usize = 3;
+
+/// The least number of lines that the lists are worth.
+const LEAST_LISTS: usize = 4;
+
+/// With fewer lines than this only one is spent on words about the machine.
+const LOW: usize = 12;
+
+/// Grounds on which a black letter is readable; their number divides that of the letters.
+const COLOURS: [u8; 13] = [203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180];
+
+/// A run as it is shown.
+pub(super) struct View {
+    title: String,
+    scene: Scene,
+    letters: Letters,
+    letter_of: BTreeMap<JobId, char>,
+    latest: String,
+    colours: bool,
+}
+
+/// Part of the page: a site, and where its map begins.
+struct Pane {
+    x: usize,
+    y: usize,
+    site: usize,
+    map: Map,
+}
+
+impl View {
+    /// A run that has not begun.
+    pub(super) fn new(title: String, scene: Scene, colours: bool) -> View {
+        View {
+            title,
+            scene,
+            letters: Letters::default(),
+            letter_of: BTreeMap::new(),
+            latest: "nothing has happened yet".to_owned(),
+            colours,
+        }
+    }
+
+    /// The machine and its queue.
+    pub(super) fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Something happened.
+    pub(super) fn apply(&mut self, happening: &Happening) {
+        self.latest = self.sentence(happening);
+        match happening.what {
+            What::Started { .. } => {
+                self.letter_of.insert(happening.id, self.letters.take());
+            }
+            What::Finished => {
+                if let Some(letter) = self.letter_of.remove(&happening.id) {
+                    self.letters.give_back(letter);
+                }
+            }
+            _ => {}
+        }
+        self.scene.apply(happening);
+    }
+
+    /// The run is over: it ended at this instant.
+    pub(super) fn end(&mut self, end: Time) {
+        self.scene.advance(end);
+        "the run has ended".clone_into(&mut self.latest);
+    }
+
+    /// Time passes in which nothing happens.
+    pub(super) fn wait_until(&mut self, instant: Time) {
+        self.scene.advance(instant);
+    }
+
+    fn sentence(&self, happening: &Happening) -> String {
+        let id = happening.id;
+        let job =
+            self.scene.waiting().get(&id).or_else(|| Some(&self.scene.running().get(&id)?.job));
+        let job = match &happening.what {
+            What::Arrived(job) | What::Refused(job) => Some(job),
+            _ => job,
+        };
+        let name = job.map_or_else(
+            || format!("job {}", id.0 + 1),
+            |job| format!("job {} ({})", number(id, job.number), job.request),
+        );
+        match &happening.what {
+            What::Arrived(_) => format!("{name} arrives"),
+            What::Refused(_) => format!("{name} does not fit the machine and is refused"),
+            What::TurnedAway => format!("{name} is turned away"),
+            What::Started { site, placement } => {
+                let topology = &self.scene.topologies()[*site];
+                let at = placement.blocks.first();
+                let at = at.map_or_else(String::new, |block| {
+                    let corner = topology.grid().coordinates(block.base);
+                    let corner: Vec<String> = corner.iter().map(u32::to_string).collect();
+                    format!(" at {}", corner.join(","))
+                });
+                let several = self.scene.topologies().len() > 1;
+                let on = if several { format!(" on site {site}") } else { String::new() };
+                format!("{name} starts{on}{at}")
+            }
+            What::Moved { placement } => format!("{name} goes on with {}", placement.len()),
+            What::Finished => format!("{name} ends"),
+        }
+    }
+
+    /// How many lines a page of this width needs to show the whole machine and a few jobs.
+    pub(super) fn height(&self, width: usize) -> usize {
+        let (_, (across, down)) = self.panes(width);
+        let beside = width >= across + GAP + LISTS;
+        self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
+    }
+
+    /// Draws all of it; what has no room is left out, and cut off last of all.
+    pub(super) fn draw(&self, area: Rect, page: &mut Buffer) {
+        let (width, height) = (usize::from(area.width), usize::from(area.height));
+        let header = self.header();
+        let words = if height < LOW { &header[1..2] } else { &header[..] };
+        for (y, line) in words.iter().enumerate() {
+            let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
+            let style = if y == 0 { bold } else { Style::new() };
+            put(page, area, 0, y, line, style);
+        }
+        let top = words.len() + usize::from(height >= LOW);
+        let (panes, (across, down)) = self.panes(width);
+        let is_whole = across <= width && top + down <= height;
+        // The last line says that something is missing.
+        let bottom = if is_whole { height } else { height.saturating_sub(1) };
+        let body = Rect { height: bottom as u16, ..area };
+        for pane in &panes {
+            self.draw_pane(pane, top, body, page);
+        }
+        if !is_whole {
+            let rows = bottom.saturating_sub(top).min(down);
+            let note = format!("cut off: {} × {rows} of {across} × {down}", across.min(width));
+            put(page, area, 0, bottom, &note, self.style(Style::new().add_modifier(Modifier::DIM)));
+        }
+        let (x, y) =
+            if across + GAP + LISTS <= width { (across + GAP, top) } else { (0, top + down + 1) };
+        for (row, (line, style)) in self.lists(bottom.saturating_sub(y)).iter().enumerate() {
+            put(page, body, x, y + row, line, *style);
+        }
+    }
+
+    fn header(&self) -> Vec<String> {
+        let scene = &self.scene;
+        let mut counts = format!(
+            "time {} · {} running, {} waiting, {} finished",
+            clock(scene.now()),
+            scene.running().len(),
+            scene.waiting().len(),
+            scene.finished()
+        );
+        if scene.unserved() > 0 {
+            counts.push_str(&format!(", {} refused", scene.unserved()));
+        }
+        let means = scene.means();
+        let share = |now: f64, mean: Option<f64>| {
+            let mean =
+                mean.map_or_else(String::new, |mean| format!(" (mean {:.0} %)", 100.0 * mean));
+            format!("{:.0} %{mean}", 100.0 * now)
+        };
+        let shares = format!(
+            "utilization {} · fragmentation {}",
+            share(scene.utilization(), means.map(|(utilization, _)| utilization)),
+            share(scene.fragmentation(), means.map(|(_, fragmentation)| fragmentation))
+        );
+        vec![self.title.clone(), counts, shares, self.latest.clone()]
+    }
+
+    /// The sites, beside each other as far as there is room, and the size of all of them.
+    fn panes(&self, width: usize) -> (Vec<Pane>, (usize, usize)) {
+        let mut panes = Vec::new();
+        let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
+        for (site, topology) in self.scene.topologies().iter().enumerate() {
+            let map = Map::new(topology, width);
+            let (map_width, map_height) = map.size();
+            let pane_width = map_width.max(self.heading(site).chars().count());
+            if x > 0 && x + pane_width > width {
+                (x, y) = (0, below + 1);
+            }
+            panes.push(Pane { x, y, site, map });
+            below = below.max(y + 1 + map_height);
+            across = across.max(x + pane_width);
+            x += pane_width + GAP;
+        }
+        (panes, (across, below))
+    }
+
+    fn heading(&self, site: usize) -> String {
+        let topology = &self.scene.topologies()[site];
+        let nodes = topology.grid().nodes();
+        let held = nodes - self.scene.free_on(site);
+        let which = if self.scene.topologies().len() > 1 {
+            format!("site {site}: ")
+        } else {
+            String::new()
+        };
+        // As wide when all is held as when nothing is, so that the page does not tremble.
+        format!("{which}{topology}, {held:>width$} held", width = nodes.to_string().len())
+    }
+
+    fn draw_pane(&self, pane: &Pane, top: usize, area: Rect, page: &mut Buffer) {
+        let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
+        put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
+        let (width, height) = pane.map.size();
+        let first = top + pane.y + 1;
+        for y in 0..height.min(usize::from(area.height).saturating_sub(first)) {
+            for x in 0..width.min(usize::from(area.width).saturating_sub(pane.x)) {
+                let (character, style) = match pane.map.cell(x, y) {
+                    Cell::Node(node) => match self.scene.owner(pane.site, node) {
+                        Some(id) => {
+                            let letter = self.letter(id);
+                            (letter, self.colour(letter))
+                        }
+                        None => ('.', self.style(Style::new().add_modifier(Modifier::DIM))),
+                    },
+                    Cell::Label(label) => {
+                        (label, self.style(Style::new().add_modifier(Modifier::DIM)))
+                    }
+                    Cell::Blank => continue,
+                };
+                let at = (area.x + (pane.x + x) as u16, area.y + (first + y) as u16);
+                page[at].set_char(character).set_style(style);
+            }
+        }
+    }
+
+    /// The first waiting jobs and the first running ones, in so many lines.
+    fn lists(&self, lines: usize) -> Vec<(String, Style)> {
+        if lines < LEAST_LISTS {
+            return Vec::new();
+        }
+        let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
+        let (waiting, running) = (self.scene.waiting(), self.scene.running());
+        let mut list = vec![(format!("waiting {}", waiting.len()), bold)];
+        // A list that has no room for all says so in its last line.
+        let room = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
+        let shown = if waiting.len() > room { room.saturating_sub(1) } else { waiting.len() };
+        for (&id, job) in waiting.iter().take(shown) {
+            let name = number(id, job.number);
+            let line =
+                format!("  {name:>6}  {:>8}  since {}", request(&job.request), clock(job.arrival));
+            list.push((line, Style::new()));
+        }
+        if shown < waiting.len() {
+            list.push((format!("  and {} more", waiting.len() - shown), Style::new()));
+        }
+        if list.len() + 3 > lines {
+            return list;
+        }
+        list.push((String::new(), Style::new()));
+        list.push((format!("running {}", running.len()), bold));
+        let room = lines - list.len();
+        let shown = if running.len() > room { room.saturating_sub(1) } else { running.len() };
+        for (&id, held) in running.iter().take(shown) {
+            let letter = self.letter(id);
+            let name = number(id, held.job.number);
+            let asked = request(&held.job.request);
+            let line = format!("{letter} {name:>6}  {asked:>8}  since {}", clock(held.since));
+            list.push((line, self.colour(letter)));
+        }
+        if shown < running.len() {
+            list.push((format!("  and {} more", running.len() - shown), Style::new()));
+        }
+        list
+    }
+
+    fn letter(&self, id: JobId) -> char {
+        self.letter_of.get(&id).copied().unwrap_or('?')
+    }
+
+    fn colour(&self, letter: char) -> Style {
+        let colour = COLOURS[letter as usize % COLOURS.len()];
+        self.style(Style::new().fg(Color::Black).bg(Color::Indexed(colour)))
+    }
+
+    /// A style where styles are welcome.
+    pub(super) fn style(&self, style: Style) -> Style {
+        if self.colours { style } else { Style::new() }
+    }
+}
+
+/// The workload's own number of a job, or its place where the workload has none.
+fn number(id: JobId, number: u64) -> u64 {
+    if number > 0 { number } else { id.0 + 1 }
+}
+
+/// A request, cut where it is longer than its column.
+fn request(request: &Request) -> String {
+    let text = request.to_string();
+    if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
+}
+
+/// An instant for reading: three decimals are enough to see the clock go on.
+fn clock(instant: Time) -> String {
+    let units = instant.units();
+    if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
+}
+
+/// Writes a text where it has room, and as much of it as has.
+fn put(page: &mut Buffer, area: Rect, x: usize, y: usize, text: &str, style: Style) {
+    if x < usize::from(area.width) && y < usize::from(area.height) {
+        let room = usize::from(area.width) - x;
+        page.set_stringn(area.x + x as u16, area.y + y as u16, text, room, style);
+    }
+}
+
+/// A page as plain lines.
+pub(super) fn lines(page: &Buffer) -> Vec<String> {
+    let area = page.area;
+    (area.top()..area.bottom())
+        .map(|y| {
+            let row: String = (area.left()..area.right()).map(|x| page[(x, y)].symbol()).collect();
+            row.trim_end().to_owned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::job::Job;
+    use meshwork::machine::{Block, Placement};
+    use meshwork::topology::Topology;
+
+    use super::*;
+
+    fn happening(at: f64, id: u64, what: What) -> Happening {
+        Happening { at: Time::new(at), id: JobId(id), what }
+    }
+
+    fn job(number: u64, sides: &[u32]) -> Job {
+        let request = Request::block(sides);
+        Job { number, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0 }
+    }
+
+    fn started(base: u32, sides: &[u32]) -> What {
+        let block = Block { base, sides: sides.into() };
+        What::Started { site: 0, placement: Placement::from(block) }
+    }
+
+    /// Two jobs run on a small mesh, and one waits.
+    fn view(colours: bool) -> View {
+        let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
+        let mut view = View::new("small".to_owned(), scene, colours);
+        for happening in [
+            happening(0.0, 0, What::Arrived(job(1, &[3, 2]))),
+            happening(0.0, 0, started(0, &[3, 2])),
+            happening(1.5, 1, What::Arrived(job(2, &[2, 2]))),
+            happening(1.5, 1, started(4, &[2, 2])),
+            happening(2.0, 2, What::Arrived(job(3, &[6, 4]))),
+        ] {
+            view.apply(&happening);
+        }
+        view
+    }
+
+    fn drawn(view: &View, width: u16, height: u16) -> Vec<String> {
+        let mut page = Buffer::empty(Rect::new(0, 0, width, height));
+        view.draw(page.area, &mut page);
+        lines(&page)
+    }
+
+    #[test]
+    fn a_wide_page_has_the_lists_beside_the_machine() {
+        assert_eq!(
+            drawn(&view(false), 70, 14),
+            [
+                "small",
+                "time 2 · 2 running, 1 waiting, 0 finished",
+                "utilization 42 % (mean 29 %) · fragmentation 0 % (mean 0 %)",
+                "job 3 (6x4) arrives",
+                "",
+                "6 × 4 mesh, 10 held   waiting 1",
+                "AAA.BB                       3       6x4  since 0",
+                "AAA.BB",
+                "......                running 2",
+                "......                A      1       3x2  since 0",
+                "                      B      2       2x2  since 1.500",
+                "",
+                "",
+                "",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_page_has_them_below_and_a_low_one_says_what_is_cut_off() {
+        let narrow = drawn(&view(false), 40, 20);
+        assert_eq!(narrow[5..9], ["6 × 4 mesh, 10 held", "AAA.BB", "AAA.BB", "......"]);
+        assert_eq!(narrow[11..13], ["waiting 1", "       3       6x4  since 0"]);
+        assert_eq!(
+            drawn(&view(false), 40, 5),
+            [
+                "time 2 · 2 running, 1 waiting, 0 finishe",
+                "6 × 4 mesh, 10 held",
+                "AAA.BB",
+                "AAA.BB",
+                "cut off: 19 × 3 of 19 × 5"
+            ]
+        );
+        assert_eq!(drawn(&view(false), 5, 5)[2], "AAA.B");
+    }
+
+    #[test]
+    fn a_page_of_any_size_is_drawn() {
+        let view = view(true);
+        for (width, height) in (0..60).flat_map(|width| (0..24).map(move |height| (width, height)))
+        {
+            drawn(&view, width, height);
+        }
+        let needed = view.height(40);
+        assert!(!drawn(&view, 40, needed as u16).concat().contains("cut off"));
+    }
+
+    #[test]
+    fn colours_are_one_for_each_letter_or_none() {
+        let page = |colours: bool| {
+            let mut page = Buffer::empty(Rect::new(0, 0, 70, 14));
+            view(colours).draw(page.area, &mut page);
+            page
+        };
+        let coloured = page(true);
+        assert_eq!(coloured[(0, 6)].bg, coloured[(2, 7)].bg, "one job");
+        assert_eq!(coloured[(0, 6)].bg, coloured[(22, 9)].bg, "and its line in the list");
+        assert_ne!(coloured[(0, 6)].bg, coloured[(4, 6)].bg, "another job");
+        assert!(
+            page(false)
+                .content
+                .iter()
+                .all(|cell| cell.style() == Buffer::empty(Rect::new(0, 0, 1, 1))[(0, 0)].style())
+        );
+    }
+
+    #[test]
+    fn a_job_that_moves_keeps_its_letter() {
+        let mut view = view(false);
+        let placement = Placement::from(Block { base: 12, sides: [6, 2].as_slice().into() });
+        view.apply(&happening(3.0, 0, What::Moved { placement }));
+        let page = drawn(&view, 70, 14);
+        assert_eq!(page[3], "job 1 (3x2) goes on with 12");
+        assert_eq!(
+            page[6..10].iter().map(|line| &line[..6]).collect::<Vec<_>>(),
+            ["....BB", "....BB", "AAAAAA", "AAAAAA"]
+        );
+        view.apply(&happening(4.0, 0, What::Finished));
+        view.apply(&happening(4.0, 2, What::TurnedAway));
+        view.end(Time::new(5.0));
+        let page = drawn(&view, 70, 14);
+        assert_eq!(page[1], "time 5 · 1 running, 0 waiting, 1 finished, 1 refused");
+        assert_eq!(page[3], "the run has ended");
+        assert!(page[8].starts_with("......"));
+    }
+
+    #[test]
+    fn long_lists_say_how_many_more_there_are() {
+        let mut view = view(false);
+        for id in 3..40 {
+            view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[6, 4]))));
+        }
+        let page = drawn(&view, 70, 20);
+        assert_eq!(page[5], "6 × 4 mesh, 10 held   waiting 38");
+        let more = page.iter().find(|line| line.contains("more")).unwrap();
+        let shown = page.iter().filter(|line| line.contains(" 6x4 ")).count();
+        assert!(more.ends_with(&format!("and {} more", 38 - shown)), "{page:#?}");
+        assert!(page[19].contains("B      2"), "what runs has room too: {page:#?}");
+    }
+}

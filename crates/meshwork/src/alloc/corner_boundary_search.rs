@@ -1,0 +1,24 @@
+//! Boundary search whose ties go to the block with the most held nodes about its corners.
+
+use super::boundary_search::BoundarySearch;
+use super::orientation::Rotation;
+use super::{AllocatorEntry, Asks, Finds};
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `corner_boundary_search`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "corner_boundary_search",
+        aliases: &["cvbsm"],
+        summary: "the free block with the most held neighbours, ties to the most about its corners",
+        source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
+                 architecture",
+        params: &[Rotation::param("\"best\"")],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus],
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, true))),
+};

@@ -1,0 +1,223 @@
+//! Speeds of sites, drawn so that they vary by as much as a study says.
+
+use crate::registry::{Default, Kind, Param, Params, Problem, Range};
+use crate::rng::Stream;
+use crate::workload::distribution::functions::standard_normal;
+
+/// The keys of `machine.speeds`.
+pub static PARAMS: &[Param] = &[
+    Param {
+        name: "variance",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Required,
+        help: "the variance of the speeds over the sites (with n - 1), whose mean is 1",
+    },
+    Param {
+        name: "capacity_conserving",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether they are then scaled so that all processors together are as fast as if \
+               nothing had been drawn",
+    },
+];
+
+/// A set with a lower speed than this is drawn again.
+const SLOWEST: f64 = 0.1;
+
+/// The sets on which it is tried how far speeds may vary, and how many of them must be good.
+const TRIED: usize = 1000;
+const GOOD: usize = 20;
+
+/// What speeds are drawn for: so many sites, with such a variance.
+///
+/// A set is one standard normal variate for each site, moved and scaled so that the mean is 1 and the
+/// variance (with n − 1) is exactly what was asked for; a set with a speed below 0.1 is drawn again.
+/// Of several generators this one fits best what Shih, Huang & Chung report of theirs: that the
+/// fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at variances
+/// of 0.05, 0.1, 0.15 and 0.2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Speeds {
+    variance: f64,
+    /// For each site, its processors times the speed that the study gives it.
+    weights: Vec<f64>,
+    capacity_conserving: bool,
+}
+
+impl Speeds {
+    /// Speeds for sites of so much computing capacity each.
+    ///
+    /// # Errors
+    /// One sentence if speeds can hardly vary so much without one that is too low.
+    pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
+        let (variance, sites) = (params.number("variance"), weights.len());
+        let refuse = |message: String| {
+            let key = format!("`{}.variance` is {variance}", params.path());
+            Err(params.problem("variance", format!("{key}, but {message}")))
+        };
+        if variance > 0.0 {
+            if sites == 1 {
+                return refuse("a single site has a speed of 1, and a variance of 0".to_owned());
+            }
+            let most = most_variance(sites);
+            if variance > most {
+                return refuse(format!(
+                    "the speeds of {sites} sites, with a mean of 1, can hardly vary by more than {most} \
+                     without one below {SLOWEST}"
+                ));
+            }
+        }
+        let capacity_conserving = params.flag("capacity_conserving");
+        Ok(Speeds { variance, weights, capacity_conserving })
+    }
+
+    /// A set of speeds, one for each site: what its own is to be multiplied with.
+    pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
+        let sites = self.weights.len();
+        if sites == 1 {
+            return vec![1.0];
+        }
+        let deviation = self.variance.sqrt();
+        // More than one set in a hundred is good: that is what `most_variance` is for.
+        let mut speeds = loop {
+            let set = standardised(sites, stream);
+            let speeds: Vec<f64> = set.iter().map(|z| 1.0 + z * deviation).collect();
+            if speeds.iter().all(|&speed| speed > SLOWEST) {
+                break speeds;
+            }
+        };
+        if self.capacity_conserving {
+            let capacity: f64 = self.weights.iter().sum();
+            let drawn: f64 = speeds.iter().zip(&self.weights).map(|(v, w)| v * w).sum();
+            speeds.iter_mut().for_each(|speed| *speed *= capacity / drawn);
+        }
+        speeds
+    }
+}
+
+/// Normal variates with a mean of 0 and a variance (with n − 1) of 1; there are at least two.
+fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
+    loop {
+        let drawn: Vec<f64> = (0..count).map(|_| standard_normal(stream)).collect();
+        let mean = drawn.iter().sum::<f64>() / count as f64;
+        let squares: f64 = drawn.iter().map(|z| (z - mean) * (z - mean)).sum();
+        let deviation = (squares / (count - 1) as f64).sqrt();
+        if deviation > 0.0 {
+            return drawn.iter().map(|z| (z - mean) / deviation).collect();
+        }
+    }
+}
+
+/// The largest variance, in thousandths, at which one set in fifty of so many speeds has none that is
+/// too low. It is tried on sets that depend on nothing else, so that a study is right or wrong whatever
+/// its seed.
+fn most_variance(sites: usize) -> f64 {
+    let mut stream = Stream::new(0, 0, "speeds.most_variance");
+    let mut most: Vec<f64> = (0..TRIED)
+        .map(|_| {
+            let set = standardised(sites, &mut stream);
+            let lowest = set.iter().copied().fold(f64::INFINITY, f64::min);
+            let deviation = (SLOWEST - 1.0) / lowest;
+            deviation * deviation
+        })
+        .collect();
+    most.sort_unstable_by(f64::total_cmp);
+    libm::floor(most[TRIED - GOOD] * 1000.0) / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::resolve;
+
+    fn speeds(variance: f64, weights: &[f64], conserving: bool) -> Result<Speeds, Problem> {
+        let given = format!("variance = {variance:?}\ncapacity_conserving = {conserving}");
+        let params: Vec<&Param> = PARAMS.iter().collect();
+        let params = resolve("machine.speeds", &params, &given.parse().unwrap(), &[])?;
+        Speeds::read(&params, weights.to_vec())
+    }
+
+    /// The five sites of the paper.
+    const WEIGHTS: [f64; 5] = [8.0, 128.0, 128.0, 128.0, 50.0];
+
+    fn sets(variance: f64, conserving: bool, count: u64) -> Vec<Vec<f64>> {
+        let speeds = speeds(variance, &WEIGHTS, conserving).unwrap();
+        (0..count).map(|i| speeds.draw(&mut Stream::new(1, i, "speeds"))).collect()
+    }
+
+    #[test]
+    fn mean_and_variance_are_exact() {
+        for variance in [0.0, 0.05, 0.1, 0.15, 0.2, 0.4] {
+            for set in sets(variance, false, 200) {
+                let mean = set.iter().sum::<f64>() / 5.0;
+                let squares: f64 = set.iter().map(|v| (v - mean) * (v - mean)).sum();
+                assert!((mean - 1.0).abs() < 1e-12);
+                assert!((squares / 4.0 - variance).abs() < 1e-12, "{set:?}");
+                assert!(set.iter().all(|&v| v > 0.1), "{set:?}");
+            }
+        }
+        assert_eq!(sets(0.0, false, 1), [[1.0; 5]]);
+        assert_eq!(sets(0.0, true, 1), [[1.0; 5]]);
+    }
+
+    #[test]
+    fn capacity_is_conserved_where_that_is_asked_for() {
+        for set in sets(0.2, true, 200) {
+            let capacity: f64 = set.iter().zip(WEIGHTS).map(|(v, w)| v * w).sum();
+            assert!((capacity - 442.0).abs() < 1e-9);
+        }
+    }
+
+    /// The mean ratio of the fastest to the slowest site, as 400,000 sets of another program gave it;
+    /// the paper reports 1.8, 2.3, 3 and 4.2 over ten sets.
+    #[test]
+    fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
+        for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {
+            let ratios = sets(variance, false, 20_000).into_iter().map(|set| {
+                let fastest = set.iter().copied().fold(0.0, f64::max);
+                fastest / set.iter().copied().fold(f64::INFINITY, f64::min)
+            });
+            let mean = ratios.sum::<f64>() / 20_000.0;
+            assert!((mean - expected).abs() < 0.02, "{variance}: {mean}");
+        }
+    }
+
+    #[test]
+    fn the_same_luck_gives_the_same_order_at_any_variance() {
+        let order = |set: &Vec<f64>| {
+            let mut order: Vec<usize> = (0..5).collect();
+            order.sort_by(|&a, &b| set[a].total_cmp(&set[b]));
+            order
+        };
+        for (low, high) in sets(0.05, false, 50).iter().zip(&sets(0.2, false, 50)) {
+            assert_eq!(order(low), order(high));
+        }
+    }
+
+    #[test]
+    fn a_variance_that_would_need_negative_speeds_is_refused() {
+        let sentence = |variance, weights: &[f64]| speeds(variance, weights, false).unwrap_err();
+        let five = sentence(3.0, &WEIGHTS);
+        assert_eq!(five.path, "machine.speeds.variance");
+        let beginning = "`machine.speeds.variance` is 3, but the speeds of 5 sites, with a mean of 1, \
+                         can hardly vary by more than ";
+        assert!(five.message.starts_with(beginning), "{}", five.message);
+        // Two sites are always as far apart as the variance says: at most 2 × 0.9².
+        assert!(speeds(1.61, &WEIGHTS[..2], false).is_ok());
+        assert!(sentence(1.63, &WEIGHTS[..2]).message.contains("than 1.62 without one below 0.1"));
+        assert_eq!(
+            sentence(0.1, &WEIGHTS[..1]).message,
+            "`machine.speeds.variance` is 0.1, but a single site has a speed of 1, and a variance of 0"
+        );
+        assert_eq!(
+            sentence(-0.1, &WEIGHTS).message,
+            "`machine.speeds.variance` is -0.1, but must be a number from 0 to 1e15"
+        );
+        // At the limit sets are still found, for few sites and for many.
+        for sites in [2, 3, 5, 40] {
+            let most = most_variance(sites);
+            let weights = vec![1.0; sites];
+            let set = speeds(most, &weights, false).unwrap().draw(&mut Stream::new(1, 0, "speeds"));
+            assert!(set.iter().all(|&v| v > 0.1), "{most} for {sites} sites");
+        }
+    }
+}
