@@ -243,6 +243,68 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
 }
 
 #[test]
+fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let good = "submit,runtime,block\n0,10,4x2\n1,10,4x3\n";
+    write("good.csv", good);
+    write("wide.csv", &format!("{good}2,10,5x1\n"));
+    let study = LOG.replace("name = 'swf'\npath = 'good.swf'", "name = 'table'\npath = 'good.csv'");
+    write("table.toml", &study);
+    for allocator in ["first_fit", "boundary_search", "adaptive_scan", "busy_list", "buddy_2d"] {
+        let means = |table: &str| -> serde_json::Value {
+            let arguments = format!(
+                "table.toml --json --set allocator={allocator} --set workload.path={table}"
+            );
+            let said = run(folder.path(), &arguments);
+            assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
+            serde_json::from_str(said.out.trim()).unwrap()
+        };
+        let (good, wide) = (means("good.csv"), means("wide.csv"));
+        assert_eq!(wide["metrics"]["refused"]["mean"], 1.0, "{allocator}");
+        for same in ["wait", "finished"] {
+            assert_eq!(wide["metrics"][same], good["metrics"][same], "{allocator}");
+        }
+    }
+}
+
+#[test]
+fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
+    let folder = folder();
+    let study = DRAWN.replace("[4, 4]", "[4, 4, 4]");
+    fs::write(folder.path().join("deep.toml"), study).unwrap();
+    for allocator in ["buddy_2d", "adaptive_scan", "quick_allocation"] {
+        let said = run(folder.path(), &format!("deep.toml --set allocator={allocator}"));
+        let beginning = format!(
+            "--set allocator={allocator}: the allocator `{allocator}` serves mesh of 2 dimensions, but \
+             the machine is a 4 × 4 × 4 mesh (which first_fit, "
+        );
+        assert!(sentence(&said).starts_with(&beginning), "{said:?}");
+        assert!(!sentence(&said).contains("quick_allocation,"), "it would not serve either");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    }
+    for (setting, what) in [
+        (
+            "{name=\"weighted_boundary_search\",alpha=0}",
+            "`allocator.alpha` is 0, but must be a number above 0",
+        ),
+        ("{name=\"wbsm\",alpha=-5}", "`allocator.alpha` is -5, but must be a number above 0"),
+        (
+            "{name=\"bsm\",rotation=\"sometimes\"}",
+            "`allocator.rotation` is \"sometimes\", but must be known: never, if_needed, best",
+        ),
+        (
+            "{name=\"tdb\",form=\"tree\"}",
+            "`allocator.form` is \"tree\", but must be known: bitmap, lists",
+        ),
+    ] {
+        let said = run(folder.path(), &format!("drawn.toml --set allocator={setting}"));
+        assert!(sentence(&said).contains(what), "{said:?}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    }
+}
+
+#[test]
 fn more_load_than_the_machine_can_carry_runs() {
     let folder = folder();
     let said = run(folder.path(), "drawn.toml --set workload.load=5");

@@ -167,12 +167,58 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
+/// When each job of a queue starts, first come, first served, on a machine as drawn whose blocks end
+/// one by one.
+fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
+    let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
+    let mut allocator = built(named, drawn.site.topology());
+    let mut site = Site::new(drawn.site.topology().clone(), 1.0);
+    let mut running: Vec<(f64, Placement)> = Vec::new();
+    for (placement, at) in &drawn.held {
+        site.claim(placement).unwrap();
+        allocator.claimed(placement, &site, *at);
+        let mark = drawn.marks[placement.blocks[0].base as usize].to_string();
+        running.push((number(&case["ends"][&mark]), placement.clone()));
+    }
+    let (mut now, mut starts) = (drawn.now.units(), Vec::new());
+    let mut rng = Stream::new(1, 0, "corpus");
+    for job in case["queue"].as_array().unwrap() {
+        let job: Vec<f64> = job.as_array().unwrap().iter().map(number).collect();
+        let request = Request::block(&[job[0] as u32, job[1] as u32]);
+        let placed = loop {
+            if let Some(placed) = allocator.choose(&request, &site, Time::new(now), &mut rng) {
+                break placed;
+            }
+            now = running.iter().map(|(end, _)| *end).fold(f64::INFINITY, f64::min);
+            for (_, ended) in running.extract_if(.., |(end, _)| *end <= now) {
+                site.release(&ended);
+                allocator.released(&ended, &site);
+            }
+        };
+        site.claim(&placed).unwrap();
+        allocator.claimed(&placed, &site, Time::new(now));
+        running.push((now + job[2], placed));
+        starts.push(now);
+    }
+    starts
+}
+
 #[test]
 fn schedules() {
     let mut checked: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut on_a_mesh = 0;
     for case in cases(include_str!("../../../tests/corpus/schedules.toml")) {
         let name = case["name"].as_str().unwrap();
         let number = |v: &Value| v.as_integer().unwrap() as f64;
+        if case.contains_key("machine") {
+            for (allocator, expected) in case["starts"].as_table().unwrap() {
+                let expected: Vec<f64> = expected.as_array().unwrap().iter().map(number).collect();
+                let found = starts_as_blocks_end(&case, &drawn(&case), allocator);
+                assert_eq!(found, expected, "{name}: {allocator}");
+                on_a_mesh += 1;
+            }
+            continue;
+        }
         let jobs: Vec<Job> = case["jobs"]
             .as_array()
             .unwrap()
@@ -202,5 +248,6 @@ fn schedules() {
             *checked.entry(scheduler).or_default() += 1;
         }
     }
+    assert!(on_a_mesh >= 5, "{on_a_mesh}");
     assert!(checked.values().sum::<u32>() >= 29, "{checked:?}");
 }
