@@ -33,7 +33,7 @@ fn sample(kind: &Kind) -> Value {
         Kind::Number(_) => Value::Float(1.0),
         Kind::Integer(least, _) => Value::Integer(i64::try_from((*least).max(4)).unwrap()),
         Kind::Flag => Value::Boolean(false),
-        Kind::Choice(words) => words[0].into(),
+        Kind::Choice(words) | Kind::Or(words, _) => words[0].into(),
         Kind::Text => "jobs.csv".into(),
         Kind::Integers(..) => Value::Array(vec![Value::Integer(4), Value::Integer(4)]),
         Kind::Numbers(_) => Value::Array(vec![Value::Float(1.0)]),
@@ -72,7 +72,11 @@ fn base() -> Table {
 }
 
 fn is_numeric(kind: &Kind) -> bool {
-    matches!(kind, Kind::Number(_) | Kind::Integer(..) | Kind::Numbers(_) | Kind::Integers(..))
+    match kind {
+        Kind::Number(_) | Kind::Integer(..) | Kind::Numbers(_) | Kind::Integers(..) => true,
+        Kind::Or(_, kind) => is_numeric(kind),
+        _ => false,
+    }
 }
 
 /// Every numeric parameter: its path, its kind and a scenario that has its entry.

@@ -381,6 +381,7 @@ mod tests {
             placement,
             start: Time::new(times.1),
             expected_end: Time::new(times.1),
+            stretch: 1.0,
             rate: 1.0,
         }
     }

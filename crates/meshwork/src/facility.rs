@@ -94,6 +94,19 @@ impl Facility {
         self.sites[site].claim(placement, now)
     }
 
+    /// Takes those nodes of a placement that are free.
+    ///
+    /// # Errors
+    /// If the allocator's site and the set disagree, which is a bug.
+    pub(crate) fn take_what_is_free_of(
+        &mut self,
+        site: usize,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), String> {
+        self.sites[site].take_what_is_free_of(placement, now)
+    }
+
     /// Gives nodes back and tells the allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
@@ -158,9 +171,7 @@ impl SiteAhead {
     /// # Errors
     /// If the allocator's site and the set disagree, which is a bug.
     pub fn take_what_is_free_of(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
-        let site = self.managed.site();
-        let part = placement.part_in(site.free(), site.grid());
-        if part.is_empty() { Ok(()) } else { self.managed.claim(&part, now) }
+        self.managed.take_what_is_free_of(placement, now)
     }
 
     /// Where the job would go.

@@ -103,6 +103,20 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
+    /// The least power of two that holds as many processors, as an exponent: the dimension of the
+    /// subcube that the request needs. Jobs of one class are of like size on any machine.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// assert_eq!(Request::Subcube(3).size_class(), 3);
+    /// assert_eq!(Request::Nodes(9).size_class(), 4);
+    /// assert_eq!(Request::block(&[1, 1]).size_class(), 0);
+    /// ```
+    #[must_use]
+    pub fn size_class(&self) -> u32 {
+        u64::BITS - self.nodes().saturating_sub(1).leading_zeros()
+    }
+
     /// How many processors are asked for.
     ///
     /// ```

@@ -51,6 +51,12 @@ impl ManagedSite {
         &self.site
     }
 
+    /// The form in which its allocator wants a request.
+    #[must_use]
+    pub fn asks(&self) -> Asks {
+        self.asks
+    }
+
     /// When its allocator finds room.
     #[must_use]
     pub fn finds(&self) -> Finds {
@@ -93,6 +99,7 @@ impl ManagedSite {
     }
 
     /// The request in the form that the allocator asks for; `None` if the site could never hold it.
+    #[inline]
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
@@ -108,6 +115,7 @@ impl ManagedSite {
     }
 
     /// What a sizing is told of a request in the allocator's form.
+    #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
     }
@@ -125,6 +133,15 @@ impl ManagedSite {
         self.site.claim(placement)?;
         self.allocator.claimed(placement, &self.site, now);
         Ok(())
+    }
+
+    pub(crate) fn take_what_is_free_of(
+        &mut self,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), String> {
+        let part = placement.part_in(self.site.free(), self.site.grid());
+        if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }
 
     pub(crate) fn release(&mut self, placement: &Placement) {
@@ -167,6 +184,7 @@ pub(crate) struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    #[inline]
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
         self.sizing.sizes(&managed.demand(&request, self.crowd))

@@ -95,6 +95,8 @@ pub enum Kind {
     Flag,
     /// One of a few words.
     Choice(&'static [&'static str]),
+    /// One of a few words, or else a value of this kind.
+    Or(&'static [&'static str], &'static Kind),
     /// Any text, such as a path.
     Text,
     /// A list of whole numbers, each from one bound to the other; a single one is a list of one.
@@ -157,6 +159,7 @@ impl fmt::Display for Kind {
             Kind::Integer(least, most) => write!(f, "a whole number from {least} to {most}"),
             Kind::Flag => f.write_str("true or false"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Or(words, kind) => write!(f, "{}, or {kind}", words.join(", ")),
             Kind::Text => f.write_str("a text in quotes"),
             Kind::Integers(least, most) => {
                 write!(f, "a list of whole numbers from {least} to {most}")
@@ -347,6 +350,11 @@ impl Kind {
                     format!("`{path}` is {given}, but must be {}", suggestion(word, words, words)),
                 )),
                 None => Err(refuse()),
+            },
+            Kind::Or(words, kind) => match given.as_str() {
+                Some(word) if words.contains(&word) => Ok(given.clone()),
+                Some(_) => Err(refuse()),
+                None => kind.read(path, given).map_err(|_| refuse()),
             },
             Kind::Text => {
                 given.as_str().map(|text| Value::String(text.to_owned())).ok_or_else(refuse)

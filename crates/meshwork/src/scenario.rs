@@ -21,7 +21,7 @@ use crate::select::{self, SELECTORS};
 use crate::shape::ShapeRule;
 use crate::sizing::{self, SIZINGS};
 use crate::speeds::Speeds;
-use crate::topology::Topology;
+use crate::topology::{Topology, Wiring};
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
 
 pub use sites::{SITE_FAMILY, SITES, TOPOLOGIES, TopologyEntry};
@@ -279,7 +279,8 @@ impl Scenario {
         let network = self.params.component("network", &network::FAMILY);
         Ok(Setup {
             facility: self.facility(replication).map_err(bug)?,
-            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler).map_err(bug)?,
+            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler, &self.topologies())
+                .map_err(bug)?,
             network: (entry(NETWORKS, network.name()).build)(&network).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
             time: self.params.nested("measure").get_number("time"),
@@ -352,6 +353,25 @@ impl Scenario {
         ))
     }
 
+    fn check_scheduler(&self) -> Result<(), Problem> {
+        let params = self.params.component("scheduler", &sched::FAMILY);
+        let scheduler = entry(SCHEDULERS, params.name());
+        let topologies = self.topologies();
+        let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
+        if let Some(topology) = unserved {
+            let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` serves {}, but the machine is a {topology}",
+                    scheduler.about.name,
+                    wirings.join(", ")
+                ),
+            ));
+        }
+        (scheduler.build)(&params, &topologies).map(drop)
+    }
+
     /// What can be wrong between parts that are right by themselves.
     fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
@@ -394,6 +414,7 @@ impl Scenario {
             ));
         }
         self.facility(0)?;
+        self.check_scheduler()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
         match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {

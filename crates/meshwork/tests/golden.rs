@@ -8,7 +8,9 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{SITES, every_selector, machines, random_jobs, run, scenario};
+use common::{
+    SITES, every_selector, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
+};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;
@@ -18,7 +20,7 @@ fn transcripts_are_those_of_this_model_version() {
     let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
     for (machine, topology) in machines() {
         for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
-            for scheduler in SCHEDULERS {
+            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
                     allocator.about.name, scheduler.about.name
@@ -32,7 +34,7 @@ fn transcripts_are_those_of_this_model_version() {
     }
     let jobs = random_jobs(&Topology::flat(14).unwrap(), 150, 15.0, 1);
     for (_, selector) in every_selector() {
-        for scheduler in SCHEDULERS {
+        for scheduler in schedulers_for_all_wirings() {
             let scheduler = scheduler.about.name;
             let text = format!("{SITES}\n{selector}\nscheduler = '{scheduler}'");
             let (_, transcript) = run(&scenario(&text), jobs.clone());

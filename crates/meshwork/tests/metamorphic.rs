@@ -15,7 +15,7 @@ fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
         for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
-            for scheduler in SCHEDULERS {
+            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
                     allocator.about.name, scheduler.about.name
@@ -43,7 +43,9 @@ fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
         let jobs = random_jobs(&topology, 100, 3.0, 21);
         let once = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let twice = starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
-        assert!(once.iter().flatten().count() > 30);
+        let started = once.iter().flatten().count();
+        // Lazy as published leaves those waiting of whose size none runs when arrivals end.
+        assert!(started > if text.contains("'lazy'") { 15 } else { 30 }, "{started}: {text}");
         for (a, b) in once.iter().zip(&twice) {
             assert_eq!(a.map(|a| (2.0 * a).to_bits()), b.map(f64::to_bits), "{text}");
         }

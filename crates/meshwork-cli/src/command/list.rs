@@ -207,7 +207,15 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                 ),
             ]
         }
-        "scheduler" => vec![("plans with estimates", json!(named(SCHEDULERS, name).plans))],
+        "scheduler" => {
+            let entry = named(SCHEDULERS, name);
+            let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
+            vec![
+                ("serves", json!(serves)),
+                ("plans with estimates", json!(entry.plans)),
+                ("starts every job in the end", json!(entry.serves_all)),
+            ]
+        }
         "workload" => vec![("ends by itself", json!(named(WORKLOADS, name).ends))],
         "metric" => vec![("unit", json!(named(METRICS, name).unit))],
         _ => Vec::new(),

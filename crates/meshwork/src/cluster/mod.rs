@@ -1,10 +1,12 @@
 //! The machine and its queue while a run goes on: what a scheduler may see and do, and the only
 //! place that changes a machine.
 
+mod least_busy;
 mod outlook;
 mod profile;
 mod queue;
 mod reservation;
+mod starts;
 
 pub use outlook::Outlook;
 pub use queue::Ticket;
@@ -20,7 +22,7 @@ use crate::alloc::Finds;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::network::{Network, RunKey, Work};
+use crate::network::{Network, RunKey};
 use crate::nodeset::NodeSet;
 use crate::observe::{Event, JobId, Observer, Running, State};
 use crate::offer::Proposal;
@@ -122,6 +124,16 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |glance| self.may_start_beside(glance, guard))
     }
 
+    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
+    /// cannot start.
+    #[must_use]
+    pub fn next_hopeful(&self, ticket: Ticket) -> Option<Ticket> {
+        if self.most_free == 0 {
+            return None;
+        }
+        self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
+    }
+
     /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
     /// its quickest quick enough.
     fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
@@ -170,74 +182,6 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
-    }
-
-    /// Starts a waiting job now, if selector, sizing and allocator find a place for it.
-    pub fn start(&mut self, ticket: Ticket) -> bool {
-        if self.queue.fewest(ticket) > self.most_free {
-            return false;
-        }
-        let around = self.queue.around(ticket, self.now);
-        let proposal = self.facility.propose(self.queue.job(ticket), self.now, &around);
-        proposal.is_some_and(|proposal| self.begin(ticket, proposal))
-    }
-
-    /// Starts a waiting job now on the processors that were promised to it, if they are free.
-    pub fn start_at(&mut self, ticket: Ticket, promised: &Reservation) -> bool {
-        let (site, stretch) = (promised.site, promised.stretch);
-        let placement = match &promised.hold {
-            // In the size that was promised, though there may be room for a larger one now: what is
-            // planned for others counts on that.
-            Hold::Count(request) => self.facility.place(site, request, self.now),
-            Hold::Nodes(placement) => {
-                let site = self.site(site);
-                placement.is_within(site.free(), site.grid()).then(|| placement.clone())
-            }
-        };
-        placement.is_some_and(|placement| self.begin(ticket, Proposal { site, placement, stretch }))
-    }
-
-    /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
-    /// the promised start, or it leaves the promised processors alone.
-    pub fn start_beside(&mut self, ticket: Ticket, guard: &mut Guard) -> bool {
-        if !self.may_start_beside(self.queue.glance(ticket), guard) {
-            return false;
-        }
-        let job = self.queue.job(ticket);
-        let promised = &guard.reservation;
-        let around = self.queue.around(ticket, self.now);
-        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
-        let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
-        if in_time || proposal.site != promised.site {
-            return self.begin(ticket, proposal);
-        }
-        match &promised.hold {
-            Hold::Count(_) => {
-                let held = u64::from(proposal.placement.len());
-                if held > guard.spare {
-                    return false;
-                }
-                guard.spare -= held;
-                self.begin(ticket, proposal)
-            }
-            Hold::Nodes(kept) => {
-                let site = self.facility.sites()[promised.site].site();
-                let mut kept_nodes = NodeSet::empty(site.nodes());
-                kept.add_to(&mut kept_nodes, site.grid());
-                if proposal.placement.is_clear_of(&kept_nodes, site.grid()) {
-                    return self.begin(ticket, proposal);
-                }
-                // Asked again where the promised nodes are taken, the allocator may know another
-                // place.
-                let mut without = self.facility.fork_site(promised.site);
-                if let Err(message) = without.take_what_is_free_of(kept, self.now) {
-                    self.bug.get_or_insert(message);
-                    return false;
-                }
-                let other = without.propose(job, self.now);
-                other.is_some_and(|proposal| self.begin(ticket, proposal))
-            }
-        }
     }
 
     /// When and where a waiting job would start if all running jobs ended at their estimates and
@@ -393,46 +337,6 @@ impl<'a> Cluster<'a> {
         self.network.change(self.now, key, more, rate, site, &running.placement);
         self.observer.observe(self.now, &Event::Moved { running, from: &from });
         Ok(())
-    }
-
-    /// Claims the place, tells everyone, and lets the job run.
-    fn begin(&mut self, ticket: Ticket, proposal: Proposal) -> bool {
-        if self.bug.is_some() {
-            return false;
-        }
-        let Proposal { site, placement, stretch } = proposal;
-        if let Err(message) = self.facility.claim(site, &placement, self.now) {
-            self.bug = Some(message);
-            return false;
-        }
-        self.most_free = self.facility.most_free();
-        let job = self.queue.remove(ticket);
-        self.facility.crowd.waiting -= 1;
-        self.facility.crowd.running += 1;
-        let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
-        let expected_end = self.now + job.estimate * stretch;
-        let (asked, held) = (job.request.nodes(), placement.len());
-        let entry = self.running.vacant_entry();
-        let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
-        let running = entry.insert(Running {
-            id: ticket.id,
-            job,
-            site,
-            placement,
-            asked,
-            held,
-            rate: 1.0,
-            start: self.now,
-            expected_end,
-        });
-        let work = Work { left: work * stretch, rate: 1.0 };
-        self.network.start(self.now, key, work, site, &running.placement);
-        self.ends.insert((expected_end, key));
-        self.state.held += u64::from(held);
-        self.state.asked += asked;
-        self.state.surplus += u64::from(held).saturating_sub(asked);
-        self.observer.observe(self.now, &Event::Started(running));
-        true
     }
 
     pub(crate) fn next_finish(&mut self) -> Option<Time> {

@@ -163,7 +163,8 @@ static UTILIZATION_ASKED: MetricEntry = MetricEntry {
     about: About {
         name: "utilization_asked",
         aliases: &[],
-        summary: "share of all processors that jobs had asked for and ran on, mean over time",
+        summary: "processors that the running jobs had asked for, as a share of all: more than 1 where \
+                  jobs run on fewer, mean over time",
         source: "time average of requested processors: differs under rounding and folding",
         params: &[],
     },

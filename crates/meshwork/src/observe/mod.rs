@@ -54,6 +54,9 @@ pub struct Running {
     pub asked: u64,
     /// How many it holds.
     pub held: u32,
+    /// How many times longer than it asked for it was to run when it started: its size and the speed
+    /// of its site count.
+    pub stretch: f64,
     /// How fast it works: 1, unless it has been resized.
     pub rate: f64,
     /// When it started.

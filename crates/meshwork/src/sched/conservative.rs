@@ -3,6 +3,7 @@
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Outlook, Reservation, Ticket};
 use crate::registry::About;
+use crate::topology::Wiring;
 
 /// The entry of `conservative`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
@@ -14,8 +15,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                  estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
         params: &[],
     },
+    serves: &Wiring::ALL,
     plans: true,
-    build: |_| Ok(Box::new(Conservative::default())),
+    serves_all: true,
+    build: |_, _| Ok(Box::new(Conservative::default())),
 };
 
 /// Conservative backfilling over any allocator.

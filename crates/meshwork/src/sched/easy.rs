@@ -3,6 +3,7 @@
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Guard, Hold, Reservation, Ticket};
 use crate::registry::About;
+use crate::topology::Wiring;
 
 /// The entry of `easy`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
@@ -15,8 +16,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                  12(6), 2001",
         params: &[],
     },
+    serves: &Wiring::ALL,
     plans: true,
-    build: |_| Ok(Box::new(Easy::default())),
+    serves_all: true,
+    build: |_, _| Ok(Box::new(Easy::default())),
 };
 
 /// EASY backfilling over any allocator.

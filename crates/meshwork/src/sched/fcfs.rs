@@ -3,6 +3,7 @@
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::Cluster;
 use crate::registry::About;
+use crate::topology::Wiring;
 
 /// The entry of `fcfs`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
@@ -13,8 +14,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         source: "the discipline of Chang & Mohapatra and of Zhu & Lin",
         params: &[],
     },
+    serves: &Wiring::ALL,
     plans: false,
-    build: |_| Ok(Box::new(Fcfs)),
+    serves_all: true,
+    build: |_, _| Ok(Box::new(Fcfs)),
 };
 
 struct Fcfs;

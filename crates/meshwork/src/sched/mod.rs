@@ -3,10 +3,17 @@
 pub mod conservative;
 pub mod easy;
 pub mod fcfs;
+pub mod lazy;
+mod queues;
+pub mod reservation;
+pub mod scan;
 pub mod sjf;
+pub mod static_partitioning;
+pub mod window;
 
 use crate::cluster::Cluster;
 use crate::registry::{About, Default, Family, Kind, Named, Param, Params, Problem, abouts};
+use crate::topology::{Topology, Wiring};
 
 /// Decides which waiting jobs start, and when.
 pub trait Scheduler {
@@ -18,10 +25,15 @@ pub trait Scheduler {
 pub struct SchedulerEntry {
     /// What it says of itself.
     pub about: About,
+    /// The wirings it works on.
+    pub serves: &'static [Wiring],
     /// Whether it plans with estimates, and so keeps promises.
     pub plans: bool,
-    /// The policy.
-    pub build: fn(&Params) -> Result<Box<dyn Scheduler>, Problem>,
+    /// Whether every job starts in the end, if arrivals end: else, with some parameters, it may turn
+    /// jobs away or leave them waiting beside an idle machine.
+    pub serves_all: bool,
+    /// The policy, for a machine of these sites.
+    pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
 
 impl Named for SchedulerEntry {
@@ -31,8 +43,17 @@ impl Named for SchedulerEntry {
 }
 
 /// Every scheduler.
-pub static SCHEDULERS: &[&SchedulerEntry] =
-    &[&fcfs::ENTRY, &sjf::ENTRY, &easy::ENTRY, &conservative::ENTRY];
+pub static SCHEDULERS: &[&SchedulerEntry] = &[
+    &fcfs::ENTRY,
+    &sjf::ENTRY,
+    &easy::ENTRY,
+    &conservative::ENTRY,
+    &window::ENTRY,
+    &reservation::ENTRY,
+    &scan::ENTRY,
+    &static_partitioning::ENTRY,
+    &lazy::ENTRY,
+];
 
 /// Schedulers, as a family of names. Whether jobs are ended at their estimates is decided with the
 /// scheduler, for it is what gives an estimate its meaning.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Ticket};
 use crate::registry::About;
+use crate::topology::Wiring;
 
 /// The entry of `sjf`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry {
@@ -17,8 +18,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                  connected multicomputers using smallest job first scheduling strategy",
         params: &[],
     },
+    serves: &Wiring::ALL,
     plans: false,
-    build: |_| Ok(Box::new(Sjf::default())),
+    serves_all: true,
+    build: |_, _| Ok(Box::new(Sjf::default())),
 };
 
 /// Smallest job first, by processors asked for; not to be confused with shortest job first, which

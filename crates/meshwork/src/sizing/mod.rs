@@ -1,6 +1,11 @@
 //! Sizing: with how many processors a job may be started when it cannot have what it asked for.
 
+pub mod average_limit;
 pub mod exact;
+pub mod folding;
+pub mod greedy_limit;
+pub mod limit;
+pub mod rsr;
 
 use smallvec::SmallVec;
 
@@ -46,7 +51,7 @@ pub trait Sizing {
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 
     /// The fewest processors with which a job of this request could ever be started, however many
-    /// other jobs there are then: a bound that spares hopeless questions, **O(1)**.
+    /// other jobs there are then: a bound that spares hopeless questions. Asked once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// A job has joined the queue.
@@ -71,7 +76,8 @@ impl Named for SizingEntry {
 }
 
 /// Every sizing.
-pub static SIZINGS: &[&SizingEntry] = &[&exact::ENTRY];
+pub static SIZINGS: &[&SizingEntry] =
+    &[&exact::ENTRY, &rsr::ENTRY, &limit::ENTRY, &greedy_limit::ENTRY, &average_limit::ENTRY];
 
 /// Sizings, as a family of names.
 pub static FAMILY: Family =

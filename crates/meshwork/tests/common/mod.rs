@@ -8,7 +8,8 @@ use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
-use meshwork::topology::Topology;
+use meshwork::sched::{SCHEDULERS, SchedulerEntry};
+use meshwork::topology::{Topology, Wiring};
 use meshwork::workload::{Submission, Submissions};
 
 /// A job that arrives, asks and runs like this; its estimate is its run time.
@@ -113,6 +114,12 @@ pub(crate) const SITES: &str = "machine = { sites = [
     { topology = 'torus', dims = [5], allocator = 'frame_sliding', speed = 0.75 },
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
+
+/// Every scheduler that works on machines of every wiring.
+pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
+    let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
+    SCHEDULERS.iter().copied().filter(everywhere)
+}
 
 /// Every selector with every choice of its parameters, as TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {

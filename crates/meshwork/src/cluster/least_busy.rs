@@ -1,0 +1,222 @@
+//! The processors of a job's form on which fewest others run: what a reservation keeps.
+
+use super::Cluster;
+use super::queue::Ticket;
+use super::reservation::{Hold, Reservation};
+use crate::alloc::Asks;
+use crate::alloc::orientation::{Rotation, orientations};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement};
+use crate::topology::{Grid, Node};
+
+/// How busy some processors are: how many of them are held, and until when by the estimates of those
+/// who hold them. What is kept for others counts as more busy than anything.
+type Busy = (u64, Time);
+
+/// What a node counts that is kept for another job.
+const KEPT: u64 = 1 << 32;
+
+impl Cluster<'_> {
+    /// The processors on which a waiting job could start if nobody else ran, clear of those that are
+    /// kept for others, of which fewest are held now; among those the ones that are expected to be
+    /// free soonest, then the first in order of orientation and of base.
+    ///
+    /// A block is looked for at every base and, in up to three dimensions, in every orientation; a
+    /// subcube or a square where its base is a multiple of its size, where any allocator may find it.
+    ///
+    /// # Complexity
+    /// **O(N log N)** for each orientation on a site of *N* processors.
+    #[must_use]
+    pub fn least_busy(&self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Reservation> {
+        (0..self.facility.sites().len())
+            .filter_map(|site| self.least_busy_on(site, ticket, kept))
+            .min_by_key(|(busy, _)| *busy)
+            .map(|(_, reservation)| reservation)
+    }
+
+    fn least_busy_on(
+        &self,
+        site: usize,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+    ) -> Option<(Busy, Reservation)> {
+        let job = self.queue.job(ticket);
+        let size = self.facility.sizes(site, job, self.now).into_iter().next()?;
+        let grid = self.site(site).grid();
+        let busy = self.busy(site, kept);
+        let (found, placement) = match (&size.request, self.facility.sites()[site].asks()) {
+            (Request::Block(sides), Asks::Square) => aligned(grid, busy, sides),
+            (Request::Block(sides), _) => {
+                let turned =
+                    if grid.dimensions() <= 3 { Rotation::IfNeeded } else { Rotation::Never };
+                orientations(sides, turned)
+                    .filter_map(|sides| anywhere(grid, busy.clone(), &sides))
+                    .reduce(|best, other| if other.0 < best.0 { other } else { best })
+            }
+            (Request::Subcube(dimension), _) => {
+                let side = |d: usize| if d < *dimension as usize { 2 } else { 1 };
+                aligned(grid, busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
+            }
+            (Request::Nodes(count), _) => loose(grid, &busy, *count as usize),
+        }?;
+        let at = found.1.max(self.now);
+        let (span, stretch) = (job.estimate * size.stretch, size.stretch);
+        let hold = Hold::Nodes(placement);
+        Some((found, Reservation { at, span, stretch, site, hold }))
+    }
+
+    /// How busy each node of a site is.
+    fn busy(&self, site: usize, kept: &[(usize, &Placement)]) -> Vec<Busy> {
+        let grid = self.site(site).grid();
+        let mut busy = vec![(0, Time::ZERO); grid.nodes() as usize];
+        let mut add = |placement: &Placement, count: u64, until: Time| {
+            placement.for_each_run(grid, |start, run| {
+                for node in &mut busy[start as usize..(start + run) as usize] {
+                    *node = (node.0 + count, node.1.max(until));
+                }
+            });
+        };
+        for (_, running) in self.running().filter(|(_, running)| running.site == site) {
+            add(&running.placement, 1, running.expected_end.max(self.now));
+        }
+        for (_, placement) in kept.iter().filter(|(on, _)| *on == site) {
+            add(placement, KEPT, Time::ZERO);
+        }
+        busy
+    }
+}
+
+/// The least busy block of these sides with any base.
+fn anywhere(grid: &Grid, busy: Vec<Busy>, sides: &[u32]) -> Option<(Busy, Placement)> {
+    let bases = 0..grid.nodes();
+    least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
+}
+
+/// The least busy block of these sides whose base is a multiple of them in every dimension.
+fn aligned(grid: &Grid, busy: Vec<Busy>, sides: &[u32]) -> Option<(Busy, Placement)> {
+    let on_lattice = |base: &Node| {
+        let corner = grid.coordinates(*base);
+        corner.iter().zip(sides).all(|(at, side)| at % side == 0) && grid.holds(*base, sides)
+    };
+    least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
+}
+
+fn least_of(
+    grid: &Grid,
+    busy: Vec<Busy>,
+    sides: &[u32],
+    bases: impl Iterator<Item = Node>,
+) -> Option<(Busy, Placement)> {
+    let blocks = over_blocks(grid, busy, sides);
+    let base = bases.min_by_key(|&base| blocks[base as usize])?;
+    let found = blocks[base as usize];
+    let block = Block { base, sides: Dims::from_slice(sides) };
+    (found.0 < KEPT).then(|| (found, block.into()))
+}
+
+/// The least busy nodes, whichever they are.
+fn loose(grid: &Grid, busy: &[Busy], count: usize) -> Option<(Busy, Placement)> {
+    let mut nodes: Vec<Node> =
+        (0..grid.nodes()).filter(|&node| busy[node as usize].0 < KEPT).collect();
+    nodes.sort_by_key(|&node| busy[node as usize]); // stable: lower nodes first
+    nodes.truncate(count);
+    if nodes.len() < count {
+        return None;
+    }
+    nodes.sort_unstable();
+    let found = nodes.iter().map(|&node| busy[node as usize]).reduce(join)?;
+    let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
+    Some((found, Placement { blocks: nodes.iter().map(one).collect() }))
+}
+
+fn join(a: Busy, b: Busy) -> Busy {
+    (a.0 + b.0, a.1.max(b.1))
+}
+
+/// For each node, how busy the block of these sides is whose base it is; blocks reach around all
+/// edges, and the caller looks only at those that may.
+///
+/// One dimension after the other: a window of any length is made of windows whose lengths are powers
+/// of two, each of them two of the last.
+fn over_blocks(grid: &Grid, mut busy: Vec<Busy>, sides: &[u32]) -> Vec<Busy> {
+    for (d, &side) in sides.iter().enumerate() {
+        let (stride, length) = (grid.strides()[d] as usize, grid.sides()[d] as usize);
+        // The values of `left`, joined with those of `right` that lie so far along the dimension.
+        let joined = |left: Option<&[Busy]>, right: &[Busy], by: usize| -> Vec<Busy> {
+            let mut sums = Vec::with_capacity(right.len());
+            for lane in (0..right.len()).step_by(stride * length) {
+                for at in 0..length {
+                    let here = lane + at * stride;
+                    let there = lane + (at + by) % length * stride;
+                    for k in 0..stride {
+                        let other = right[there + k];
+                        sums.push(left.map_or(other, |left| join(left[here + k], other)));
+                    }
+                }
+            }
+            sums
+        };
+        let (mut done, mut sums) = (0, None);
+        let mut power = busy;
+        for bit in 0..u32::BITS - side.leading_zeros() {
+            if side >> bit & 1 == 1 {
+                sums = Some(joined(sums.as_deref(), &power, done));
+                done += 1 << bit;
+            }
+            if side >> bit > 1 {
+                power = joined(Some(&power), &power, 1 << bit);
+            }
+        }
+        busy = sums.unwrap_or(power);
+    }
+    busy
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against every node of every block.
+        #[test]
+        fn blocks_are_as_busy_as_their_nodes(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wanted in prop::collection::vec(1_u32..6, 3),
+            seed in prop::collection::vec((0_u64..3, 0_u32..20), 125),
+            wrapped: bool,
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let block: Dims = sides.iter().zip(&wanted).map(|(&a, &b)| a.min(b)).collect();
+            let node = |n: u32| (seed[n as usize].0, Time::new(f64::from(seed[n as usize].1)));
+            let busy: Vec<Busy> = (0..grid.nodes()).map(node).collect();
+            let all = over_blocks(&grid, busy.clone(), &block);
+            let of = |base: Node| {
+                let placed = Placement::from(Block { base, sides: block.clone() });
+                placed.nodes(&grid).into_iter().map(node).reduce(join).unwrap()
+            };
+            let bases: Vec<Node> = (0..grid.nodes()).filter(|&b| grid.holds(b, &block)).collect();
+            for &base in &bases {
+                prop_assert_eq!(all[base as usize], of(base));
+            }
+            let best = bases.into_iter().min_by_key(|&base| (of(base), base)).unwrap();
+            let (found, placement) = anywhere(&grid, busy, &block).unwrap();
+            prop_assert_eq!(found, of(best));
+            prop_assert_eq!(placement.blocks[0].base, best);
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_kept_are_taken_by_nobody_else() {
+        let grid = Grid::new(&[4], false).unwrap();
+        let busy = |counts: [u64; 4]| counts.map(|count| (count, Time::ZERO)).to_vec();
+        let base = |found: Option<(Busy, Placement)>| found.map(|(_, p)| p.blocks[0].base);
+        assert_eq!(base(anywhere(&grid, busy([0, KEPT, 1, 1]), &[2])), Some(2));
+        assert_eq!(base(anywhere(&grid, busy([0, KEPT, 1, 1]), &[3])), None);
+        assert_eq!(base(aligned(&grid, busy([1, 0, 0, 1]), &[2])), Some(0));
+        let (found, placed) = loose(&grid, &busy([1, KEPT, 0, 0]), 3).unwrap();
+        assert_eq!((found.0, placed.nodes(&grid)), (1, vec![0, 2, 3]));
+        assert_eq!(loose(&grid, &busy([1, KEPT, 0, 0]), 4), None);
+    }
+}

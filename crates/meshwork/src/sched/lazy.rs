@@ -1,0 +1,243 @@
+//! Lazy scheduling: a job rather waits for processors that a job of its size will give back than
+//! breaks up larger ones.
+
+use super::queues::Queues;
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Ticket};
+use crate::job::Time;
+use crate::machine::Placement;
+use crate::registry::{About, Default, Kind, Param, Params, Range};
+use crate::topology::Wiring;
+
+/// The entry of `lazy`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "lazy",
+        aliases: &[],
+        summary: "one queue for each size class; a job of a class starts on the processors that one of \
+                  its class gives back, and elsewhere only if more wait than run",
+        source: "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving hypercube \
+                 performance, section 3.2",
+        params: &[
+            Param {
+                name: "threshold",
+                kind: Kind::Or(&["dynamic", "none"], &Kind::Number(Range::NonNegative)),
+                default: Default::Is("\"dynamic\""),
+                help: "how long the oldest job may wait before no other starts: the square of the \
+                       mean delay so far times the rate of arrivals, for ever, or this long",
+            },
+            Param {
+                name: "retry",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                help: "whether, when a job has ended, every class of which more wait than run is tried \
+                       again: as published a job may wait beside an idle machine once arrivals end",
+            },
+            Param {
+                name: "release_order",
+                kind: Kind::Choice(&["literal", "corrected"]),
+                default: Default::Is("\"corrected\""),
+                help: "whether a job that has waited too long is tried before or after the ended job's \
+                       processors are given back: before, as printed, it cannot have them, and the \
+                       machine may stand still for ever",
+            },
+        ],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: false,
+    build: |params, _| Ok(Box::new(Lazy::new(params))),
+};
+
+/// Lazy scheduling over any allocator, by size classes.
+///
+/// Each class has a queue, and as many of its jobs as run may wait for their processors. One more, and
+/// the allocator is asked for the head of the queue. When a job ends, the head of its class takes its
+/// processors over; where they do not suit it (other sides, another fold) the allocator is asked.
+///
+/// So that no class is put off for ever, whenever a job ends and the oldest waiting job has waited
+/// longer than a threshold, nothing else starts until that job has.
+///
+/// # Complexity
+/// **O(1)** for each arrival and **O(classes)** for each end, and at most one question to the
+/// allocator for either; with `retry` up to one for each class and each start more.
+struct Lazy {
+    threshold: Threshold,
+    retry: bool,
+    literal: bool,
+    queues: Queues,
+    /// How many jobs of each class run: N_k of the paper.
+    running: Vec<usize>,
+    /// The class whose head has waited too long: nothing else starts until it has.
+    overdue: Option<usize>,
+    /// Over all jobs started so far.
+    delays: f64,
+    started: u64,
+    arrived: u64,
+    first_arrival: Time,
+}
+
+/// How long the oldest job may wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Threshold {
+    Dynamic,
+    Endless,
+    Fixed(f64),
+}
+
+impl Lazy {
+    fn new(params: &Params) -> Lazy {
+        let threshold = match (params.get_text("threshold"), params.get_number("threshold")) {
+            (_, Some(units)) => Threshold::Fixed(units),
+            (Some("none"), _) => Threshold::Endless,
+            _ => Threshold::Dynamic,
+        };
+        Lazy {
+            threshold,
+            retry: params.flag("retry"),
+            literal: params.text("release_order") == "literal",
+            queues: Queues::default(),
+            running: Vec::new(),
+            overdue: None,
+            delays: 0.0,
+            started: 0,
+            arrived: 0,
+            first_arrival: Time::ZERO,
+        }
+    }
+
+    /// How long the oldest job may wait now.
+    fn threshold(&self, now: Time) -> f64 {
+        match self.threshold {
+            Threshold::Fixed(units) => units,
+            Threshold::Endless => f64::INFINITY,
+            // As long as nobody has waited this is 0, also at the instant of the first arrival.
+            Threshold::Dynamic if self.delays == 0.0 => 0.0,
+            Threshold::Dynamic => {
+                let delay = self.delays / self.started as f64;
+                let rate = self.arrived as f64 / (now - self.first_arrival);
+                delay * delay * rate
+            }
+        }
+    }
+
+    /// A job has arrived.
+    fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
+        if self.arrived == 0 {
+            self.first_arrival = cluster.now();
+        }
+        self.arrived += 1;
+        let class = self.queues.push(ticket, cluster);
+        if class >= self.running.len() {
+            self.running.resize(class + 1, 0);
+        }
+        if self.overdue.is_none() && self.wants_more(class) {
+            self.try_head(cluster, class, &[]);
+        }
+    }
+
+    /// A job has ended: the one at this index of the departures of this instant.
+    fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
+        let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
+        if self.overdue.is_none() {
+            self.overdue = self.too_old(cluster);
+        }
+        self.running[class] -= 1;
+        let not_yet = |from: usize| -> Vec<(usize, Placement)> {
+            let later = cluster.departures()[from..].iter();
+            later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
+        };
+        match self.overdue {
+            None => {
+                let Some(head) = self.queues.head(class) else { return };
+                let later = not_yet(departure + 1);
+                let waited = cluster.now() - cluster.job(head).arrival;
+                if cluster.start_in_place_of(head, departure) {
+                    self.has_started(class, waited);
+                } else {
+                    self.try_head(cluster, class, &later);
+                }
+            }
+            Some(overdue) => {
+                // What later departures of this instant hold is theirs until it is their turn; as
+                // printed, so is what this one holds.
+                let kept = not_yet(if self.literal { departure } else { departure + 1 });
+                if self.try_head(cluster, overdue, &kept) {
+                    self.overdue = None;
+                }
+            }
+        }
+    }
+
+    /// The class of the oldest waiting job, if that has waited longer than it may.
+    fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
+        let oldest = cluster.job(cluster.head()?);
+        let waited = cluster.now() - oldest.arrival;
+        let is_too_old = waited > self.threshold(cluster.now());
+        is_too_old.then_some(oldest.request.size_class() as usize)
+    }
+
+    fn wants_more(&self, class: usize) -> bool {
+        self.queues.len(class) > self.running[class]
+    }
+
+    /// Asks the allocator for the head of a class, clear of processors not yet given back.
+    fn try_head(
+        &mut self,
+        cluster: &mut Cluster<'_>,
+        class: usize,
+        kept: &[(usize, Placement)],
+    ) -> bool {
+        let Some(head) = self.queues.head(class) else { return false };
+        let waited = cluster.now() - cluster.job(head).arrival;
+        let starts = if kept.is_empty() {
+            cluster.start(head)
+        } else {
+            let kept: Vec<(usize, &Placement)> = kept.iter().map(|(s, p)| (*s, p)).collect();
+            cluster.start_clear_of(head, &kept)
+        };
+        if starts {
+            self.has_started(class, waited);
+        }
+        starts
+    }
+
+    /// The head of a class has started after so long a wait.
+    fn has_started(&mut self, class: usize, waited: f64) {
+        self.queues.pop(class);
+        self.running[class] += 1;
+        self.started += 1;
+        self.delays += waited;
+    }
+
+    /// Tries every class of which more wait than run, the oldest head first, until none can start.
+    fn try_all(&mut self, cluster: &mut Cluster<'_>) {
+        loop {
+            let mut heads: Vec<(Ticket, usize)> = self
+                .queues
+                .classes()
+                .filter(|&class| self.wants_more(class))
+                .filter_map(|class| Some((self.queues.head(class)?, class)))
+                .collect();
+            heads.sort_unstable();
+            if !heads.iter().any(|&(_, class)| self.try_head(cluster, class, &[])) {
+                return;
+            }
+        }
+    }
+}
+
+impl Scheduler for Lazy {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let ended = cluster.departures().len();
+        for departure in 0..ended {
+            self.release(cluster, departure);
+        }
+        if self.retry && ended > 0 && self.overdue.is_none() {
+            self.try_all(cluster);
+        }
+        for ticket in cluster.arrivals().to_vec() {
+            self.request(cluster, ticket);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Reservation: jobs start out of turn, but not on processors that are kept for those they pass by.
+
+use std::collections::BTreeSet;
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Hold, Reservation, Ticket};
+use crate::machine::Placement;
+use crate::registry::{About, Default, Kind, Param};
+use crate::topology::Wiring;
+
+/// The entry of `reservation`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "reservation",
+        aliases: &[],
+        summary: "each job that fits starts, in order of arrival; for those that have been passed by, \
+                  the processors on which fewest others run are kept until they can start there",
+        source: "Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998",
+        params: &[
+            Param {
+                name: "reservations",
+                kind: Kind::Integer(0, u32::MAX as u64),
+                default: Default::Is("1"),
+                help: "for how many jobs processors are kept at once",
+            },
+            Param {
+                name: "bypass_limit",
+                kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
+                default: Default::Is("0"),
+                help: "how many later jobs may start before a job until processors are kept for it",
+            },
+        ],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    build: |params, _| {
+        Ok(Box::new(Reserving {
+            most: params.integer("reservations") as usize,
+            bypass_limit: params.get_integer("bypass_limit").unwrap_or(u64::MAX),
+            reserved: Vec::new(),
+            ahead: BTreeSet::new(),
+        }))
+    },
+};
+
+/// Out-of-order scheduling with reservations, over any allocator. No estimate is needed: those of
+/// running jobs only break ties.
+///
+/// In one pass, in order of arrival: a job starts on the processors kept for it, if all are free; or
+/// wherever the allocator finds room clear of what is kept for others; or else processors are
+/// [kept](Cluster::least_busy) for it, if it has been passed by often enough, every job before it has
+/// its own, and there are not too many reservations.
+///
+/// # Complexity
+/// A question to the allocator for each waiting job that might fit, two and a copy of the machine if
+/// it would go where others have reserved; **O(machine)** for each reservation.
+struct Reserving {
+    most: usize,
+    bypass_limit: u64,
+    /// In order of arrival.
+    reserved: Vec<(Ticket, Reservation)>,
+    /// Jobs that started before the head of the queue, which arrived before them.
+    ahead: BTreeSet<Ticket>,
+}
+
+impl Scheduler for Reserving {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let (mut next, mut place) = (cluster.head(), 0);
+        while let Some(ticket) = next {
+            // A job that has started names no place in the queue any more. Behind those who have
+            // reservations or may get one, only who may start now is of interest.
+            let following = if place < self.most {
+                cluster.after(ticket)
+            } else {
+                cluster.next_hopeful(ticket)
+            };
+            place += 1;
+            let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);
+            if self.starts(cluster, ticket, own) {
+                own.map(|own| self.reserved.remove(own));
+                self.ahead.insert(ticket);
+                if let Some(head) = cluster.head() {
+                    self.ahead = self.ahead.split_off(&head);
+                }
+            } else if own.is_none() && self.may_reserve(cluster, ticket) {
+                let kept = kept_for(&self.reserved, None);
+                if let Some(reservation) = cluster.least_busy(ticket, &kept) {
+                    self.reserved.push((ticket, reservation));
+                }
+            }
+            next = following;
+        }
+    }
+}
+
+impl Reserving {
+    fn starts(&self, cluster: &mut Cluster<'_>, ticket: Ticket, own: Option<usize>) -> bool {
+        if own.is_some_and(|own| cluster.start_at(ticket, &self.reserved[own].1)) {
+            return true;
+        }
+        let kept = kept_for(&self.reserved, Some(ticket));
+        cluster.start_clear_of(ticket, &kept)
+    }
+
+    /// Whether processors may be kept for a waiting job that has none yet.
+    fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
+        let held = self.reserved.len();
+        held < self.most
+            && cluster.waiting().nth(held) == Some(ticket)
+            && self.has_been_passed(ticket)
+    }
+
+    /// Whether enough later jobs have started before this one.
+    fn has_been_passed(&self, ticket: Ticket) -> bool {
+        let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
+        self.ahead.range(ticket..).take(limit).count() >= limit
+    }
+}
+
+/// The processors that are kept, but for those of one job.
+fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
+    let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
+    others
+        .filter_map(|(_, reservation)| match &reservation.hold {
+            Hold::Nodes(placement) => Some((reservation.site, placement)),
+            Hold::Count(_) => None,
+        })
+        .collect()
+}

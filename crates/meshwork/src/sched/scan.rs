@@ -1,0 +1,111 @@
+//! Scan: all jobs of one size, then all of the next.
+
+use super::queues::Queues;
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::Cluster;
+use crate::registry::{About, Default, Kind, Param};
+use crate::topology::Wiring;
+
+/// The entry of `scan`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "scan",
+        aliases: &[],
+        summary: "one queue for each size class, and each is served until it is empty before the next",
+        source: "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than processor \
+                 allocation for hypercube computers, TPDS 5(5), 1994; Mohapatra, Yu, Das & Kim, \
+                 section 2.3",
+        params: &[
+            Param {
+                name: "direction",
+                kind: Kind::Choice(&["up", "down"]),
+                default: Default::Is("\"up\""),
+                help: "whether the next larger or the next smaller jobs follow; after the last come \
+                       the first again",
+            },
+            Param {
+                name: "gated",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                help: "whether jobs that join the queue while it is being served wait for the next \
+                       round",
+            },
+        ],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    build: |params, _| {
+        Ok(Box::new(Scan {
+            down: params.text("direction") == "down",
+            gated: params.flag("gated"),
+            queues: Queues::default(),
+            current: 0,
+            admitted: 0,
+            idle: true,
+        }))
+    },
+};
+
+/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
+///
+/// It begins at the smallest class, and stays where it is while nothing waits. A head that cannot
+/// start blocks all classes.
+///
+/// # Complexity
+/// **O(1)** for each arrival and each start, and **O(classes)** to find the next queue.
+struct Scan {
+    down: bool,
+    gated: bool,
+    queues: Queues,
+    current: usize,
+    /// How many jobs of the current class may still start in this round.
+    admitted: usize,
+    /// Whether nothing waited after the last pass: the round of the current class begins anew.
+    idle: bool,
+}
+
+impl Scheduler for Scan {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        for &ticket in cluster.arrivals() {
+            self.queues.push(ticket, cluster);
+        }
+        if std::mem::take(&mut self.idle) {
+            self.reach(self.current);
+        }
+        loop {
+            let head = self.queues.head(self.current).filter(|_| self.admitted > 0);
+            match head {
+                Some(head) if cluster.start(head) => {
+                    self.queues.pop(self.current);
+                    self.admitted -= 1;
+                }
+                Some(_) => return,
+                None => {
+                    let Some(next) = self.next() else {
+                        self.idle = true;
+                        return;
+                    };
+                    self.reach(next);
+                }
+            }
+        }
+    }
+}
+
+impl Scan {
+    /// The next class of which jobs wait, the current one last of all.
+    fn next(&self) -> Option<usize> {
+        let classes = self.queues.classes().len();
+        let turn = |step| {
+            let step = if self.down { classes - step } else { step };
+            (self.current + step) % classes
+        };
+        (1..=classes).map(turn).find(|&class| self.queues.len(class) > 0)
+    }
+
+    fn reach(&mut self, class: usize) {
+        self.current = class;
+        self.admitted = if self.gated { self.queues.len(class) } else { usize::MAX };
+    }
+}

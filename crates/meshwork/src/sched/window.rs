@@ -1,0 +1,91 @@
+//! Out of order: the first few waiting jobs, each that fits.
+
+use std::collections::BTreeSet;
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Ticket};
+use crate::registry::{About, Default, Kind, Param};
+use crate::topology::Wiring;
+
+/// The entry of `window`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "window",
+        aliases: &["out_of_order"],
+        summary: "of the first few waiting jobs each that fits starts, in order of arrival",
+        source: "out-of-order scheduling, as Chang & Mohapatra name it in section 2.3",
+        params: &[
+            Param {
+                name: "width",
+                kind: Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)),
+                default: Default::Is("\"all\""),
+                help: "how many waiting jobs are looked at; 1 is first come, first served",
+            },
+            Param {
+                name: "skip_limit",
+                kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
+                default: Default::Is("\"none\""),
+                help: "how many later jobs may start before a job; then none may until it has",
+            },
+        ],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    build: |params, _| {
+        Ok(Box::new(Window {
+            width: params.get_integer("width").unwrap_or(u64::MAX),
+            skip_limit: params.get_integer("skip_limit").unwrap_or(u64::MAX),
+            ahead: BTreeSet::new(),
+        }))
+    },
+};
+
+/// Looks at the waiting jobs from the front, and after each start from the front again.
+///
+/// A job that has been passed by is at the front of those behind it, so the head of the queue is the
+/// one that has been passed by most often: only its count is ever at the limit first.
+///
+/// # Complexity
+/// Up to one question to the allocator for each job in the window and each start; jobs that need more
+/// processors than are free are passed over in chunks.
+struct Window {
+    width: u64,
+    skip_limit: u64,
+    /// Jobs that started before the head of the queue, which arrived before them.
+    ahead: BTreeSet<Ticket>,
+}
+
+impl Scheduler for Window {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        while self.start_one(cluster) {}
+    }
+}
+
+impl Window {
+    /// Starts the first job of the window that can start.
+    fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
+        let Some(head) = cluster.head() else { return false };
+        self.ahead = self.ahead.split_off(&head);
+        if cluster.start(head) {
+            return true;
+        }
+        if self.ahead.len() as u64 >= self.skip_limit {
+            return false;
+        }
+        let is_whole_queue = self.width >= cluster.waiting_jobs() as u64;
+        let (mut last, mut seen) = (head, 1);
+        while seen < self.width {
+            // Within a narrow window each job counts, hopeless or not.
+            let next =
+                if is_whole_queue { cluster.next_hopeful(last) } else { cluster.after(last) };
+            let Some(candidate) = next else { return false };
+            if cluster.start(candidate) {
+                self.ahead.insert(candidate);
+                return true;
+            }
+            (last, seen) = (candidate, seen + 1);
+        }
+        false
+    }
+}

@@ -1,0 +1,101 @@
+//! Average limit allocation: the limit is an equal share of the machine.
+
+use std::collections::VecDeque;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::folding::{Stretch, within};
+use super::{Demand, Size, Sizing, SizingEntry};
+use crate::job::Request;
+use crate::registry::{About, Default, Kind, Param};
+
+/// The entry of `average_limit`.
+pub static ENTRY: SizingEntry = SizingEntry {
+    about: About {
+        name: "average_limit",
+        aliases: &["average"],
+        summary: "every job that asks for more than an average is folded down to it",
+        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
+                 hypercubes, ICPP 1994",
+        params: &[
+            Param {
+                name: "average",
+                kind: Kind::Choice(&["all_jobs", "running_jobs", "requests"]),
+                default: Default::Is("\"all_jobs\""),
+                help: "of what: the site's processors over all jobs that run or wait, or over those \
+                       that run, rounded down to a power of two; or the dimension that the last 100 \
+                       jobs asked for",
+            },
+            Stretch::PARAM,
+        ],
+    },
+    build: |params, _| {
+        let average = match params.text("average") {
+            "running_jobs" => Average::RunningJobs,
+            "requests" => Average::Requests(VecDeque::new()),
+            _ => Average::AllJobs,
+        };
+        Ok(Box::new(AverageLimit { average, stretch: Stretch::read(params) }))
+    },
+};
+
+/// How many requests are remembered.
+const REMEMBERED: usize = 100;
+
+/// A limit that follows the load.
+#[derive(Clone)]
+struct AverageLimit {
+    average: Average,
+    stretch: Stretch,
+}
+
+#[derive(Clone)]
+enum Average {
+    AllJobs,
+    RunningJobs,
+    /// Size classes of the last jobs that arrived.
+    Requests(VecDeque<u32>),
+}
+
+impl AverageLimit {
+    /// The limit as a dimension.
+    fn limit(&self, demand: &Demand<'_>) -> u32 {
+        let crowd = demand.crowd;
+        // A job alone has no limit: a machine whose size is no power of two has more than its share.
+        let share = |jobs: u64| match jobs {
+            0 | 1 => u32::MAX,
+            _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),
+        };
+        match &self.average {
+            Average::AllJobs => share(crowd.running + crowd.waiting),
+            Average::RunningJobs => share(crowd.running),
+            Average::Requests(last) => {
+                let (sum, count) = (last.iter().sum::<u32>(), last.len() as u32);
+                (2 * sum + count).checked_div(2 * count).unwrap_or(u32::MAX)
+            }
+        }
+    }
+}
+
+impl Sizing for AverageLimit {
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+        smallvec![within(demand, self.limit(demand), self.stretch)]
+    }
+
+    fn fewest(&self, _demand: &Demand<'_>) -> u64 {
+        1
+    }
+
+    fn arrived(&mut self, request: &Request) {
+        if let Average::Requests(last) = &mut self.average {
+            last.push_back(request.size_class());
+            if last.len() > REMEMBERED {
+                last.pop_front();
+            }
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Sizing> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,157 @@
+//! Folding: how a job is made smaller, and how much longer it then runs.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Demand, Size};
+use crate::alloc::Asks;
+use crate::job::Request;
+use crate::registry::{Default, Kind, Param, Params};
+
+/// How many times longer a job runs on fewer processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// Twice as long for each time that its processors are halved, also where half of an odd side is
+    /// rounded up.
+    Folds,
+    /// By the ratio of the processors.
+    Ratio,
+}
+
+impl Stretch {
+    /// The parameter `stretch` of a sizing's entry.
+    pub const PARAM: Param = Param {
+        name: "stretch",
+        kind: Kind::Choice(&["folds", "ratio"]),
+        default: Default::Is("\"folds\""),
+        help: "how much longer a folded job runs: twice for each halving, also where half of an odd \
+               side is rounded up, or by the ratio of the processors",
+    };
+
+    /// Reads the parameter.
+    #[must_use]
+    pub fn read(params: &Params) -> Stretch {
+        if params.text("stretch") == "ratio" { Stretch::Ratio } else { Stretch::Folds }
+    }
+}
+
+/// A size folded once, by the rule of the allocator's family: a subcube of the next lower dimension;
+/// a square of half the side, which takes four times as long; a block with its longest side halved,
+/// the first of equal ones; half the processors. Halves are rounded up. `None` for one processor.
+///
+/// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
+///
+/// ```
+/// use meshwork::alloc::Asks;
+/// use meshwork::job::Request;
+/// use meshwork::sizing::Size;
+/// use meshwork::sizing::folding::{Stretch, folded};
+/// let size = Size { request: Request::block(&[5, 3]), stretch: 1.0 };
+/// let once = folded(&size, Asks::Block, Stretch::Folds).unwrap();
+/// assert_eq!(once, Size { request: Request::block(&[3, 3]), stretch: 2.0 });
+/// let twice = folded(&once, Asks::Block, Stretch::Folds).unwrap();
+/// assert_eq!(twice, Size { request: Request::block(&[2, 3]), stretch: 4.0 });
+/// ```
+#[must_use]
+pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
+    let before = size.request.nodes();
+    if before <= 1 {
+        return None;
+    }
+    let request = match &size.request {
+        Request::Nodes(count) => Request::Nodes(count.div_ceil(2)),
+        Request::Subcube(dimension) => Request::Subcube(dimension - 1),
+        Request::Block(sides) if asks == Asks::Square => {
+            Request::Block(sides.iter().map(|side| side / 2).collect())
+        }
+        Request::Block(sides) => {
+            let mut sides = sides.clone();
+            let longest = (0..sides.len()).rev().max_by_key(|&d| sides[d])?;
+            sides[longest] = sides[longest].div_ceil(2);
+            Request::Block(sides)
+        }
+    };
+    let slower = match stretch {
+        Stretch::Ratio => before as f64 / request.nodes() as f64,
+        Stretch::Folds if asks == Asks::Square => 4.0,
+        Stretch::Folds => 2.0,
+    };
+    Some(Size { request, stretch: size.stretch * slower })
+}
+
+/// What the allocator is asked for at first: all of it.
+pub(super) fn whole(demand: &Demand<'_>) -> Size {
+    Size { request: demand.request.clone(), stretch: 1.0 }
+}
+
+/// The whole size and each that at most so many folds make of it, largest first.
+pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
+    let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
+    while (sizes.len() as u64) <= most
+        && let Some(size) = sizes.last().and_then(|size| folded(size, demand.asks, stretch))
+    {
+        sizes.push(size);
+    }
+    sizes
+}
+
+/// The whole size, folded until it has no more than 2 to the power of `dimension` processors.
+pub(super) fn within(demand: &Demand<'_>, dimension: u32, stretch: Stretch) -> Size {
+    let mut size = whole(demand);
+    while size.request.size_class() > dimension
+        && let Some(smaller) = folded(&size, demand.asks, stretch)
+    {
+        size = smaller;
+    }
+    size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fold(request: Request, asks: Asks, stretch: Stretch) -> Option<(Request, f64)> {
+        let folded = folded(&Size { request, stretch: 1.0 }, asks, stretch)?;
+        Some((folded.request, folded.stretch))
+    }
+
+    #[test]
+    fn each_family_folds_by_its_rule() {
+        for (request, asks, folds, ratio, to) in [
+            (Request::Nodes(7), Asks::Nodes, 2.0, 7.0 / 4.0, Request::Nodes(4)),
+            (Request::Nodes(8), Asks::Nodes, 2.0, 2.0, Request::Nodes(4)),
+            (Request::Subcube(3), Asks::Subcube, 2.0, 2.0, Request::Subcube(2)),
+            (Request::block(&[8, 8]), Asks::Square, 4.0, 4.0, Request::block(&[4, 4])),
+            (Request::block(&[4, 4]), Asks::Block, 2.0, 2.0, Request::block(&[2, 4])),
+            (Request::block(&[3, 5]), Asks::Block, 2.0, 5.0 / 3.0, Request::block(&[3, 3])),
+            (Request::block(&[1, 2, 2]), Asks::Block, 2.0, 2.0, Request::block(&[1, 1, 2])),
+        ] {
+            let found = fold(request.clone(), asks, Stretch::Folds);
+            assert_eq!(found, Some((to.clone(), folds)), "{request}");
+            assert_eq!(fold(request, asks, Stretch::Ratio), Some((to, ratio)));
+        }
+    }
+
+    #[test]
+    fn one_processor_cannot_be_folded() {
+        for (request, asks) in [
+            (Request::Nodes(1), Asks::Nodes),
+            (Request::Subcube(0), Asks::Subcube),
+            (Request::block(&[1, 1]), Asks::Square),
+            (Request::block(&[1, 1, 1]), Asks::Block),
+        ] {
+            assert_eq!(fold(request, asks, Stretch::Folds), None);
+        }
+    }
+
+    #[test]
+    fn a_job_folded_to_one_processor_runs_as_often_longer_as_it_was_folded() {
+        let request = Request::Subcube(7);
+        let crowd = super::super::Crowd::default();
+        let demand = Demand { request: &request, asks: Asks::Subcube, nodes: 256, crowd };
+        let sizes = all_folds(&demand, u64::MAX, Stretch::Folds);
+        assert_eq!(sizes.len(), 8);
+        assert_eq!(sizes[7], Size { request: Request::Subcube(0), stretch: 128.0 });
+        assert_eq!(within(&demand, 0, Stretch::Folds), sizes[7]);
+        assert_eq!(within(&demand, 7, Stretch::Folds), sizes[0]);
+    }
+}

@@ -1,0 +1,40 @@
+//! Greedy limit allocation: a job takes what there is, down to one processor.
+
+use smallvec::SmallVec;
+
+use super::folding::{Stretch, all_folds};
+use super::{Demand, Size, Sizing, SizingEntry};
+use crate::registry::About;
+
+/// The entry of `greedy_limit`.
+pub static ENTRY: SizingEntry = SizingEntry {
+    about: About {
+        name: "greedy_limit",
+        aliases: &["greedy"],
+        summary: "a job that does not fit is folded until it does, down to one processor",
+        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
+                 hypercubes, ICPP 1994",
+        params: &[Stretch::PARAM],
+    },
+    build: |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
+};
+
+/// As `rsr` without a bound on the folds.
+#[derive(Clone, Copy)]
+struct GreedyLimit {
+    stretch: Stretch,
+}
+
+impl Sizing for GreedyLimit {
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+        all_folds(demand, u64::MAX, self.stretch)
+    }
+
+    fn fewest(&self, _demand: &Demand<'_>) -> u64 {
+        1
+    }
+
+    fn fork(&self) -> Box<dyn Sizing> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,64 @@
+//! Limit allocation: no job gets more than so many processors, ever.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::folding::{Stretch, within};
+use super::{Demand, Size, Sizing, SizingEntry};
+use crate::registry::{About, Default, Kind, Param};
+
+/// The entry of `limit`.
+pub static ENTRY: SizingEntry = SizingEntry {
+    about: About {
+        name: "limit",
+        aliases: &[],
+        summary: "every job that asks for more than a fixed limit is folded down to it",
+        source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
+                 hypercubes, ICPP 1994",
+        params: &[
+            Param {
+                name: "dimension",
+                kind: Kind::Integer(0, 64),
+                default: Default::Required,
+                help: "the limit: 2 to this power processors",
+            },
+            Stretch::PARAM,
+        ],
+    },
+    build: |params, sites| {
+        let limit = params.integer("dimension") as u32;
+        let most = sites.iter().map(|site| site.grid().nodes()).max().unwrap_or(1);
+        let largest = most.next_power_of_two().trailing_zeros();
+        if limit > largest {
+            return Err(params.problem(
+                "dimension",
+                format!(
+                    "`{}.dimension` is {limit}, but no site has more than {most} processors: a limit \
+                     from 0 to {largest} would be right",
+                    params.path()
+                ),
+            ));
+        }
+        Ok(Box::new(Limit { dimension: limit, stretch: Stretch::read(params) }))
+    },
+};
+
+/// One size for each job: its own or the limit, whichever is smaller.
+#[derive(Clone, Copy)]
+struct Limit {
+    dimension: u32,
+    stretch: Stretch,
+}
+
+impl Sizing for Limit {
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+        smallvec![within(demand, self.dimension, self.stretch)]
+    }
+
+    fn fewest(&self, demand: &Demand<'_>) -> u64 {
+        within(demand, self.dimension, self.stretch).request.nodes()
+    }
+
+    fn fork(&self) -> Box<dyn Sizing> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,56 @@
+//! Restricted size reduction: a job that does not fit is folded a few times.
+
+use smallvec::SmallVec;
+
+use super::folding::{Stretch, all_folds};
+use super::{Demand, Size, Sizing, SizingEntry};
+use crate::registry::{About, Default, Kind, Param};
+
+/// The entry of `rsr`.
+pub static ENTRY: SizingEntry = SizingEntry {
+    about: About {
+        name: "rsr",
+        aliases: &["restricted_size_reduction"],
+        summary: "a job that does not fit as it is is folded to half its size, again and again but at \
+                  most so many times, before it waits",
+        source: "Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, \
+                 section 3.2",
+        params: &[
+            Param {
+                name: "max_folds",
+                kind: Kind::Integer(0, u32::MAX as u64),
+                default: Default::Is("1"),
+                help: "how many times a job may be folded",
+            },
+            Stretch::PARAM,
+        ],
+    },
+    build: |params, _| {
+        Ok(Box::new(Rsr { folds: params.integer("max_folds"), stretch: Stretch::read(params) }))
+    },
+};
+
+/// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt begins
+/// with the whole size again.
+///
+/// # Complexity
+/// At most one question to the allocator for each fold and one more.
+#[derive(Clone, Copy)]
+struct Rsr {
+    folds: u64,
+    stretch: Stretch,
+}
+
+impl Sizing for Rsr {
+    fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+        all_folds(demand, self.folds, self.stretch)
+    }
+
+    fn fewest(&self, demand: &Demand<'_>) -> u64 {
+        self.sizes(demand).last().map_or(1, |size| size.request.nodes())
+    }
+
+    fn fork(&self) -> Box<dyn Sizing> {
+        Box::new(*self)
+    }
+}
