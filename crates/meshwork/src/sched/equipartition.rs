@@ -59,12 +59,11 @@ impl Scheduler for Equipartition {
 /// part likewise. Along one dimension the shares are met exactly.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
-    if jobs > 0 {
-        let (share, rest) = (grid.nodes() as usize / jobs, grid.nodes() as usize % jobs);
-        let shares: Vec<u64> =
-            (0..jobs).map(|job| (share + usize::from(job < rest)) as u64).collect();
-        divide(grid, whole(grid), &shares, &mut parts);
-    }
+    let nodes = grid.nodes() as usize;
+    let Some(share) = nodes.checked_div(jobs) else { return parts };
+    let rest = nodes - share * jobs;
+    let shares: Vec<u64> = (0..jobs).map(|job| (share + usize::from(job < rest)) as u64).collect();
+    divide(grid, whole(grid), &shares, &mut parts);
     parts
 }
 
