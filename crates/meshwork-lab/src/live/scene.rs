@@ -248,17 +248,14 @@ mod tests {
         let (point, mut live) = Live::start(&study, 0, 0).unwrap();
         let mut scene = Scene::new(point.scenario.topologies());
         let outcome = loop {
-            let mut is_move = false;
-            match live.next(Duration::from_secs(60)) {
-                Next::Happening(happening) => {
-                    scene.apply(&happening);
-                    is_move = matches!(happening.what, What::Moved { .. });
-                }
+            let happening = match live.next(Duration::from_secs(60)) {
+                Next::Happening(happening) => happening,
                 Next::Later => panic!("a minute for one event"),
                 Next::Ended(outcome) => break outcome.unwrap(),
-            }
+            };
+            scene.apply(&happening);
             // While several jobs move at one instant, some hold what others are still to leave.
-            if is_move {
+            if matches!(happening.what, What::Moved { .. }) {
                 continue;
             }
             let held: u32 = scene.running().values().map(|held| held.placement.len()).sum();
