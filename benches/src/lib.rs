@@ -3,7 +3,7 @@
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
 
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Params, entry, resolve};
@@ -61,15 +61,24 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// An allocator with default parameters.
+/// An allocator and its parameters, as in `first_fit rotation='best'`; `; ` between two of them.
 #[must_use]
-pub fn allocator(name: &str, topology: &Topology) -> Box<dyn Allocator> {
+pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
+    let (name, given) = named.split_once(' ').unwrap_or((named, ""));
+    let given: Table = given.replace("; ", "\n").parse().expect("the benchmark writes TOML");
     let entry: &AllocatorEntry = entry(ALLOCATORS, name);
     let declared: Vec<_> = entry.about.params.iter().collect();
-    let params: Params = resolve("allocator", &declared, &Table::new(), &[])
-        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"));
+    let params: Params = resolve("allocator", &declared, &given, &[])
+        .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"));
     (entry.build)(&params, topology)
-        .unwrap_or_else(|problem| panic!("defaults are right: {problem}"))
+        .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
+}
+
+/// The form in which an allocator, given as above, asks.
+#[must_use]
+pub fn asks(named: &str) -> Asks {
+    let name = named.split(' ').next().unwrap_or(named);
+    entry(ALLOCATORS, name).asks
 }
 
 /// A log in memory, under whatever path it is asked for.

@@ -164,12 +164,15 @@ pub(crate) enum Trace {
         #[arg(long)]
         json: bool,
     },
-    /// Clean, sort, cut and scale a log
+    /// Clean, sort, cut, shuffle, split and scale a log
     #[command(
         after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
-        out. A cut comes before a scale.\nWhat is written follows the ending of OUT: .csv is a table \
+        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
+        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
+        without them has the same jobs of OUT that it has of IN with them.\nWhat is written follows the ending of OUT: .csv is a table \
         of jobs, .gz is compressed, all else is a log.\n\n\
-        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000"
+        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
+        split_above=0.5"
     )]
     Convert(Convert),
     /// Generate a log by the model of Lublin and Feitelson
@@ -197,11 +200,17 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
     /// Multiply run times and requested times
-    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
-    pub(crate) runtime_scale: f64,
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) runtime_scale: Option<f64>,
     /// Multiply times of submission: below 1, the load grows
-    #[arg(long, value_name = "X", value_parser = positive, default_value = "1")]
-    pub(crate) arrival_scale: f64,
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) arrival_scale: Option<f64>,
+    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of a shuffle
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
 }
 
 /// `meshwork trace generate`.

@@ -122,7 +122,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: \
              name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
-             first_jobs, split_above, runtime_scale, arrival_scale, shape)",
+             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, shape)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -243,8 +243,8 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     );
     assert_eq!(said.status, Some(1));
     let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
-    // Waits of 0 and 5: 2.5 ± 31.8, of which the half width has no tenths to show.
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2", "±", "32", "2", "0"]);
+    // Waits of 0 and 5: two jobs are too few for an interval.
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2.5", "2", "0"]);
     let stored = fs::read_to_string(folder.path().join("out/runs.jsonl")).unwrap();
     assert_eq!(stored.lines().count(), 1);
 }
@@ -320,6 +320,17 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
             "list selector frist_fit",
             "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit, best_fit, \
              fastest_first, adaptive, intelligent, least_loaded, random)",
+            2,
+        ),
+        (
+            "trace convert good.swf out.swf --set split_above=2",
+            "`split_above` is 2, but must be a number from 0 to 1",
+            2,
+        ),
+        (
+            "trace convert good.swf out.swf --set usres=3",
+            "unknown key `usres` (did you mean `users`? known: name, path, users, queues, reorder, from, \
+             until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale, shape)",
             2,
         ),
         ("check directory", "directory/runs.jsonl: there is no such file", 2),

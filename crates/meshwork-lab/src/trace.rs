@@ -1,14 +1,18 @@
 //! Logs: what one is like, a cleaner one made of it, and one from a model.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
+use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::Topology;
 use meshwork::workload::statistics::Statistics;
-use meshwork::workload::swf::{Header, Line, Record, job, records, write_header, write_record};
-use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions};
+use meshwork::workload::swf::{
+    Choice, Header, Line, Record, job, records, write_header, write_record,
+};
+use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions, transformed};
 use toml::{Table, Value};
 
 use crate::inputs::Files;
@@ -16,28 +20,6 @@ use crate::store::write_whole;
 
 /// The most jobs that are generated at once: they are held in memory.
 pub const MOST_JOBS: u64 = 10_000_000;
-
-/// What is taken of a log, and how it is scaled: cut first, then scaled.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cut {
-    /// Only jobs submitted at or after this second of the log.
-    pub from: Option<f64>,
-    /// Only jobs submitted before this second of the log.
-    pub until: Option<f64>,
-    /// Only so many jobs, of those that are left.
-    pub first_jobs: Option<u64>,
-    /// Run times and requested times are multiplied by this.
-    pub runtime_scale: f64,
-    /// Times of submission are multiplied by this.
-    pub arrival_scale: f64,
-}
-
-/// Everything, as it is.
-impl Default for Cut {
-    fn default() -> Cut {
-        Cut { from: None, until: None, first_jobs: None, runtime_scale: 1.0, arrival_scale: 1.0 }
-    }
-}
 
 /// What a conversion did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,9 +34,9 @@ pub struct Converted {
     pub no_submit_time: u64,
     /// Lines with a time of submission before that of the line above, among the jobs.
     pub out_of_order: u64,
-    /// Jobs left out because the cut leaves them out.
+    /// Jobs left out because the changes leave them out.
     pub cut: u64,
-    /// Jobs written.
+    /// Jobs written, the parts of one that was split each.
     pub jobs: u64,
 }
 
@@ -109,67 +91,161 @@ pub fn info(path: &Path) -> Result<Statistics, String> {
     Statistics::of(reader, &shown).map_err(|error| error.0)
 }
 
-/// Writes a log again: without lines that are no jobs, in order of submission, cut and scaled. The
-/// header stays in its order, with the number of jobs put right and a note of what was done.
+/// Parameters of the workload `swf` that change nothing of a log that is written.
+const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
+
+/// Writes a log again: without lines that are no jobs, in order of submission, and changed as the
+/// workload `swf` changes it with the parameters `changes`, on a machine of the log's own size; `seed` is
+/// that of a shuffle. A study without these parameters then has the jobs of the new log that it has of
+/// the old one with them. The header stays in its order, with the number of jobs put right and a note of
+/// what was done.
 ///
 /// The name of `output` says what is written: a table of jobs where it ends in `.csv` (or
 /// `.csv.gz`), compressed where it ends in `.gz`, else a log. The whole log is held in memory.
 ///
 /// # Errors
-/// One sentence: a line that cannot be read, a log that is left without jobs, a file that cannot be
-/// written. Nothing is written then.
-pub fn convert(input: &Path, output: &Path, cut: &Cut) -> Result<Converted, TraceError> {
+/// One sentence: a parameter that is none, a line that cannot be read, a log that is left without jobs,
+/// a file that cannot be written. Nothing is written then.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    changes: &Table,
+    seed: u64,
+) -> Result<Converted, TraceError> {
     let shown = input.display().to_string();
-    let reader = Files::default().text(&shown).map_err(|error| error.0)?;
-    let mut header = Header::default();
-    let mut done = Converted::default();
-    let mut kept: Vec<(Record, Job)> = Vec::new();
-    let mut above = f64::NEG_INFINITY;
-    for line in records(reader, &shown) {
-        let (number, record) = match line.map_err(|error| error.0)? {
-            Line::Comment(comment) => {
-                header.add(&comment);
-                continue;
-            }
-            Line::Record { line, record } => (line, record),
-        };
-        done.lines += 1;
-        match job(&record, done.lines).map_err(|what| format!("{shown}:{number}: {what}"))? {
-            Ok(job) => {
-                done.out_of_order += u64::from(record.submit() < above);
-                above = record.submit();
-                kept.push((record, job));
-            }
-            Err("no run time") => done.no_run_time += 1,
-            Err("no processors") => done.no_processors += 1,
-            Err(_) => done.no_submit_time += 1,
-        }
-    }
-    kept.sort_by_key(|(_, job)| job.arrival);
-    let usable = kept.len();
-    kept.retain(|(record, _)| {
-        cut.from.is_none_or(|from| record.submit() >= from)
-            && cut.until.is_none_or(|until| record.submit() < until)
-    });
-    kept.truncate(
-        cut.first_jobs.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX)),
-    );
-    done.cut = (usable - kept.len()) as u64;
-    done.jobs = kept.len() as u64;
+    let params = parameters(&shown, changes)?;
+    let mut log = Log::read(&shown, &Choice::of(&params))?;
+    let usable = log.kept.len();
+    let jobs = usable as u64 + log.done.cut;
+    let kept = changed(&log, &params, seed)?;
+    log.done.cut +=
+        (usable - kept.iter().map(|(index, ..)| index).collect::<BTreeSet<_>>().len()) as u64;
+    log.done.jobs = kept.len() as u64;
     if kept.is_empty() {
         return Err(TraceError::Wrong(format!(
-            "{shown}: no job is left to write: {usable} of its {} lines are jobs",
-            done.lines
+            "{shown}: no job is left to write: {jobs} of its {} lines are jobs",
+            log.done.lines
         )));
     }
-    for (record, job) in &mut kept {
-        scale(record, cut);
-        *job = self::job(record, job.number)?.map_err(str::to_owned)?;
+    let kept: Vec<(Record, Job)> = kept.into_iter().map(|(_, record, job)| (record, job)).collect();
+    number_of_jobs(&mut log.header, log.done.jobs);
+    note(&mut log.header, &story(changes, &log.done));
+    write(output, &log.header, &kept)?;
+    Ok(log.done)
+}
+
+/// The parameters of the workload `swf` that `changes` are.
+fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
+    if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
+        return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
     }
-    number_of_jobs(&mut header, done.jobs);
-    note(&mut header, &story(cut, &done));
-    write(output, &header, &kept)?;
-    Ok(done)
+    let mut table = Table::new();
+    table.insert("name".to_owned(), "swf".into());
+    table.insert("path".to_owned(), path.into());
+    table.extend(changes.clone());
+    FAMILY.resolve("", &Value::Table(table)).map_err(|problem| problem.message)
+}
+
+/// A log in memory: its jobs with their lines, in order of submission.
+struct Log {
+    header: Header,
+    kept: Vec<(Record, Job)>,
+    /// What was left out so far.
+    done: Converted,
+}
+
+impl Log {
+    fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
+        let reader = Files::default().text(shown).map_err(|error| error.0)?;
+        let mut log =
+            Log { header: Header::default(), kept: Vec::new(), done: Converted::default() };
+        let done = &mut log.done;
+        let mut above = f64::NEG_INFINITY;
+        for line in records(reader, shown) {
+            let (number, record) = match line.map_err(|error| error.0)? {
+                Line::Comment(comment) => {
+                    log.header.add(&comment);
+                    continue;
+                }
+                Line::Record { line, record } => (line, record),
+            };
+            done.lines += 1;
+            let job =
+                job(&record, done.lines).map_err(|what| format!("{shown}:{number}: {what}"))?;
+            match job {
+                Ok(_) if !choice.takes(&record) => done.cut += 1,
+                Ok(job) => {
+                    done.out_of_order += u64::from(record.submit() < above);
+                    above = record.submit();
+                    log.kept.push((record, job));
+                }
+                Err("no run time") => done.no_run_time += 1,
+                Err("no processors") => done.no_processors += 1,
+                Err(_) => done.no_submit_time += 1,
+            }
+        }
+        log.kept.sort_by_key(|(_, job)| job.arrival);
+        Ok(log)
+    }
+
+    /// The machine that the log is from: by its header, or of the size of its largest job.
+    fn machine(&self) -> Result<Topology, String> {
+        let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
+        let processors = self.header.processors().unwrap_or(largest);
+        Topology::flat(u32::try_from(processors).unwrap_or(u32::MAX))
+    }
+}
+
+/// The jobs of a log after the changes, each with its line and the index of the line that it comes from.
+fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, Job)>, TraceError> {
+    // While they are changed, jobs go by their index: numbers may come twice.
+    let indexed: Vec<Job> =
+        (0..).zip(&log.kept).map(|(number, (_, job))| Job { number, ..job.clone() }).collect();
+    // A log from a machine that is too large to be simulated can still be changed, but not split.
+    let machine = if params.has("split_above") { log.machine()? } else { Topology::flat(1)? };
+    let sites = [(machine, 1.0)];
+    let setting = Setting { sites: &sites, seed, replication: 0, inputs: &NoInputs };
+    let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
+    let jobs = transformed(jobs, params, &setting).map_err(|problem| problem.message)?;
+    let mut kept = Vec::new();
+    for item in jobs {
+        if let Submission::Job(job) = item.map_err(|error| error.0)? {
+            let index = job.number as usize;
+            let (record, original) = &log.kept[index];
+            let record = rewritten(record, original, &job, params.number("runtime_scale"));
+            // Read again, so that a table has what the log has.
+            let job = self::job(&record, original.number)?.map_err(str::to_owned)?;
+            kept.push((index, record, job));
+        }
+    }
+    Ok(kept)
+}
+
+/// The line of a job that has become another one.
+fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
+    let mut record = *record;
+    let fields = &mut record.fields;
+    let within = |number: f64| number.min(LARGEST);
+    // A job without a number has that of its line, which may become another line.
+    fields[0] = original.number as f64;
+    fields[1] = within(job.arrival.units());
+    fields[3] = within(job.runtime);
+    // Field 6, processor time, is a run time too.
+    if fields[5] > 0.0 {
+        fields[5] = within(fields[5] * runtime_scale);
+    }
+    if fields[8] > 0.0 {
+        fields[8] = within(job.estimate);
+    }
+    if job.request != original.request {
+        let nodes = job.request.nodes() as f64;
+        for field in [4, 7] {
+            if fields[field] > 0.0 {
+                fields[field] = nodes;
+            }
+        }
+    }
+    record
 }
 
 /// Writes a log by the model of Lublin and Feitelson. Nothing but the arguments says what is in it;
@@ -254,26 +330,13 @@ fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(),
     let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
     let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());
     let scale = work / (load * f64::from(processors) * (last - first));
-    if !(scale > 0.0 && last * scale <= meshwork::registry::LARGEST) {
+    if !(scale > 0.0 && last * scale <= LARGEST) {
         return Err(format!("{} jobs cannot be spread to a load of {load}", kept.len()));
     }
     for (record, _) in kept {
         record.fields[1] = (record.fields[1] * scale).floor();
     }
     Ok(())
-}
-
-/// Field 6, processor time, is a run time too.
-fn scale(record: &mut Record, cut: &Cut) {
-    let mut multiply = |field: usize, by: f64| {
-        if record.fields[field] > 0.0 {
-            record.fields[field] = (record.fields[field] * by).min(meshwork::registry::LARGEST);
-        }
-    };
-    multiply(1, cut.arrival_scale);
-    for field in [3, 5, 8] {
-        multiply(field, cut.runtime_scale);
-    }
 }
 
 /// Puts the counts of the header right, where it has them.
@@ -291,7 +354,7 @@ fn note(header: &mut Header, text: &str) {
 }
 
 /// What was done, in one line.
-fn story(cut: &Cut, done: &Converted) -> String {
+fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {
         steps.push(format!("{} lines that were no jobs left out", done.unusable()));
@@ -299,17 +362,7 @@ fn story(cut: &Cut, done: &Converted) -> String {
     if done.out_of_order > 0 {
         steps.push("sorted by time of submission".to_owned());
     }
-    for (name, value) in [("from", cut.from), ("until", cut.until)] {
-        steps.extend(value.map(|value| format!("{name} = {value}")));
-    }
-    steps.extend(cut.first_jobs.map(|jobs| format!("first_jobs = {jobs}")));
-    for (name, value) in
-        [("runtime_scale", cut.runtime_scale), ("arrival_scale", cut.arrival_scale)]
-    {
-        if (value - 1.0).abs() > 0.0 {
-            steps.push(format!("{name} = {value}"));
-        }
-    }
+    steps.extend(changes.iter().map(|(key, value)| format!("{key} = {value}")));
     steps.join("; ")
 }
 
@@ -368,11 +421,11 @@ mod tests {
         3 60 -1 -1 3 -1 -1 -1 -1 -1 5 5 -1 -1 -1 -1 -1 -1\n\
         4 150 -1 8 1 -1 -1 1 5 -1 1 6 -1 -1 -1 -1 -1 -1\n";
 
-    fn converted(cut: &Cut, name: &str) -> (Result<Converted, TraceError>, String) {
+    fn converted(changes: &str, name: &str) -> (Result<Converted, TraceError>, String) {
         let folder = tempfile::tempdir().unwrap();
         let (input, output) = (folder.path().join("log.swf"), folder.path().join(name));
         fs::write(&input, LOG).unwrap();
-        let done = convert(&input, &output, cut);
+        let done = convert(&input, &output, &changes.parse().unwrap(), 1);
         let mut text = String::new();
         if output.exists() {
             let name = output.display().to_string();
@@ -384,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_log_is_cleaned_and_sorted() {
-        let (done, text) = converted(&Cut::default(), "out.swf");
+        let (done, text) = converted("", "out.swf");
         let expected = Converted {
             lines: 4,
             no_run_time: 1,
@@ -408,19 +461,13 @@ mod tests {
 
     #[test]
     fn a_cut_comes_before_a_scale() {
-        let cut = Cut {
-            from: Some(60.0),
-            first_jobs: Some(1),
-            runtime_scale: 2.0,
-            arrival_scale: 0.5,
-            ..Cut::default()
-        };
-        let (done, text) = converted(&cut, "out.swf.gz");
+        let changes = "from = 60\nfirst_jobs = 1\nruntime_scale = 2.0\narrival_scale = 0.5";
+        let (done, text) = converted(changes, "out.swf.gz");
         assert_eq!(done.map(|done| (done.cut, done.jobs)), Ok((2, 1)));
         assert!(text.ends_with("\n1 50 5 20 4 15 -1 4 40 -1 1 5 -1 -1 -1 -1 -1 -1\n"), "{text}");
-        let (until, _) = converted(&Cut { until: Some(100.0), ..Cut::default() }, "out.swf");
+        let (until, _) = converted("until = 100", "out.swf");
         assert_eq!(until.unwrap().jobs, 1);
-        let (nothing, text) = converted(&Cut { from: Some(1e9), ..Cut::default() }, "out.swf");
+        let (nothing, text) = converted("from = 1e9", "out.swf");
         assert!(
             nothing
                 .unwrap_err()
@@ -433,7 +480,7 @@ mod tests {
     #[test]
     fn a_table_has_the_jobs_that_a_log_has() {
         for name in ["out.csv", "out.csv.gz"] {
-            let (_, text) = converted(&Cut::default(), name);
+            let (_, text) = converted("", name);
             assert_eq!(
                 text,
                 "job,submit,runtime,estimate,nodes\n2,50,30,30,3\n1,100,10,20,4\n4,150,8,5,1\n"

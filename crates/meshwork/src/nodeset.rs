@@ -44,6 +44,11 @@ impl NodeSet {
         &self.words
     }
 
+    /// The words, for searches that work on them; bits past the last node stay 0.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
     /// Whether the node is in the set.
     #[must_use]
     pub fn contains(&self, node: Node) -> bool {

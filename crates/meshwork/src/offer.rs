@@ -41,7 +41,7 @@ impl ManagedSite {
         stream: Stream,
         rule: ShapeRule,
     ) -> ManagedSite {
-        let (asks, finds) = (entry.asks, entry.finds);
+        let (asks, finds) = (allocator.asks().unwrap_or(entry.asks), entry.finds);
         ManagedSite { site, allocator, asks, finds, stream, rule, shapes: Rc::default() }
     }
 

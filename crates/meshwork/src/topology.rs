@@ -246,9 +246,12 @@ impl Grid {
         if corner >= self.nodes || sides.len() != self.dimensions() {
             return false;
         }
+        let mut rows = corner;
         (0..sides.len()).all(|d| {
-            let reach = if self.wrapped { 0 } else { self.coordinate(corner, d) };
-            sides[d] >= 1 && sides[d] <= self.sides[d] - reach
+            let most = self.sides[d];
+            let reach = if self.wrapped { 0 } else { rows % most };
+            rows /= most;
+            sides[d] >= 1 && sides[d] <= most - reach
         })
     }
 

@@ -6,10 +6,10 @@ mod cube_twins;
 use std::collections::BTreeSet;
 
 use cube_twins::{
-    BitmapBuddy, FreeLists, GrayCodes, ListBuddy, ModifiedBuddy, TreeCollapsing, Twin, every_cube,
-    free_cubes,
+    BitmapBuddy, FreeLists, GrayCodes, GreedySubcubes, ListBuddy, MaximalSubcubes, ModifiedBuddy,
+    Noncubic, PrimeCubes, SeveralCubes, TreeCollapsing, Twin, every_cube, free_cubes, partition,
 };
-use meshwork::alloc::subcube::{CubeSearch, Subcube};
+use meshwork::alloc::subcube::{CubeSearch, ExactPacking, Subcube};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement, Site};
@@ -37,8 +37,8 @@ impl Machine {
         let params = resolve("allocator", &params, &table, &[]).unwrap();
         let topology = Topology::hypercube(dimension).unwrap();
         let allocator = (entry.build)(&params, &topology).unwrap();
-        let site = Site::new(topology, 1.0);
-        Machine { dimension, asks: entry.asks, site, allocator, held: Vec::new() }
+        let asks = allocator.asks().unwrap_or(entry.asks);
+        Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
     /// The same with these nodes claimed one by one.
@@ -50,21 +50,27 @@ impl Machine {
         machine
     }
 
-    fn propose(&mut self, request: &Request) -> Option<Placement> {
-        self.allocator.choose(request, &self.site, Time::ZERO, &mut Stream::new(1, 0, "draws"))
+    /// The subcubes that it proposes.
+    fn serve(&mut self, request: &Request) -> Option<Vec<Subcube>> {
+        let mut rng = Stream::new(1, 0, "draws");
+        let placed = self.allocator.choose(request, &self.site, Time::ZERO, &mut rng)?;
+        assert_eq!(u64::from(placed.len()), request.nodes());
+        Some(placed.blocks.iter().map(Subcube::of).collect())
     }
 
     /// The subcube of this dimension that it proposes.
     fn choose(&mut self, k: u32) -> Option<Subcube> {
-        let request = match self.asks {
-            Asks::Nodes => Request::Nodes(1 << k),
-            _ => Request::Subcube(k),
-        };
-        let placed = self.propose(&request)?;
-        assert_eq!(placed.blocks.len(), 1, "{placed:?}");
-        let cube = Subcube::of(&placed.blocks[0]);
-        assert_eq!(cube.dimension(), k);
-        Some(cube)
+        let cubes = self.serve(&Request::Subcube(k))?;
+        assert_eq!(cubes.len(), 1, "{cubes:?}");
+        Some(cubes[0])
+    }
+
+    /// Every request that could ever be served.
+    fn requests(&self) -> Vec<Request> {
+        match self.asks {
+            Asks::Nodes => (1..=1 << self.dimension).map(Request::Nodes).collect(),
+            _ => (0..=self.dimension).map(Request::Subcube).collect(),
+        }
     }
 
     /// The nodes of the subcube of this dimension that it proposes, or none.
@@ -209,9 +215,60 @@ fn tree_collapsing() {
     for misses in ["buddy", "buddy form='bitmap'", "gray_code", "modified_buddy"] {
         assert_eq!(Machine::with_busy(misses, 3, &busy).choose(2), None, "{misses}");
     }
-    for finds in ["multiple_gray_code", "free_list"] {
+    for finds in ["multiple_gray_code", "free_list", "maximal_subcubes", "prime_cube_graph"] {
         assert_eq!(Machine::with_busy(finds, 3, &busy).nodes(2), odd, "{finds}");
     }
+}
+
+#[test]
+fn maximal_subcubes() {
+    for exact in [5, 0] {
+        let named = format!("maximal_subcubes exact_up_to={exact}");
+        let mut machine = Machine::with_busy(&named, 3, &[4, 5, 7]);
+        // The set is 0** and 110: a pair is a half of the one, a node the other.
+        assert_eq!(machine.choose(2), Some(cube("0**")));
+        assert_eq!(machine.choose(0), Some(cube("110")));
+        assert_eq!(machine.take(1), [0, 1]);
+        // What is left, {2, 3, 6}, has one pair and one node.
+        assert_eq!(machine.choose(2), None);
+        machine.take(1);
+        assert_eq!(machine.site.free_nodes(), 1);
+    }
+}
+
+#[test]
+fn prime_cube_graph() {
+    let mut machine = Machine::with_busy("prime_cube_graph", 3, &[0, 4]);
+    let primes = CubeSearch::new(3).primes(machine.site.free());
+    assert_eq!(primes, [cube("**1"), cube("*1*")]);
+    assert_eq!(machine.take(1), [1, 5]);
+    assert_eq!(machine.nodes(2), [2, 3, 6, 7], "a cube of four is left");
+    // The first free pair in order of masks breaks both.
+    let mut first = Machine::with_busy("tree_collapsing", 3, &[0, 4]);
+    assert_eq!(first.take(1), [2, 3]);
+    assert_eq!(first.choose(2), None);
+}
+
+#[test]
+fn noncubic() {
+    let mut machine = Machine::new("noncubic", 3);
+    let cubes = machine.serve(&Request::Nodes(5)).unwrap();
+    assert_eq!(cubes, [cube("0**"), cube("100")]);
+    machine.claim_cubes(&cubes);
+    assert_eq!(machine.serve(&Request::Nodes(3)), Some(vec![cube("11*"), cube("101")]));
+    assert_eq!(machine.serve(&Request::Nodes(4)), None);
+}
+
+#[test]
+fn prime_cubes_serve_counts_with_a_connected_set() {
+    let several = "prime_cube_graph cubes='several'";
+    let mut machine = Machine::new(several, 3);
+    assert_eq!(machine.serve(&Request::Nodes(5)), Some(vec![cube("0**"), cube("100")]));
+    // Of the free nodes 0, 3, 5, 6 and 7 four are connected, 0 is not.
+    let mut machine = Machine::with_busy(several, 3, &[1, 2, 4]);
+    let cubes = machine.serve(&Request::Nodes(4)).unwrap();
+    assert_eq!(cubes, [cube("*11"), cube("101"), cube("110")]);
+    assert_eq!(machine.serve(&Request::Nodes(5)), None);
 }
 
 // What each recognises.
@@ -339,18 +396,19 @@ fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
 fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     let mut rng = Stream::new(7, u64::from(n), named);
     let mut machine = Machine::new(named, n);
+    let requests = machine.requests();
     for step in 0..steps {
-        for k in 0..=n {
-            let found = machine.choose(k);
-            let expected = twin.choose(machine.site.free(), k);
-            assert_eq!(found, expected, "{named}, dimension {n}, step {step}, request {k}");
+        for request in &requests {
+            let found = machine.serve(request);
+            let expected = twin.serve(machine.site.free(), request);
+            assert_eq!(found, expected, "{named}, dimension {n}, step {step}, request {request}");
         }
         match rng.below(10) {
             0..5 => {
-                let k = rng.below(u64::from(n)) as u32;
-                if let Some(cube) = machine.choose(k) {
-                    machine.claim_cubes(&[cube]);
-                    twin.claimed(&[cube], machine.site.free());
+                let request = &requests[rng.below(requests.len() as u64 - 1) as usize];
+                if let Some(cubes) = machine.serve(request) {
+                    machine.claim_cubes(&cubes);
+                    twin.claimed(&cubes, machine.site.free());
                 }
             }
             5 => {
@@ -437,6 +495,91 @@ fn free_list_is_its_definition() {
     for n in 1..=7 {
         in_a_history("free_list", n, 200, &mut FreeLists::new(n, false));
         in_a_history("free_list strict_lists=true", n, 200, &mut FreeLists::new(n, true));
+    }
+}
+
+#[test]
+fn maximal_subcubes_are_their_definition() {
+    for n in 1..=4 {
+        in_a_history("maximal_subcubes", n, 150, &mut MaximalSubcubes);
+    }
+    for n in 1..=7 {
+        in_a_history("maximal_subcubes exact_up_to=0", n, 150, &mut GreedySubcubes);
+    }
+}
+
+#[test]
+fn the_maximal_set_is_the_greatest_of_all() {
+    let compare = |free: &NodeSet, n: u32| {
+        let set = ExactPacking::new(n).set(free);
+        assert_eq!(set, partition(free), "{free:?}");
+    };
+    for bits in 0..256_u32 {
+        let mut free = NodeSet::empty(8);
+        (0..8).filter(|node| bits >> node & 1 == 1).for_each(|node| free.insert(node));
+        compare(&free, 3);
+    }
+    let mut rng = Stream::new(6, 0, "occupancy");
+    for _ in 0..150 {
+        compare(&random_set(4, &mut rng), 4);
+        let mut free = NodeSet::empty(32);
+        (0..18).for_each(|_| free.insert(rng.below(32) as u32));
+        compare(&free, 5);
+    }
+}
+
+#[test]
+fn prime_cube_graph_is_its_definition() {
+    for n in 1..=6 {
+        in_a_history("prime_cube_graph", n, 150, &mut PrimeCubes);
+    }
+    for n in 1..=5 {
+        in_a_history("prime_cube_graph cubes='several'", n, 100, &mut SeveralCubes);
+    }
+}
+
+/// The rule for a claim that the graph was published with: a prime that meets it is replaced by the
+/// largest subcubes of what is left of it, and those within another one are dropped.
+#[test]
+fn a_claim_changes_the_primes_as_published() {
+    for n in 2..=7 {
+        let mut rng = Stream::new(8, u64::from(n), "occupancy");
+        let mut search = CubeSearch::new(n);
+        for _ in 0..40 {
+            let mut free = random_set(n, &mut rng);
+            let primes = search.primes(&free);
+            let Some(&claimed) = primes.get(rng.below(primes.len().max(1) as u64) as usize) else {
+                continue;
+            };
+            let k = rng.below(u64::from(claimed.dimension()) + 1) as u32;
+            let claimed = claimed.first_of_dimension(k);
+            let mut parts: Vec<Subcube> = Vec::new();
+            for prime in primes {
+                if !prime.meets(claimed) {
+                    parts.push(prime);
+                    continue;
+                }
+                for d in prime.dimensions().filter(|d| claimed.mask >> d & 1 == 0) {
+                    parts.extend(prime.halves(d).iter().filter(|half| !half.meets(claimed)));
+                }
+            }
+            parts.sort_unstable();
+            parts.dedup();
+            let largest: Vec<Subcube> = parts
+                .iter()
+                .filter(|part| !parts.iter().any(|other| other != *part && other.holds(**part)))
+                .copied()
+                .collect();
+            claimed.take_from(&mut free);
+            assert_eq!(search.primes(&free), largest);
+        }
+    }
+}
+
+#[test]
+fn noncubic_is_its_definition() {
+    for n in 1..=6 {
+        in_a_history("noncubic", n, 250, &mut Noncubic::new(n));
     }
 }
 

@@ -1,8 +1,10 @@
 //! `meshwork trace`.
 
 use meshwork::workload::statistics::{Column as Distribution, Statistics};
-use meshwork_lab::trace::{Converted, Cut, Model, convert, generate, info};
+use meshwork_lab::set::assignment;
+use meshwork_lab::trace::{Converted, Model, convert, generate, info};
 use serde_json::{Value as Json, json};
+use toml::{Table, Value};
 
 use crate::args::{Convert, Generate, Trace};
 use crate::number::{count, left, significant};
@@ -33,14 +35,8 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
 }
 
 fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
-    let cut = Cut {
-        from: arguments.from,
-        until: arguments.until,
-        first_jobs: arguments.first_jobs,
-        runtime_scale: arguments.runtime_scale,
-        arrival_scale: arguments.arrival_scale,
-    };
-    let done = convert(&arguments.input, &arguments.output, &cut)?;
+    let changes = changes(arguments).map_err(Stop::Wrong)?;
+    let done = convert(&arguments.input, &arguments.output, &changes, arguments.seed)?;
     out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
     let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
     for (number, what) in [
@@ -55,6 +51,26 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// What the options say, as parameters of the workload `swf`.
+fn changes(arguments: &Convert) -> Result<Table, String> {
+    let mut changes = Table::new();
+    for (key, number) in [
+        ("from", arguments.from),
+        ("until", arguments.until),
+        ("runtime_scale", arguments.runtime_scale),
+        ("arrival_scale", arguments.arrival_scale),
+    ] {
+        changes.extend(number.map(|number| (key.to_owned(), Value::Float(number))));
+    }
+    let first = arguments.first_jobs.map(|jobs| i64::try_from(jobs).unwrap_or(i64::MAX));
+    changes.extend(first.map(|jobs| ("first_jobs".to_owned(), Value::Integer(jobs))));
+    for setting in &arguments.settings {
+        let (key, value) = assignment(setting)?;
+        changes.insert(key, value);
+    }
+    Ok(changes)
 }
 
 fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {

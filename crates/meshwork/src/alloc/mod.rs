@@ -12,11 +12,14 @@ pub mod corner_boundary_search;
 pub mod buddy;
 pub mod free_list;
 pub mod gray_code;
+pub mod maximal_subcubes;
 pub mod modified_buddy;
 pub mod multiple_gray_code;
 pub mod tree_collapsing;
 pub mod naive;
+pub mod noncubic;
 pub mod orientation;
+pub mod prime_cube_graph;
 pub mod subcube;
 
 pub use bases::FreeBases;
@@ -41,6 +44,12 @@ pub trait Allocator {
         now: Time,
         rng: &mut Stream,
     ) -> Option<Placement>;
+
+    /// The form in which it wants requests, where a parameter makes that another one than its entry
+    /// [says](AllocatorEntry::asks).
+    fn asks(&self) -> Option<Asks> {
+        None
+    }
 
     /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
     /// free nodes, for instance a placement promised earlier, not only the last proposal.
@@ -84,11 +93,11 @@ pub struct AllocatorEntry {
     pub about: About,
     /// The wirings it works on.
     pub serves: &'static [Wiring],
-    /// The form in which it wants a request.
+    /// The form in which it wants a request, unless a parameter [changes](Allocator::asks) that.
     pub asks: Asks,
     /// When it finds room.
     pub finds: Finds,
-    /// Whether a placement is always one block of the requested shape.
+    /// Whether a placement is always one block of the requested shape, in that form.
     pub contiguous: bool,
     /// The strategy, for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -112,7 +121,10 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &gray_code::ENTRY,
     &multiple_gray_code::ENTRY,
     &free_list::ENTRY,
+    &maximal_subcubes::ENTRY,
     &tree_collapsing::ENTRY,
+    &prime_cube_graph::ENTRY,
+    &noncubic::ENTRY,
     &naive::ENTRY,
 ];
 

@@ -6,6 +6,7 @@
 //! without a run time, without processors or without a time of submission is no job: it is counted
 //! and passed over. Memory does not grow with the log.
 
+mod choice;
 mod format;
 
 use std::collections::VecDeque;
@@ -14,6 +15,7 @@ use std::io::BufRead;
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, Default, Kind, Param};
 
+pub use choice::Choice;
 pub use format::{FIELDS, Header, Line, Record, header, records, write_header, write_record};
 
 use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
@@ -38,6 +40,18 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                 help: "the log; it may be compressed with gzip",
             },
             Param {
+                name: "users",
+                kind: Kind::Integers(0, u32::MAX as u64),
+                default: Default::Absent("the jobs of all users"),
+                help: "only the jobs of these users (field 12)",
+            },
+            Param {
+                name: "queues",
+                kind: Kind::Integers(0, u32::MAX as u64),
+                default: Default::Absent("the jobs of all queues"),
+                help: "only the jobs of these queues (field 15)",
+            },
+            Param {
                 name: "reorder",
                 kind: Kind::Integer(0, 100_000_000),
                 default: Default::Is("10000"),
@@ -49,7 +63,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |params, setting| {
         let path = params.text("path");
         let reader = setting.inputs.text(path)?;
-        Ok(Box::new(jobs(reader, path, params.integer("reorder") as usize)))
+        let reorder = params.integer("reorder") as usize;
+        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params))))
     },
 };
 
@@ -65,6 +80,16 @@ pub fn jobs(
     path: &str,
     reorder: usize,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
+    chosen_jobs(reader, path, reorder, Choice::default())
+}
+
+/// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
+fn chosen_jobs(
+    reader: Box<dyn BufRead>,
+    path: &str,
+    reorder: usize,
+    choice: Choice,
+) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
     Log {
         lines: Lines::new(reader, path),
         record: Record { fields: [-1.0; 18] },
@@ -72,6 +97,8 @@ pub fn jobs(
         reorder,
         released: f64::NEG_INFINITY,
         seen: 0,
+        choice,
+        passed: 0,
         usable: 0,
         read_all: false,
         failed: false,
@@ -166,8 +193,11 @@ struct Log {
     reorder: usize,
     /// When the last job that was handed out was submitted.
     released: f64,
-    /// Lines with jobs or what might have been jobs, and jobs among them.
+    choice: Choice,
+    /// Lines with jobs or what might have been jobs; those among them that are not of the choice, and
+    /// jobs among the others.
     seen: u64,
+    passed: u64,
     usable: u64,
     read_all: bool,
     failed: bool,
@@ -191,6 +221,10 @@ impl Log {
                 return Err(self.lines.error(what));
             }
             self.seen += 1;
+            if !self.choice.takes(&self.record) {
+                self.passed += 1;
+                continue;
+            }
             match Plain::of(&self.record, self.seen) {
                 Ok(Ok(job)) => self.hold(job)?,
                 Ok(Err(reason)) => {
@@ -235,6 +269,7 @@ impl Log {
         let path = self.lines.path();
         WorkloadError(match self.seen {
             0 => format!("{path}: the log has no jobs"),
+            seen if self.passed == seen => format!("{path}: {}", self.choice.nothing(seen)),
             seen => format!(
                 "{path}: the log has no jobs: none of its {seen} lines has a submit time, a run \
                  time and processors"

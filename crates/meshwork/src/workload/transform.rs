@@ -1,12 +1,16 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry};
+use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join};
+use crate::rng::Stream;
 
 use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
 const MOST_PASSED_OVER: u64 = 10_000_000;
+
+/// How many jobs `shuffle` holds in memory at most.
+const MOST_SHUFFLED: usize = 10_000_000;
 
 /// Parameters that every workload has besides its own.
 pub(super) const PARAMS: &[Param] = &[
@@ -27,6 +31,12 @@ pub(super) const PARAMS: &[Param] = &[
         kind: Kind::Integer(1, 1_000_000_000_000_000),
         default: Default::Absent("all jobs"),
         help: "only so many jobs, of those that `from` and `until` leave",
+    },
+    Param {
+        name: "shuffle",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether the jobs that are left come in a random order, at the same instants of arrival",
     },
     Param {
         name: "split_above",
@@ -61,17 +71,31 @@ pub const SHAPE: Param = Param {
 };
 
 /// The workload that these parameters describe, on a machine of this shape: built by its entry,
-/// then cut, split and scaled as the parameters common to all workloads say, in this order.
+/// then transformed.
 ///
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
 pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions, BuildError> {
+    check(params, setting)?;
+    let jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
+    Ok(transformed(jobs, params, setting)?)
+}
+
+/// These jobs, cut, shuffled, split and scaled as the parameters common to all workloads say, in this
+/// order.
+///
+/// # Errors
+/// Parameters that contradict each other or the machine.
+pub fn transformed(
+    mut jobs: Submissions,
+    params: &Params,
+    setting: &Setting<'_>,
+) -> Result<Submissions, Problem> {
     let most = check(params, setting)?;
-    let mut jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
     if let Some(from) = from {
-        let path = params.path().to_owned();
+        let key = join(params.path(), "from");
         let mut passed_over = 0;
         jobs = Box::new(jobs.filter_map(move |item| match item {
             Ok(Submission::Job(job)) if job.arrival.units() < from => {
@@ -79,7 +103,7 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
                 // A workload without an end may take for ever to get there.
                 (passed_over == MOST_PASSED_OVER).then(|| {
                     Err(WorkloadError(format!(
-                        "`{path}.from` is {from}, but none of the first {MOST_PASSED_OVER} jobs \
+                        "`{key}` is {from}, but none of the first {MOST_PASSED_OVER} jobs \
                          arrives that late"
                     )))
                 })
@@ -96,8 +120,15 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
     if let Some(left) = params.get_integer("first_jobs") {
         jobs = Box::new(FirstJobs { jobs, left });
     }
+    if params.flag("shuffle") {
+        let stream = Stream::new(setting.seed, setting.replication, "shuffle");
+        let key = join(params.path(), "shuffle");
+        jobs =
+            Box::new(Shuffled { source: Some((jobs, stream)), ready: Vec::new().into_iter(), key });
+    }
     if let Some(most) = most {
-        jobs = Box::new(Split { jobs, most, rest: None });
+        let key = join(params.path(), "split_above");
+        jobs = Box::new(Split { jobs, most, rest: None, key });
     }
     let runtime_scale = params.number("runtime_scale");
     let arrival_scale = params.number("arrival_scale");
@@ -121,13 +152,30 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
 /// What contradicts itself, which is found before any file is opened; returns the processors above
 /// which a job is split, if any is.
 fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
-    let path = params.path();
+    let key = |name: &str| join(params.path(), name);
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
     {
         return Err(params.problem(
             "until",
-            format!("`{path}.until` is {until}, but must be above `{path}.from`, which is {from}"),
+            format!(
+                "`{}` is {until}, but must be above `{}`, which is {from}",
+                key("until"),
+                key("from")
+            ),
+        ));
+    }
+    let ends = entry(WORKLOADS, params.name()).ends;
+    if params.flag("shuffle") && !(ends || params.has("first_jobs") || params.has("until")) {
+        return Err(params.problem(
+            "shuffle",
+            format!(
+                "`{}` is true, but the workload `{}` never ends: give `{}` or `{}`",
+                key("shuffle"),
+                params.name(),
+                key("first_jobs"),
+                key("until")
+            ),
         ));
     }
     let Some(share) = params.get_number("split_above") else { return Ok(None) };
@@ -137,8 +185,9 @@ fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem>
         return Err(params.problem(
             "split_above",
             format!(
-                "`{path}.split_above` is {share}, but must leave a job at least one of the {nodes} \
-                 processors of the largest site"
+                "`{}` is {share}, but must leave a job at least one of the {nodes} processors of the \
+                 largest site",
+                key("split_above")
             ),
         ));
     }
@@ -166,11 +215,62 @@ impl Iterator for FirstJobs {
     }
 }
 
+/// Holds all jobs and hands them out in a random order, each at the next of the instants at which any
+/// arrives. Lines that are no jobs come first; an error comes alone, since it has no place among them.
+struct Shuffled {
+    /// What is read as soon as anything is asked for.
+    source: Option<(Submissions, Stream)>,
+    ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
+    key: String,
+}
+
+impl Iterator for Shuffled {
+    type Item = Result<Submission, WorkloadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some((jobs, stream)) = self.source.take() {
+            let ready = shuffled(jobs, stream, &self.key).unwrap_or_else(|error| vec![Err(error)]);
+            self.ready = ready.into_iter();
+        }
+        self.ready.next()
+    }
+}
+
+/// # Complexity
+/// **O(n)** for *n* jobs, which are held in memory.
+fn shuffled(
+    source: Submissions,
+    mut stream: Stream,
+    key: &str,
+) -> Result<Vec<Result<Submission, WorkloadError>>, WorkloadError> {
+    let (mut unusable, mut jobs) = (Vec::new(), Vec::new());
+    for item in source {
+        match item? {
+            Submission::Job(_) if jobs.len() == MOST_SHUFFLED => {
+                return Err(WorkloadError(format!(
+                    "`{key}` holds all jobs in memory, and there are more than {MOST_SHUFFLED}"
+                )));
+            }
+            Submission::Job(job) => jobs.push(job),
+            other @ Submission::Unusable(_) => unusable.push(Ok(other)),
+        }
+    }
+    let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();
+    for last in (1..jobs.len()).rev() {
+        jobs.swap(last, stream.below(last as u64 + 1) as usize);
+    }
+    let arriving = jobs.into_iter().zip(arrivals);
+    let jobs = arriving.map(|(job, arrival)| Ok(Submission::Job(Job { arrival, ..job })));
+    Ok(unusable.into_iter().chain(jobs).collect())
+}
+
 /// Cuts jobs that ask for a count above `most` into several, with the same number, arrival and run
-/// time: first those of `most`, then the rest.
+/// time: first those of `most`, then the rest. A block or a subcube above `most` is an error: into which
+/// blocks one is to be cut, no paper says.
 struct Split {
     jobs: Submissions,
     most: u32,
+    key: String,
     /// The job that is being cut, with the processors it still asks for.
     rest: Option<Job>,
 }
@@ -186,10 +286,15 @@ impl Iterator for Split {
                 other => return Some(other),
             },
         };
-        let Request::Nodes(count) = job.request else { return Some(Ok(Submission::Job(job))) };
-        if count <= self.most {
+        if job.request.nodes() <= u64::from(self.most) {
             return Some(Ok(Submission::Job(job)));
         }
+        let Request::Nodes(count) = job.request else {
+            return Some(Err(WorkloadError(format!(
+                "`{}` cuts counts of processors, but job {} asks for {}, which is above {}",
+                self.key, job.number, job.request, self.most
+            ))));
+        };
         let part = Job { request: Request::Nodes(self.most), ..job };
         self.rest = Some(Job { request: Request::Nodes(count - self.most), ..job });
         Some(Ok(Submission::Job(part)))
@@ -199,6 +304,8 @@ impl Iterator for Split {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
+    use proptest::prelude::*;
+
     use crate::topology::Topology;
     use crate::workload::table::Row;
     use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
@@ -286,6 +393,100 @@ mod tests {
     }
 
     #[test]
+    fn a_shuffle_keeps_the_jobs_and_the_instants() {
+        let (still, moved) = (table(""), table("shuffle = true"));
+        let times =
+            |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.0).collect::<Vec<_>>();
+        assert_eq!(times(&still), times(&moved));
+        let sizes =
+            |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.1).collect::<Vec<_>>();
+        let mut sorted = sizes(&moved);
+        assert_ne!(sorted, sizes(&still));
+        sorted.sort_unstable();
+        assert_eq!(sorted, sizes(&still), "each of them once");
+        assert_eq!(moved, table("shuffle = true"), "the same stream gives the same order");
+        // A shuffle of the first jobs is not the first jobs of a shuffle.
+        let mut first = sizes(&table("shuffle = true\nfirst_jobs = 4"));
+        first.sort_unstable();
+        assert_eq!(first, [1, 2, 3, 4]);
+        // The parts of a job stay together.
+        let split = sizes(&table("shuffle = true\nsplit_above = 0.9"));
+        assert_eq!(split.iter().position(|&size| size == 9).map(|at| split[at + 1]), Some(1));
+        let log = run("name = 'swf'\npath = 'log'\nshuffle = true").unwrap();
+        assert!(matches!(
+            &log[..],
+            [Submission::Unusable(_), Submission::Job(_), Submission::Job(_)]
+        ));
+    }
+
+    #[test]
+    fn a_shuffle_is_even() {
+        // Where the job of 1 processor goes, of three: 1,000 each, standard deviation 26.
+        let mut at = [0; 3];
+        for seed in 0..3000 {
+            let job = |n: u32| Job {
+                number: u64::from(n),
+                arrival: Time::ZERO,
+                request: Request::Nodes(n),
+                runtime: 1.0,
+                estimate: 1.0,
+            };
+            let jobs = Box::new((1..=3).map(move |n| Ok(Submission::Job(job(n)))));
+            let items = shuffled(jobs, Stream::new(seed, 0, "shuffle"), "shuffle").unwrap();
+            let first = items.iter().position(|item| *item == Ok(Submission::Job(job(1))));
+            at[first.unwrap()] += 1;
+        }
+        assert!(at.iter().all(|&n| (900..1100).contains(&n)), "{at:?}");
+    }
+
+    #[test]
+    fn an_error_is_all_that_is_left_of_a_shuffle() {
+        let torn = || Box::new([Err(WorkloadError("torn".to_owned()))].into_iter());
+        let error = shuffled(torn(), Stream::new(1, 0, "shuffle"), "shuffle").unwrap_err();
+        assert_eq!(error.0, "torn");
+    }
+
+    #[test]
+    fn a_block_above_the_limit_is_no_count_to_cut() {
+        let given = "name = 'synthetic'\nload = 1\nfirst_jobs = 50\nsplit_above = 0.5\n\
+                     sizes = { name = 'constant', value = [3, 2] }\n\
+                     runtimes = { name = 'constant', value = 1 }";
+        let table: toml::Table = given.parse().unwrap();
+        let params = FAMILY.resolve("workload", &table.into()).unwrap();
+        let mesh = |sides: &[u32]| {
+            let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
+            let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+            submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
+        };
+        assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");
+        assert_eq!(
+            mesh(&[3, 3]).unwrap_err().0,
+            "`workload.split_above` cuts counts of processors, but job 1 asks for 3x2, which is above 4"
+        );
+    }
+
+    proptest! {
+        /// Splitting conserves work, and scaling by s scales it by s.
+        #[test]
+        fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
+            share in 0.1..1.0_f64,
+            doublings in -3..4_i32,
+        ) {
+            let work = |jobs: &[(f64, u64, f64, f64)]| -> f64 {
+                jobs.iter().map(|job| job.1 as f64 * job.2).sum()
+            };
+            let all = work(&table(""));
+            let split = table(&format!("split_above = {share:?}"));
+            prop_assert_eq!(work(&split), all);
+            let most = (share * 10.0).floor() as u64;
+            prop_assert!(split.iter().all(|job| job.1 <= most));
+            let scale = f64::from(2_u32.pow((doublings + 3) as u32)) / 8.0;
+            let scaled = table(&format!("split_above = {share:?}\nruntime_scale = {scale:?}"));
+            prop_assert_eq!(work(&scaled), scale * all, "powers of two are exact");
+        }
+    }
+
+    #[test]
     fn lines_that_are_no_jobs_pass_and_do_not_count() {
         let log = run("name = 'swf'\npath = 'log'\nfirst_jobs = 2").unwrap();
         assert_eq!(log.len(), 3);
@@ -309,6 +510,16 @@ mod tests {
             "`workload.split_above` is 0.05, but must leave a job at least one of the 10 processors \
              of the largest site"
         );
+        let endless = "name = 'synthetic'\nload = 1\nsizes = 'uniform'\nshuffle = true\n\
+                       runtimes = { name = 'constant', value = 1 }";
+        let sentence = built(endless, &NoInputs).map(drop).unwrap_err().to_string();
+        assert_eq!(
+            sentence,
+            "`workload.shuffle` is true, but the workload `synthetic` never ends: give \
+             `workload.first_jobs` or `workload.until`"
+        );
+        assert!(built(&format!("{endless}\nfirst_jobs = 9"), &NoInputs).is_ok());
+        assert!(built(&format!("{endless}\nuntil = 9"), &NoInputs).is_ok());
     }
 
     #[test]

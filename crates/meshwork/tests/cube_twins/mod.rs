@@ -1,13 +1,24 @@
 //! The definitions of the hypercube allocators, written the slow and obvious way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::alloc::subcube::Subcube;
+use meshwork::job::Request;
 use meshwork::nodeset::NodeSet;
 
-/// A definition: which subcube is proposed, and what is remembered.
+/// A definition: what is proposed, and what is remembered.
 pub(crate) trait Twin {
-    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube>;
+    /// One subcube.
+    fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
+        None
+    }
+    /// One subcube, or for a count several.
+    fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
+        match request {
+            Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
+            _ => None,
+        }
+    }
     fn claimed(&mut self, _cubes: &[Subcube], _free: &NodeSet) {}
     fn released(&mut self, _cubes: &[Subcube], _free: &NodeSet) {}
 }
@@ -323,5 +334,279 @@ impl Twin for FreeLists {
             }
             self.cubes.push(cube);
         }
+    }
+}
+
+/// How many cubes of each dimension there are, the largest dimension first.
+fn vector(cubes: &[Subcube]) -> Vec<usize> {
+    (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
+}
+
+/// The greatest vector of disjoint cubes that cover a set of nodes: whatever holds its lowest node.
+fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
+    let Some(base) = free.first() else { return vector(&[]) };
+    if let Some(vector) = known.get(free.words()) {
+        return vector.clone();
+    }
+    let cubes = (0..free.universe())
+        .filter(|mask| mask & base == 0)
+        .map(|mask| Subcube { base, mask })
+        .filter(|cube| is_free(*cube, free));
+    let best = cubes
+        .map(|cube| {
+            let mut rest = free.clone();
+            cube.nodes().for_each(|node| rest.remove(node));
+            add(&vector(&[cube]), &greatest(&rest, known))
+        })
+        .max()
+        .unwrap();
+    known.insert(free.words().to_vec(), best.clone());
+    best
+}
+
+fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// The maximal set of subcubes: the first largest cube with which the greatest vector is reached.
+pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
+    let n = dimension_of(free);
+    let mut known = BTreeMap::new();
+    let mut rest = free.clone();
+    let mut set = Vec::new();
+    while !rest.is_empty() {
+        let largest = (0..=n).rev().find(|&k| !free_cubes(&rest, n, k).is_empty()).unwrap();
+        let best = greatest(&rest, &mut known);
+        let next = free_cubes(&rest, n, largest).into_iter().find(|cube| {
+            let mut without = rest.clone();
+            cube.nodes().for_each(|node| without.remove(node));
+            add(&vector(&[*cube]), &greatest(&without, &mut known)) == best
+        });
+        next.unwrap().nodes().for_each(|node| rest.remove(node));
+        set.extend(next);
+    }
+    set
+}
+
+/// The subcubes of this dimension in a cube, ordered by base and then by mask.
+fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
+    every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
+}
+
+/// Best fit in the maximal set of subcubes.
+pub(crate) struct MaximalSubcubes;
+
+impl Twin for MaximalSubcubes {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let large = partition(free).into_iter().filter(|cube| cube.dimension() >= k);
+        let cube = large.min_by_key(|cube| (cube.dimension(), *cube))?;
+        let mut known = BTreeMap::new();
+        let left = |part: &Subcube| {
+            let mut rest = free.clone();
+            part.nodes().for_each(|node| rest.remove(node));
+            greatest(&rest, &mut known)
+        };
+        // Of several greatest the first: `max_by_key` would take the last.
+        subcubes(cube, dimension_of(free), k).into_iter().rev().max_by_key(left)
+    }
+}
+
+/// The same with a set that is formed step by step.
+pub(crate) struct GreedySubcubes;
+
+impl Twin for GreedySubcubes {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let n = dimension_of(free);
+        let mut rest = free.clone();
+        let mut set: Vec<Subcube> = Vec::new();
+        for j in (k..=n).rev() {
+            loop {
+                let cubes = free_cubes(&rest, n, j);
+                let meets =
+                    |cube: &Subcube| cubes.iter().filter(|other| other.meets(*cube)).count();
+                let Some(next) = cubes.iter().min_by_key(|cube| (meets(cube), **cube)) else {
+                    break;
+                };
+                next.nodes().for_each(|node| rest.remove(node));
+                set.push(*next);
+            }
+        }
+        let cube = set.into_iter().min_by_key(|cube| (cube.dimension(), *cube))?;
+        let free_neighbours = |part: &Subcube| {
+            let outside = |node: u32| {
+                let others = (0..n).map(move |d| node ^ 1 << d);
+                others
+                    .filter(|other| other & !cube.mask != cube.base && free.contains(*other))
+                    .count()
+            };
+            part.nodes().map(outside).sum::<usize>()
+        };
+        subcubes(cube, n, k).into_iter().min_by_key(free_neighbours)
+    }
+}
+
+/// The primes, by comparing all free cubes with each other.
+fn primes(free: &NodeSet) -> Vec<Subcube> {
+    let n = dimension_of(free);
+    let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(free, n, k)).collect();
+    let is_prime = |cube: &&Subcube| {
+        !all.iter().any(|other| {
+            other != *cube && cube.nodes().all(|node| node & !other.mask == other.base)
+        })
+    };
+    all.iter().filter(is_prime).copied().collect()
+}
+
+fn shared(a: Subcube, b: Subcube) -> usize {
+    a.nodes().filter(|node| node & !b.mask == b.base).count()
+}
+
+/// The rule of the prime-cube graph, edge by edge, among some of the primes.
+fn by_the_graph(
+    free: &NodeSet,
+    primes: &[Subcube],
+    k: u32,
+    among: impl Fn(Subcube) -> bool,
+) -> Option<Subcube> {
+    let edges = |prime: Subcube| -> usize {
+        primes.iter().filter(|other| **other != prime).map(|other| shared(prime, *other)).sum()
+    };
+    let large = primes.iter().filter(|prime| prime.dimension() >= k && among(**prime));
+    let prime = *large.min_by_key(|prime| (prime.dimension(), edges(**prime), **prime))?;
+    let touched = |part: &Subcube| -> usize {
+        primes.iter().filter(|other| **other != prime).map(|other| shared(*part, *other)).sum()
+    };
+    subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
+}
+
+/// The prime-cube graph.
+pub(crate) struct PrimeCubes;
+
+impl Twin for PrimeCubes {
+    fn choose(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        by_the_graph(free, &primes(free), k, |_| true)
+    }
+}
+
+/// The prime-cube graph for counts: a connected set of cubes.
+pub(crate) struct SeveralCubes;
+
+impl Twin for SeveralCubes {
+    fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
+        let Request::Nodes(count) = *request else { return None };
+        let n = dimension_of(free);
+        // How many free nodes can be reached from each, walking from node to node.
+        let reached = |from: u32| {
+            let mut seen = BTreeSet::from([from]);
+            let mut queue = vec![from];
+            while let Some(node) = queue.pop() {
+                let next = (0..n).map(|d| node ^ 1 << d).filter(|next| free.contains(*next));
+                queue.extend(next.filter(|next| seen.insert(*next)));
+            }
+            seen.len() as u32
+        };
+        let primes = primes(free);
+        let among = |prime: Subcube| reached(prime.base) >= count;
+        let largest = primes.iter().filter(|p| among(**p)).map(|p| p.dimension()).max()?;
+        let first = by_the_graph(free, &primes, largest.min(count.ilog2()), among)?;
+        let mut cubes = vec![first];
+        let mut rest = free.clone();
+        first.nodes().for_each(|node| rest.remove(node));
+        loop {
+            let taken: Vec<u32> = cubes.iter().flat_map(|cube| cube.nodes()).collect();
+            let wanted = count - taken.len() as u32;
+            if wanted == 0 {
+                return Some(cubes);
+            }
+            let is_near = |cube: &Subcube| {
+                let links = |node: u32| taken.iter().any(|other| (node ^ other).count_ones() == 1);
+                cube.nodes().any(links)
+            };
+            let next = (0..=n)
+                .rev()
+                .filter(|k| 1 << k <= wanted)
+                .find_map(|k| free_cubes(&rest, n, k).into_iter().find(is_near))
+                .unwrap();
+            next.nodes().for_each(|node| rest.remove(node));
+            cubes.push(next);
+        }
+    }
+}
+
+/// Cubic and noncubic allocation on one vector of disjoint cubes.
+pub(crate) struct Noncubic {
+    n: u32,
+    cubes: Vec<Subcube>,
+}
+
+impl Noncubic {
+    pub(crate) fn new(n: u32) -> Noncubic {
+        Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
+    }
+
+    /// The dimension of those allowed that leaves the fewest different masks when the cube, which is not
+    /// in the vector, is halved; of several the one that leaves the lowest mask.
+    fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
+        let masks_with = |d: &u32| {
+            let half = cube.mask & !(1 << d);
+            let masks: BTreeSet<u32> = cubes.iter().map(|c| c.mask).chain([half]).collect();
+            (masks.len(), half)
+        };
+        (0..24).filter(|d| allowed >> d & 1 == 1).min_by_key(masks_with).unwrap()
+    }
+}
+
+impl Twin for Noncubic {
+    fn serve(&mut self, _free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
+        let Request::Nodes(count) = *request else { return None };
+        let mut cubes = self.cubes.clone();
+        let mut taken: Vec<Subcube> = Vec::new();
+        for k in (0..=self.n).rev().filter(|k| count >> k & 1 == 1) {
+            let near = |cube: Subcube| {
+                taken.iter().any(|other| {
+                    let apart = |a: u32| other.nodes().any(|b| (a ^ b).count_ones() == 1);
+                    cube.nodes().any(apart)
+                })
+            };
+            let large = cubes.iter().filter(|cube| cube.dimension() >= k);
+            let mut cube = *large.min_by_key(|c| (c.dimension(), !near(**c), **c))?;
+            cubes.retain(|other| *other != cube);
+            while cube.dimension() > k {
+                let d = Noncubic::split(&cubes, cube, cube.mask);
+                let lower = Subcube { mask: cube.mask & !(1 << d), ..cube };
+                let upper = Subcube { base: lower.base | 1 << d, ..lower };
+                let (kept, other) =
+                    if near(upper) && !near(lower) { (upper, lower) } else { (lower, upper) };
+                cubes.push(other);
+                cube = kept;
+            }
+            taken.push(cube);
+        }
+        Some(taken)
+    }
+
+    fn claimed(&mut self, parts: &[Subcube], free: &NodeSet) {
+        for &part in parts {
+            let holds = |cube: &Subcube| part.nodes().all(|node| node & !cube.mask == cube.base);
+            let Some(at) = self.cubes.iter().position(holds) else {
+                self.cubes = form_anew(self.n, free);
+                return;
+            };
+            let mut cube = self.cubes.remove(at);
+            while cube != part {
+                let d = Noncubic::split(&self.cubes, cube, cube.mask & !part.mask);
+                let kept =
+                    Subcube { base: cube.base | part.base & 1 << d, mask: cube.mask & !(1 << d) };
+                self.cubes.push(Subcube { base: kept.base ^ 1 << d, ..kept });
+                cube = kept;
+            }
+        }
+    }
+
+    fn released(&mut self, cubes: &[Subcube], free: &NodeSet) {
+        let mut lists =
+            FreeLists { n: self.n, cubes: std::mem::take(&mut self.cubes), strict: true };
+        lists.released(cubes, free);
+        self.cubes = lists.cubes;
     }
 }

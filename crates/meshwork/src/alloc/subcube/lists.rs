@@ -6,8 +6,8 @@ use super::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 use crate::nodeset::NodeSet;
 
-/// Which free dimension a listed cube is halved along: the cube, the dimensions that may be taken,
-/// and the masks of all other listed cubes.
+/// Which free dimension a cube is halved along: the cube, the dimensions that may be taken, and the
+/// masks of all listed cubes, each with their number.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
 /// The free nodes of a hypercube as disjoint subcubes, a list for each dimension, ordered by base.
@@ -62,12 +62,6 @@ impl CubeLists {
         }
     }
 
-    /// The dimension along which a cube that is not listed is halved, among those of `among`.
-    #[must_use]
-    pub fn split_of(&self, cube: Subcube, among: u32) -> u32 {
-        (self.split)(cube, among, &self.masks)
-    }
-
     /// The listed cube that holds all of this one.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
@@ -81,16 +75,29 @@ impl CubeLists {
     }
 
     /// Takes a part out of a listed cube: halves it until the part is left, and lists the other halves.
-    pub fn carve(&mut self, cube: Subcube, part: Subcube) {
+    fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
         while rest != part {
-            let d = self.split_of(rest, rest.mask & !part.mask);
-            let [lower, upper] = rest.halves(d);
-            let (kept, other) = if lower.holds(part) { (lower, upper) } else { (upper, lower) };
-            self.insert(other);
-            rest = kept;
+            let among = rest.mask & !part.mask;
+            let upper = |halves: [Subcube; 2]| halves[1].holds(part);
+            rest = self.halve(rest, among, upper).0;
         }
+    }
+
+    /// Halves a cube that is not listed along one of the dimensions of `among`, and lists one half:
+    /// the lower one if the upper is to be kept. The half that is kept, and the one that is listed.
+    pub fn halve(
+        &mut self,
+        cube: Subcube,
+        among: u32,
+        keep_upper: impl Fn([Subcube; 2]) -> bool,
+    ) -> (Subcube, Subcube) {
+        let [lower, upper] = cube.halves((self.split)(cube, among, &self.masks));
+        let (kept, other) =
+            if keep_upper([lower, upper]) { (upper, lower) } else { (lower, upper) };
+        self.insert(other);
+        (kept, other)
     }
 
     /// Lists a cube that has become free, merged with neighbours: as long as a listed cube has the same

@@ -6,11 +6,13 @@
 mod gray;
 mod lightest;
 mod lists;
+mod packing;
 mod search;
 
 pub use gray::{GrayCode, symmetric_chains};
 pub use lightest::lightest;
 pub use lists::CubeLists;
+pub use packing::{ExactPacking, Vector};
 pub use search::{CubeSearch, keep_bases, neighbours};
 
 use crate::job::Dims;
@@ -69,6 +71,12 @@ impl Subcube {
     #[must_use]
     pub fn meets(self, other: Subcube) -> bool {
         (self.base ^ other.base) & !(self.mask | other.mask) == 0
+    }
+
+    /// Whether they have no node in common, and nodes that are neighbours.
+    #[must_use]
+    pub fn is_next_to(self, other: Subcube) -> bool {
+        ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
     /// Its two halves along one of its free dimensions, the lower one first.
@@ -213,6 +221,8 @@ mod tests {
                 let meets = b.nodes().any(|node| set.contains(node));
                 assert_eq!((a.holds(b), b.is_within(&set)), (within, within), "{a:?} {b:?}");
                 assert_eq!((a.meets(b), !b.is_clear_of(&set)), (meets, meets), "{a:?} {b:?}");
+                let links = a.nodes().flat_map(|x| b.nodes().map(move |y| (x ^ y).count_ones()));
+                assert_eq!(a.is_next_to(b), !meets && links.min() == Some(1), "{a:?} {b:?}");
             }
             for d in a.dimensions() {
                 let halves = a.halves(d);

@@ -98,6 +98,12 @@ impl Record {
         Some(self.fields[11]).filter(|&user| user >= 0.0)
     }
 
+    /// Field 15: the queue that it was submitted to, where that is known.
+    #[must_use]
+    pub fn queue(&self) -> Option<f64> {
+        Some(self.fields[14]).filter(|&queue| queue >= 0.0)
+    }
+
     /// Reads a line into this record. `false` where it is no line of a log; [`fault`] says why.
     ///
     /// This is what reading a log spends its time in: whole numbers of up to 15 digits, which is

@@ -1,0 +1,131 @@
+//! Hypercube allocators: the search for a subcube, and a job that comes and goes.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use meshwork::alloc::{Allocator, Asks};
+use meshwork::job::{Dims, Request, Time};
+use meshwork::machine::{Block, Placement, Site};
+use meshwork::rng::Stream;
+use meshwork::topology::Topology;
+use meshwork_benches::{allocator, asks};
+
+const DIMENSIONS: [u32; 6] = [4, 6, 8, 10, 13, 16];
+
+const ALLOCATORS: [&str; 12] = [
+    "buddy",
+    "buddy form='bitmap'",
+    "modified_buddy",
+    "gray_code",
+    "multiple_gray_code",
+    "free_list",
+    "tree_collapsing",
+    "first_fit",
+    "first_fit rotation='if_needed'",
+    "maximal_subcubes",
+    "prime_cube_graph",
+    "noncubic",
+];
+
+/// A hypercube that is half full with subcubes of all dimensions up to half its own, wherever they fell
+/// free, and an allocator that has been told of them. The same for the same dimension.
+fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
+    let topology = Topology::hypercube(dimension).expect("these dimensions are right");
+    let mut allocator = allocator(named, &topology);
+    let mut site = Site::new(topology, 1.0);
+    let mut rng = Stream::new(1, 0, "half full");
+    while site.free_nodes() * 2 > site.nodes() {
+        let most = rng.below(u64::from(dimension) / 2 + 1) as usize;
+        let mut sides = Dims::from_elem(1, dimension as usize);
+        for _ in 0..most {
+            sides[rng.below(u64::from(dimension)) as usize] = 2;
+        }
+        let base = (0..dimension)
+            .filter(|&d| sides[d as usize] == 1)
+            .map(|d| (rng.below(2) as u32) << d)
+            .sum();
+        let placement = Placement::from(Block { base, sides });
+        // A subcube that lies on held nodes is drawn again.
+        if site.claim(&placement).is_ok() {
+            allocator.claimed(&placement, &site, Time::ZERO);
+        }
+    }
+    (site, allocator)
+}
+
+/// Requests of every dimension below that of the cube, in the form that the allocator asks for.
+fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
+    let side = |k: u32| move |d| if d < k { 2 } else { 1 };
+    let request = |k: u32| match asks {
+        Asks::Nodes => Request::Nodes(1 << k),
+        Asks::Subcube => Request::Subcube(k),
+        Asks::Block | Asks::Square => Request::Block((0..dimension).map(side(k)).collect()),
+    };
+    (0..dimension).map(request).collect()
+}
+
+/// Looks for a subcube of each dimension in turn: small ones are there, large ones are not.
+fn search(criterion: &mut Criterion) {
+    for dimension in DIMENSIONS {
+        for named in ALLOCATORS {
+            let (site, mut allocator) = half_full(named, dimension);
+            let requests = requests(asks(named), dimension);
+            let mut turn = requests.iter().cycle();
+            let mut rng = Stream::new(1, 0, "search");
+            criterion.bench_function(&format!("search/{named}/{dimension}"), |b| {
+                b.iter(|| {
+                    let request = turn.next().expect("a cycle never ends");
+                    allocator.choose(black_box(request), &site, Time::ZERO, &mut rng)
+                });
+            });
+        }
+    }
+}
+
+/// Looks for one, claims it, and gives it back, with the site or for the allocator alone. The sizes are
+/// those that can be found, in turn.
+fn come_and_go(criterion: &mut Criterion) {
+    for dimension in DIMENSIONS {
+        for named in ALLOCATORS {
+            for with_site in [true, false] {
+                if !with_site && !named.starts_with("buddy") {
+                    continue; // others look at the site
+                }
+                let (mut site, mut allocator) = half_full(named, dimension);
+                let mut rng = Stream::new(1, 0, "search");
+                let mut requests = requests(asks(named), dimension);
+                requests.retain(|request| {
+                    allocator.choose(request, &site, Time::ZERO, &mut rng).is_some()
+                });
+                let mut turn = requests.iter().cycle();
+                let of = if with_site { "with the site" } else { "alone" };
+                criterion.bench_function(&format!("come and go/{of}/{named}/{dimension}"), |b| {
+                    b.iter(|| {
+                        let request = black_box(turn.next().expect("a cycle never ends"));
+                        let found = allocator.choose(request, &site, Time::ZERO, &mut rng);
+                        let placement = found.expect("it was found before");
+                        if with_site {
+                            site.claim(&placement).expect("it is free");
+                        }
+                        allocator.claimed(&placement, &site, Time::ZERO);
+                        if with_site {
+                            site.release(&placement);
+                        }
+                        allocator.released(&placement, &site);
+                    });
+                });
+            }
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400))
+        .sample_size(20);
+    targets = search, come_and_go
+}
+criterion_main!(benches);
