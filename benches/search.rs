@@ -69,8 +69,8 @@ fn shifts(criterion: &mut Criterion) {
     });
 }
 
-/// How the cost grows with the machine: the same number of held blocks on machines of all sizes, and
-/// requests with sides of up to a quarter of the machine's.
+/// How the cost grows with the machine: held blocks and requests with sides of up to a quarter of the
+/// machine's, so that machines of all sizes hold about as many.
 fn growth(criterion: &mut Criterion) {
     let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
     let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));
