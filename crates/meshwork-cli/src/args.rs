@@ -110,7 +110,7 @@ pub(crate) struct Reproduce {
     /// List the studies and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Set a key of every study, such as workload.path=log.swf.gz for those that read a log
+    /// Set a key of every study; workload.path is set in those that read a log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The folder for results; each study has a folder of its own in it

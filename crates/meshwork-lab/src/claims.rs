@@ -408,16 +408,15 @@ impl Court<'_> {
             };
             let line: Vec<usize> = of_all.iter().copied().filter(same_but).collect();
             of_all.retain(|index| !line.contains(index));
+            if line.len() < 2 {
+                continue; // one point has no trend
+            }
             let (start, end) = (quotient(first), quotient(line[line.len() - 1]));
             let sign = if rises { 1.0 } else { -1.0 };
             let differences = paired(&end, &start, |a, b| sign * (a - b));
             let mut at = self.place(first, ask.test, of);
             at.retain(|(key, _)| key != along);
-            let holds = if line.len() < 2 {
-                Holds::Open
-            } else {
-                is_positive(&differences, ask.test.by_means)
-            };
+            let holds = is_positive(&differences, ask.test.by_means);
             cells.push(Cell { at, size: None, holds, of: mean_of(&end), to: mean_of(&start) });
         }
         cells

@@ -11,6 +11,7 @@ use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Named, Param, entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
+use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
@@ -75,12 +76,17 @@ fn drawn(case: &Table) -> Drawn {
     Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology; none
-/// if it refuses machines of so many dimensions.
-fn built(named: &str, topology: &Topology) -> Option<Box<dyn Allocator>> {
-    let mut words = named.split(' ');
-    let entry: &AllocatorEntry = entry(ALLOCATORS, words.next().unwrap());
-    let table: Table = words
+/// The name of an allocator without its parameters.
+fn name_of(named: &str) -> &str {
+    named.split(' ').next().unwrap()
+}
+
+/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology.
+fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
+    let entry: &AllocatorEntry = entry(ALLOCATORS, name_of(named));
+    let table: Table = named
+        .split(' ')
+        .skip(1)
         .map(|word| word.split_once('=').unwrap())
         .map(|(key, value)| {
             let value = match (value.parse::<f64>(), value.parse::<bool>()) {
@@ -93,7 +99,7 @@ fn built(named: &str, topology: &Topology) -> Option<Box<dyn Allocator>> {
         .collect();
     let params: Vec<&Param> = entry.about.params.iter().collect();
     let params = resolve("allocator", &params, &table, &[]).unwrap();
-    (entry.build)(&params, topology).ok()
+    (entry.build)(&params, topology).unwrap()
 }
 
 /// What an allocator answers, as a drawing.
@@ -127,7 +133,7 @@ fn placements() {
     for case in cases(include_str!("../../../tests/corpus/placements.toml")) {
         let name = case["name"].as_str().unwrap();
         let drawn = drawn(&case);
-        let request = match (case.get("block"), case.get("nodes")) {
+        let asked = match (case.get("block"), case.get("nodes")) {
             (Some(sides), None) => Request::Block(
                 sides.as_array().unwrap().iter().map(|s| s.as_integer().unwrap() as u32).collect(),
             ),
@@ -137,8 +143,10 @@ fn placements() {
         let no_answers = Table::new();
         let answers = case.get("answers").map_or(&no_answers, |a| a.as_table().unwrap());
         for (allocator, expected) in answers {
-            let built = built(allocator, drawn.site.topology());
-            let found = answer(built.expect(allocator), &drawn, &request);
+            let topology = drawn.site.topology();
+            let asks = entry::<AllocatorEntry>(ALLOCATORS, name_of(allocator)).asks;
+            let request = shaped(&asked, asks, topology, ShapeRule::Squarest).unwrap();
+            let found = answer(built(allocator, topology), &drawn, &request);
             assert_eq!(found, expected.as_str().unwrap().trim(), "{name}: {allocator}");
             checked += 1;
         }
@@ -146,14 +154,11 @@ fn placements() {
             continue;
         };
         for allocator in ALLOCATORS {
-            let serves = allocator.serves.contains(&drawn.site.topology().wiring());
-            if !serves || allocator.asks != Asks::Block {
+            let topology = drawn.site.topology();
+            if !allocator.works_on(topology) || allocator.asks != Asks::Block {
                 continue;
             }
-            let Some(built) = built(allocator.about().name, drawn.site.topology()) else {
-                continue;
-            };
-            let found = answer(built, &drawn, &request);
+            let found = answer(built(allocator.about().name, topology), &drawn, &asked);
             let may_miss = allocator.finds == Finds::SomeBlocks && found == "none";
             assert!(found == only || may_miss, "{name}: {}\n{found}", allocator.about.name);
             checked += 1;

@@ -14,7 +14,7 @@ use meshwork::sched::{SCHEDULERS, Scheduler};
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
-        for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
+        for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)) {
             for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",

@@ -185,8 +185,10 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
         "allocator" => {
             let entry = named(ALLOCATORS, name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
-            vec![
-                ("serves", json!(serves)),
+            let dimensions = entry.dimensions.map(|d| ("dimensions", json!(d)));
+            let mut facts = vec![("serves", json!(serves))];
+            facts.extend(dimensions);
+            facts.extend([
                 (
                     "asks for",
                     json!(match entry.asks {
@@ -205,7 +207,8 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                         Finds::SomeBlocks => "some free blocks, and may miss others",
                     }),
                 ),
-            ]
+            ]);
+            facts
         }
         "scheduler" => {
             let entry = named(SCHEDULERS, name);

@@ -26,6 +26,10 @@ pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
     if arguments.list {
         return list(out, &chosen);
     }
+    // What is wrong with the request itself ends the command before anything is run.
+    for study in chosen.iter().flat_map(|(_, studies)| studies) {
+        expand::expand(study)?;
+    }
     let mut verdict = Verdict::Done;
     let mut counts: Vec<(&Paper, Vec<Judged>)> = Vec::new();
     for (paper, studies) in &chosen {
@@ -70,8 +74,6 @@ fn reproduce(
     arguments: &Reproduce,
     verdict: &mut Verdict,
 ) -> Result<Vec<Judgement>, Stop> {
-    // What is wrong with the request itself ends the command, before anything is run.
-    expand::expand(study)?;
     let base = if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() };
     let finished = match one(study, Some(base.join(&study.name)), arguments.threads, false) {
         Ok(finished) => finished,

@@ -1,6 +1,8 @@
 //! Networks: how long a placed job takes. They own the question "who finishes next?".
 
 pub mod ideal;
+pub mod traffic;
+pub mod wormhole;
 
 use crate::job::Time;
 use crate::machine::Placement;

@@ -1,0 +1,328 @@
+//! The network alone: packets that arrive at every node by themselves, whether the network can take
+//! them or not.
+
+use super::wormhole::{Cycle, Delivery, Engine, Load, Message, Setting, Stuck, Turn};
+use crate::registry::{About, Family, Named, Problem, abouts};
+use crate::rng::{Stream, keyed};
+use crate::topology::{Grid, Node, Topology};
+
+/// Where the packets of each node go.
+pub struct TrafficEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// Draws or works out the destination of a packet from this node.
+    to: fn(&Grid, Node, &mut Stream) -> Node,
+    /// Which machines it is defined on; one sentence for those on which it is not.
+    serves: fn(&Grid) -> Result<(), String>,
+}
+
+impl Named for TrafficEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Every pattern of traffic.
+pub static TRAFFIC: &[&TrafficEntry] =
+    &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &HOTSPOT];
+
+/// Patterns of traffic, as a family of names.
+pub static FAMILY: Family =
+    Family { kind: "traffic", key: "name", entries: || abouts(TRAFFIC), common: &[] };
+
+const BOOK: &str =
+    "Dally & Towles, Principles and Practices of Interconnection Networks, section 3.2";
+
+static UNIFORM: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "uniform",
+        aliases: &["random"],
+        summary: "every packet to any node, its own among them",
+        source: BOOK,
+        params: &[],
+    },
+    to: |grid, _, rng| rng.below(u64::from(grid.nodes())) as Node,
+    serves: |_| Ok(()),
+};
+
+static TRANSPOSE: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "transpose",
+        aliases: &[],
+        summary: "the coordinates in reverse order, as of a matrix; on a hypercube their halves exchanged",
+        source: BOOK,
+        params: &[],
+    },
+    to: |grid, node, _| {
+        let mut at = grid.coordinates(node);
+        if is_cube(grid) {
+            let half = at.len() / 2;
+            at.rotate_left(half);
+        } else {
+            at.reverse();
+        }
+        grid.node(&at)
+    },
+    serves: |grid| {
+        let sides = grid.sides();
+        if is_cube(grid) && !sides.len().is_multiple_of(2) {
+            return Err(format!(
+                "`transpose` exchanges the halves of an address, and a hypercube of dimension {} has an odd \
+                 number of bits",
+                sides.len()
+            ));
+        }
+        if sides.iter().eq(sides.iter().rev()) {
+            return Ok(());
+        }
+        Err("`transpose` needs sides that read the same backwards, such as 8 × 8".to_owned())
+    },
+};
+
+static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "bit_complement",
+        aliases: &["bitcomp"],
+        summary: "the complement of every bit of the address: the node opposite to the middle",
+        source: BOOK,
+        params: &[],
+    },
+    to: |grid, node, _| grid.nodes() - 1 - node,
+    serves: |grid| {
+        if grid.nodes().is_power_of_two() {
+            return Ok(());
+        }
+        Err(format!(
+            "`bit_complement` needs a number of nodes that is a power of two, and the machine has {}",
+            grid.nodes()
+        ))
+    },
+};
+
+static TORNADO: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "tornado",
+        aliases: &[],
+        summary: "nearly half way around every dimension, upwards",
+        source: BOOK,
+        params: &[],
+    },
+    to: |grid, node, _| shifted(grid, node, |side| side.div_ceil(2) - 1),
+    serves: |_| Ok(()),
+};
+
+static NEIGHBOUR: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "neighbour",
+        aliases: &["neighbor"],
+        summary: "one step up in every dimension, around the edge",
+        source: BOOK,
+        params: &[],
+    },
+    to: |grid, node, _| shifted(grid, node, |_| 1),
+    serves: |_| Ok(()),
+};
+
+/// The share of packets that `hotspot` sends to one node, as one in so many.
+const HOT: u64 = 10;
+
+static HOTSPOT: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "hotspot",
+        aliases: &[],
+        summary: "every tenth packet to the node in the middle, all others to any node",
+        source: "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
+        params: &[],
+    },
+    to: |grid, _, rng| {
+        if rng.below(HOT) == 0 {
+            let middle: Vec<u32> = grid.sides().iter().map(|side| side / 2).collect();
+            return grid.node(&middle);
+        }
+        rng.below(u64::from(grid.nodes())) as Node
+    },
+    serves: |_| Ok(()),
+};
+
+fn is_cube(grid: &Grid) -> bool {
+    grid.sides().iter().all(|&side| side == 2)
+}
+
+fn shifted(grid: &Grid, node: Node, by: impl Fn(u32) -> u32) -> Node {
+    let mut at = grid.coordinates(node);
+    for (at, &side) in at.iter_mut().zip(grid.sides()) {
+        *at = (*at + by(side)) % side;
+    }
+    grid.node(&at)
+}
+
+/// One point of a sweep of loads.
+#[derive(Clone, Debug)]
+pub struct Offered {
+    /// The machine.
+    pub topology: Topology,
+    /// The network.
+    pub setting: Setting,
+    /// Where packets go.
+    pub traffic: &'static TrafficEntry,
+    /// Flits that each node offers in a cycle, on the average: from 0 to 1, but not 0.
+    pub load: f64,
+    /// Cycles before anything is measured.
+    pub warmup: Cycle,
+    /// Cycles that are measured.
+    pub cycles: Cycle,
+    /// The seed of all random numbers.
+    pub seed: u64,
+}
+
+impl std::fmt::Debug for TrafficEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.about.name)
+    }
+}
+
+/// What became of the traffic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carried {
+    /// Flits that each node took in, in a measured cycle.
+    pub accepted: f64,
+    /// Cycles from a packet's creation to its tail's arrival, mean over the packets that arrived in
+    /// measured cycles; `None` where there was none.
+    pub latency: Option<f64>,
+    /// The same from when it was first in its node's queue.
+    pub network_latency: Option<f64>,
+    /// The part of the latency in which the packet did not move on as in an idle network.
+    pub blocking: Option<f64>,
+    /// Links on the way of a packet.
+    pub hops: Option<f64>,
+    /// Share of the measured cycles in which a link carried a flit, mean over links.
+    pub utilization: f64,
+    /// Packets in those means.
+    pub packets: u64,
+    /// Cycles that were simulated.
+    pub cycles: Cycle,
+    /// Flits times routers that they crossed, in all cycles.
+    pub flit_hops: u64,
+}
+
+/// Lets one load go through a network for so many cycles.
+///
+/// # Errors
+/// A sentence if the network is not right, the load is not, or the pattern is not defined on the
+/// machine; that the network has stopped is a bug, since what could deadlock is refused.
+///
+/// # Complexity
+/// Time grows with the flits that move; memory with the network, and not with the queues of its
+/// nodes, whose packets are drawn when their turn comes.
+pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
+    let Offered { topology, setting, traffic, load, warmup, cycles, seed } = offered;
+    if !(*load > 0.0 && *load <= 1.0) {
+        return Err(Problem::new(
+            "load",
+            format!(
+                "a load is {load}, but must be a number above 0 and at most 1, flits per node and cycle"
+            ),
+        ));
+    }
+    let mut engine = Engine::new(topology, setting)?;
+    (traffic.serves)(topology.grid()).map_err(|message| Problem::new("traffic", message))?;
+    let chance = load / f64::from(setting.packet_length);
+    let mut open = OpenLoop {
+        grid: topology.grid(),
+        traffic,
+        seed: *seed,
+        log_of_none: libm::log1p(-chance),
+        nodes: Vec::new(),
+        seen: Seen::default(),
+    };
+    for node in 0..topology.grid().nodes() {
+        let rng = Stream::new(*seed, 0, &format!("traffic.{node}"));
+        open.nodes.push(Source { rng, sent: 0, next: 0 });
+        open.nodes[node as usize].next = open.gap(node) - 1;
+        engine.wake(node);
+    }
+    let stuck =
+        |stuck: Stuck| Problem::new("", format!("a bug in Meshwork, please report it: {stuck}"));
+    engine.run(*warmup, &mut open).map_err(stuck)?;
+    open.seen = Seen::default();
+    let before = engine.counts();
+    engine.run(warmup + cycles, &mut open).map_err(stuck)?;
+    let after = engine.counts();
+    let Seen { packets, latency, network_latency, hops } = open.seen;
+    let mean = |sum: u64| (packets > 0).then(|| sum as f64 / packets as f64);
+    let (measured, nodes) = (*cycles as f64, f64::from(topology.grid().nodes()));
+    let over_links = after.flit_hops - before.flit_hops - (after.ejected - before.ejected);
+    let flits = packets * u64::from(setting.packet_length);
+    let blocking = mean(latency).zip(mean(hops)).map(|(latency, hops)| {
+        // The time in an idle network is linear in the number of links.
+        let (near, far) = (engine.zero_load(1) as f64, engine.zero_load(2) as f64);
+        latency - near - (hops - 1.0) * (far - near)
+    });
+    Ok(Carried {
+        accepted: flits as f64 / nodes / measured,
+        latency: mean(latency),
+        network_latency: mean(network_latency),
+        blocking,
+        hops: mean(hops),
+        utilization: over_links as f64 / (engine.links().max(1) as f64 * measured),
+        packets,
+        cycles: warmup + cycles,
+        flit_hops: after.flit_hops,
+    })
+}
+
+/// A node: when its next packet is created.
+struct Source {
+    rng: Stream,
+    sent: u64,
+    next: Cycle,
+}
+
+struct OpenLoop<'a> {
+    grid: &'a Grid,
+    traffic: &'a TrafficEntry,
+    seed: u64,
+    /// The logarithm of the chance that a node creates no packet in a cycle.
+    log_of_none: f64,
+    nodes: Vec<Source>,
+    seen: Seen,
+}
+
+/// Sums over packets that have arrived.
+#[derive(Default)]
+struct Seen {
+    packets: u64,
+    latency: u64,
+    network_latency: u64,
+    hops: u64,
+}
+
+impl OpenLoop<'_> {
+    /// Cycles from one packet of a node to the next: geometric, as of a coin in every cycle.
+    fn gap(&mut self, node: Node) -> Cycle {
+        let unit = self.nodes[node as usize].rng.unit();
+        1 + (libm::log(unit) / self.log_of_none) as Cycle
+    }
+}
+
+impl Load for OpenLoop<'_> {
+    fn next(&mut self, node: Node, now: Cycle) -> Turn {
+        let source = &mut self.nodes[node as usize];
+        let created = source.next;
+        if created > now {
+            return Turn::At(created);
+        }
+        source.sent += 1;
+        let coins = keyed(self.seed, u64::from(node), source.sent);
+        let to = (self.traffic.to)(self.grid, node, &mut source.rng);
+        self.nodes[node as usize].next = created + self.gap(node);
+        Turn::Message(Message { to, created, coins, tag: 0 })
+    }
+
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.seen.packets += 1;
+        self.seen.latency += delivery.at - delivery.message.created;
+        self.seen.network_latency += delivery.at - delivery.started;
+        self.seen.hops += u64::from(delivery.hops);
+    }
+}

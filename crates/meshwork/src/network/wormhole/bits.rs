@@ -1,0 +1,62 @@
+//! Sets of small numbers as words: the masks and lists that the engines walk over.
+
+/// The numbers in a word, lowest first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bits(pub(super) u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lowest = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(lowest)
+    }
+}
+
+/// The first number of a word that is not empty from `from` on, around the end if need be.
+pub(super) fn first_from(word: u64, from: u8) -> usize {
+    let above = word & (u64::MAX << from);
+    (if above == 0 { word } else { above }).trailing_zeros() as usize
+}
+
+/// A set of the numbers below a bound.
+#[derive(Clone, Debug)]
+pub(super) struct BitSet {
+    words: Vec<u64>,
+}
+
+impl BitSet {
+    pub(super) fn new(bound: usize) -> BitSet {
+        BitSet { words: vec![0; bound.div_ceil(64)] }
+    }
+
+    pub(super) fn insert(&mut self, number: usize) {
+        self.words[number >> 6] |= 1 << (number & 63);
+    }
+
+    pub(super) fn remove(&mut self, number: usize) {
+        self.words[number >> 6] &= !(1 << (number & 63));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// How many words there are, and one of them: a set can so be walked over while it changes.
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn word(&self, index: usize) -> u64 {
+        self.words[index]
+    }
+
+    /// Takes a word out.
+    pub(super) fn take_word(&mut self, index: usize) -> u64 {
+        std::mem::take(&mut self.words[index])
+    }
+}

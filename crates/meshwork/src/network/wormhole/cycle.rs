@@ -1,0 +1,556 @@
+//! The cycle engine: virtual channels share their link, flit by flit.
+//!
+//! It goes from cycle to cycle over the routers in which a flit can move, and from there to the next
+//! event where none can. Lanes are entries of flat arrays, and what can move in a router is the
+//! conjunction of three bit masks: lanes whose packet has been granted a lane to go on, lanes that hold
+//! a flit, and lanes whose next buffer has room.
+
+use super::bits::{BitSet, Bits};
+use super::calendar::Calendar;
+use super::fabric::{Fabric, NOWHERE};
+use super::grants::{Grants, Request};
+use super::message::{Load, Stuck, Turn};
+use super::packets::{PacketId, Packets};
+use super::switch::Switch;
+use super::timing::{Arbitration, Cycle, Timing};
+use super::wheel::Wheel;
+use super::{Counts, Setting};
+use crate::topology::Node;
+
+const NONE: u32 = u32::MAX;
+
+/// Marks a credit as one for the processor that feeds this lane.
+const TO_SOURCE: u32 = 1 << 31;
+
+/// One input lane: a buffer of flits, of which the engine needs only the number and the packets.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    /// The packet that is first in it, and the last one behind it.
+    front: PacketId,
+    back: PacketId,
+    /// Flits of the first packet that have not left yet.
+    left: u32,
+    /// Flits in the buffer.
+    present: u32,
+    /// The lane of this router that the first packet has been granted.
+    out: u8,
+}
+
+/// What of a router's lanes is so. Input lanes are meant, but for `free`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Masks {
+    granted: u64,
+    present: u64,
+    /// Those whose granted lane has room.
+    funded: u64,
+}
+
+/// A processor that sends flits into buffers of its router.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    packet: PacketId,
+    left: u32,
+    /// The virtual channel in use, or used last.
+    channel: u8,
+}
+
+/// The engine. Lane `v` of port `p` of router `r` is number `r << shift | p · V + v`, both as the
+/// buffer of what enters `r` and as what may be granted to those that leave `r` through the port.
+pub(super) struct CycleEngine {
+    fabric: Fabric,
+    timing: Timing,
+    channels: usize,
+    flits: u32,
+    shift: u32,
+    /// The first lane of the local port.
+    local: usize,
+    now: Cycle,
+    moved: Cycle,
+    packets: Packets,
+    /// The packet behind each packet in the lane that holds its tail.
+    behind: Vec<PacketId>,
+    lanes: Vec<Lane>,
+    masks: Vec<Masks>,
+    /// Room in the buffer behind each lane of an output, as far as its router knows.
+    credits: Vec<u32>,
+    /// Which lane of its router was granted each lane of an output.
+    owners: Vec<u8>,
+    /// The buffer behind each lane of an output.
+    down: Vec<u32>,
+    /// Who gets the credit when a flit leaves a buffer.
+    up: Vec<u32>,
+    grants: Grants,
+    switch: Switch,
+    /// Routers in which a flit may be able to move.
+    active: BitSet,
+    sources: Vec<Source>,
+    /// Room in the buffers of the local ports.
+    source_credits: Vec<u32>,
+    /// Processors that may be able to send a flit.
+    sending: BitSet,
+    /// Processors that have nothing to send.
+    idle: Vec<bool>,
+    /// Processors whose turn comes in this cycle, and in the next.
+    asking: Vec<Node>,
+    asking_next: Vec<Node>,
+    /// When the turns come of those that wait for a time.
+    turns: Calendar,
+    arrivals: Wheel<(u32, PacketId)>,
+    returns: Wheel<u32>,
+    requests: Wheel<u32>,
+    deliveries: Wheel<PacketId>,
+    released: Vec<u32>,
+    scratch: Scratch,
+    counts: Counts,
+}
+
+/// Lists that are filled and emptied in every cycle.
+#[derive(Default)]
+struct Scratch {
+    arrivals: Vec<(u32, PacketId)>,
+    numbers: Vec<u32>,
+    granted: Vec<(u32, u8, u8)>,
+    moves: Vec<u8>,
+}
+
+impl CycleEngine {
+    pub(super) fn new(fabric: Fabric, setting: &Setting) -> CycleEngine {
+        let timing = setting.timing();
+        let channels = setting.virtual_channels as usize;
+        let lanes_per_router = fabric.ports() * channels;
+        let shift = lanes_per_router.next_power_of_two().trailing_zeros();
+        let nodes = fabric.nodes() as usize;
+        let all = nodes << shift;
+        let local = fabric.local() * channels;
+        let (mut down, mut up) = (vec![NONE; all], vec![NONE; all]);
+        for node in 0..nodes {
+            for port in 0..fabric.local() {
+                let next = fabric.next(node as Node, port);
+                for channel in 0..if next == NOWHERE { 0 } else { channels } {
+                    let lane = port * channels + channel;
+                    let (from, to) = (node << shift | lane, (next as usize) << shift | lane);
+                    down[from] = to as u32;
+                    up[to] = from as u32;
+                }
+            }
+            if timing.inject.is_some() {
+                for lane in local..lanes_per_router {
+                    up[node << shift | lane] = TO_SOURCE | (node << shift | lane) as u32;
+                }
+            }
+        }
+        let empty = Lane { front: NONE, back: NONE, left: 0, present: 0, out: 0 };
+        let idle_source = Source { packet: NONE, left: 0, channel: channels as u8 - 1 };
+        CycleEngine {
+            packets: Packets::new(&fabric, setting.class_rule),
+            behind: Vec::new(),
+            lanes: vec![empty; all],
+            masks: vec![Masks::default(); nodes],
+            credits: vec![setting.buffer; all],
+            owners: vec![u8::MAX; all],
+            down,
+            up,
+            grants: Grants::new(&fabric, channels, channels, shift, timing.arbitration),
+            switch: Switch::new(fabric.ports(), channels, nodes),
+            active: BitSet::new(nodes),
+            sources: vec![idle_source; nodes],
+            source_credits: vec![setting.buffer; if timing.inject.is_some() { all } else { 0 }],
+            sending: BitSet::new(nodes),
+            idle: vec![true; nodes],
+            asking: Vec::new(),
+            asking_next: Vec::new(),
+            turns: Calendar::new(),
+            arrivals: Wheel::new(timing.transfer.max(timing.inject.unwrap_or(0))),
+            returns: Wheel::new(timing.transfer + timing.credit),
+            requests: Wheel::new(timing.route + 1),
+            deliveries: Wheel::new(timing.transfer),
+            released: Vec::new(),
+            scratch: Scratch::default(),
+            counts: Counts::default(),
+            flits: setting.packet_length,
+            now: 0,
+            moved: 0,
+            fabric,
+            timing,
+            channels,
+            shift,
+            local,
+        }
+    }
+
+    pub(super) fn now(&self) -> Cycle {
+        self.now
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Packets that have left their processors' queues and have not arrived.
+    pub(super) fn in_flight(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(super) fn wake(&mut self, node: Node) {
+        if std::mem::take(&mut self.idle[node as usize]) {
+            self.asking.push(node);
+        }
+    }
+
+    pub(super) fn run(&mut self, until: Cycle, load: &mut impl Load) -> Result<(), Stuck> {
+        loop {
+            self.deliver(load);
+            if load.pauses() || self.now >= until {
+                return Ok(());
+            }
+            self.cycle(load);
+            std::mem::swap(&mut self.asking, &mut self.asking_next);
+            self.now = match self.next_cycle() {
+                Some(next) => next.min(until),
+                None if self.packets.len() == 0 => until,
+                None => return Err(self.stuck()),
+            };
+        }
+    }
+
+    /// The next cycle in which anything can happen of itself.
+    fn next_cycle(&self) -> Option<Cycle> {
+        let next = self.now + 1;
+        let is_busy = !(self.asking.is_empty()
+            && self.released.is_empty()
+            && self.active.is_empty()
+            && self.sending.is_empty()
+            && self.grants.is_settled());
+        if is_busy {
+            return Some(next);
+        }
+        let events = [
+            self.arrivals.next(next),
+            self.returns.next(next),
+            self.requests.next(next),
+            self.deliveries.next(next),
+            self.turns.next(),
+        ];
+        events.into_iter().flatten().min()
+    }
+
+    fn deliver(&mut self, load: &mut impl Load) {
+        let mut arrived = std::mem::take(&mut self.scratch.numbers);
+        self.deliveries.take(self.now, &mut arrived);
+        for packet in arrived.drain(..) {
+            let delivery = self.packets.deliver(packet, self.now);
+            load.delivered(&delivery);
+        }
+        self.scratch.numbers = arrived;
+    }
+
+    /// One cycle.
+    fn cycle(&mut self, load: &mut impl Load) {
+        self.arrive();
+        self.take_credits();
+        self.start_packets(load);
+        if self.timing.inject.is_some() {
+            self.send_from_processors();
+        }
+        for lane in self.released.drain(..) {
+            self.grants.release(lane);
+        }
+        self.request();
+        if self.timing.arbitration == Arbitration::Fifo {
+            self.grant();
+            self.move_flits();
+        } else {
+            self.move_flits();
+            self.grant();
+        }
+    }
+
+    fn arrive(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
+        self.arrivals.take(self.now, &mut arrivals);
+        for (at, head) in arrivals.drain(..) {
+            let lane = &mut self.lanes[at as usize];
+            lane.present += 1;
+            if lane.present == 1 {
+                self.set_present(at);
+            }
+            if head != NONE {
+                self.enter(at, head);
+            }
+        }
+        self.scratch.arrivals = arrivals;
+    }
+
+    fn set_present(&mut self, at: u32) {
+        let router = (at >> self.shift) as usize;
+        self.masks[router].present |= 1 << (at & ((1 << self.shift) - 1));
+        self.active.insert(router);
+    }
+
+    /// A head has arrived in a lane.
+    fn enter(&mut self, at: u32, packet: PacketId) {
+        let lane = &mut self.lanes[at as usize];
+        if lane.front == NONE {
+            lane.front = packet;
+            lane.left = self.flits;
+            self.requests.push(self.now + self.timing.route, at);
+        } else {
+            self.behind[lane.back as usize] = packet;
+        }
+        self.lanes[at as usize].back = packet;
+    }
+
+    fn take_credits(&mut self) {
+        let mut returns = std::mem::take(&mut self.scratch.numbers);
+        self.returns.take(self.now, &mut returns);
+        for to in returns.drain(..) {
+            if to & TO_SOURCE != 0 {
+                let lane = (to & !TO_SOURCE) as usize;
+                self.source_credits[lane] += 1;
+                self.sending.insert(lane >> self.shift);
+                continue;
+            }
+            let to = to as usize;
+            self.credits[to] += 1;
+            if self.credits[to] == 1 && self.owners[to] != u8::MAX {
+                let router = to >> self.shift;
+                self.masks[router].funded |= 1 << self.owners[to];
+                self.active.insert(router);
+            }
+        }
+        self.scratch.numbers = returns;
+    }
+
+    /// The next packets of the processors whose turn has come.
+    fn start_packets(&mut self, load: &mut impl Load) {
+        let mut asking = std::mem::take(&mut self.asking);
+        self.turns.take(self.now, &mut asking);
+        for node in asking.drain(..) {
+            let message = match load.next(node, self.now) {
+                Turn::Message(message) => message,
+                Turn::At(later) => {
+                    self.turns.push(later, node);
+                    continue;
+                }
+                Turn::Nothing => {
+                    self.idle[node as usize] = true;
+                    continue;
+                }
+            };
+            let packet = self.packets.insert(&self.fabric, node, message, self.now);
+            let id = packet as usize;
+            self.behind.resize(self.behind.len().max(id + 1), NONE);
+            self.behind[id] = NONE;
+            if self.timing.inject.is_some() {
+                self.sources[node as usize].packet = packet;
+                self.sources[node as usize].left = self.flits;
+                self.sending.insert(node as usize);
+            } else {
+                // The whole packet stands ready in the router, before its first lane.
+                let at = (node << self.shift) + self.local as u32;
+                self.counts.injected += u64::from(self.flits);
+                self.lanes[at as usize].present = self.flits;
+                self.set_present(at);
+                self.enter(at, packet);
+            }
+        }
+        self.asking = asking;
+    }
+
+    /// Every processor that sends a packet sends one flit of it, if there is room.
+    fn send_from_processors(&mut self) {
+        for word in 0..self.sending.words() {
+            for bit in Bits(self.sending.word(word)) {
+                let node = word << 6 | bit;
+                self.send_from(node);
+            }
+        }
+    }
+
+    fn send_from(&mut self, node: usize) {
+        let Source { packet, left, channel } = self.sources[node];
+        let lanes = node << self.shift | self.local;
+        let has_room = |channel: &usize| self.source_credits[lanes + channel] > 0;
+        let channel = usize::from(channel);
+        let channel = if packet == NONE {
+            None
+        } else if left == self.flits {
+            // A new packet takes the next channel after the last one that has room.
+            (1..=self.channels).map(|i| (channel + i) % self.channels).find(has_room)
+        } else {
+            Some(channel).filter(has_room)
+        };
+        let Some(channel) = channel else {
+            self.sending.remove(node);
+            return;
+        };
+        let mut head = NONE;
+        if left == self.flits {
+            head = packet;
+            self.packets.start(packet, self.now);
+        }
+        self.source_credits[lanes + channel] -= 1;
+        self.counts.injected += 1;
+        self.moved = self.now;
+        let delay = self.timing.inject.unwrap_or(0);
+        self.arrivals.push(self.now + delay, ((lanes + channel) as u32, head));
+        let is_last = left == 1;
+        let packet = if is_last { NONE } else { packet };
+        self.sources[node] = Source { packet, left: left - 1, channel: channel as u8 };
+        if is_last {
+            self.sending.remove(node);
+            self.asking_next.push(node as Node);
+        }
+    }
+
+    fn request(&mut self) {
+        let mut requests = std::mem::take(&mut self.scratch.numbers);
+        self.requests.take(self.now, &mut requests);
+        requests.sort_unstable(); // equal times: the lowest port first
+        for at in requests.drain(..) {
+            let hop = self.packets.hop(self.lanes[at as usize].front);
+            let (port, class) = hop.unwrap_or((self.fabric.local(), 0));
+            self.grants.request(&Request { lane: at, port, class });
+        }
+        self.scratch.numbers = requests;
+    }
+
+    fn grant(&mut self) {
+        let mut granted = std::mem::take(&mut self.scratch.granted);
+        self.grants.decide(&mut granted);
+        for (router, lane, out) in granted.drain(..) {
+            let router = router as usize;
+            let output = router << self.shift | usize::from(out);
+            self.lanes[router << self.shift | usize::from(lane)].out = out;
+            self.owners[output] = lane;
+            self.masks[router].granted |= 1 << lane;
+            if self.credits[output] > 0 {
+                self.masks[router].funded |= 1 << lane;
+            }
+            self.active.insert(router);
+        }
+        self.scratch.granted = granted;
+    }
+
+    fn move_flits(&mut self) {
+        let mut moves = std::mem::take(&mut self.scratch.moves);
+        for word in 0..self.active.words() {
+            for bit in Bits(self.active.word(word)) {
+                let router = word << 6 | bit;
+                let masks = &self.masks[router];
+                let ready = masks.granted & masks.present & masks.funded;
+                if ready == 0 {
+                    self.active.remove(router);
+                } else if self.channels == 1 {
+                    // Lanes and ports are the same, and nobody is in another's way.
+                    Bits(ready).for_each(|lane| self.send(router, lane));
+                } else {
+                    let outs = &self.lanes[router << self.shift..];
+                    self.switch.choose(router, ready, |lane| outs[lane].out, &mut moves);
+                    for lane in moves.drain(..) {
+                        self.send(router, usize::from(lane));
+                    }
+                }
+            }
+        }
+        self.scratch.moves = moves;
+    }
+
+    /// Sends a flit from a lane of a router.
+    fn send(&mut self, router: usize, number: usize) {
+        let at = router << self.shift | number;
+        let lane = &mut self.lanes[at];
+        let (out, packet) = (usize::from(lane.out), lane.front);
+        let is_head = lane.left == self.flits;
+        lane.left -= 1;
+        lane.present -= 1;
+        let (is_tail, is_empty) = (lane.left == 0, lane.present == 0);
+        let output = router << self.shift | out;
+        let is_local = out >= self.local;
+        self.moved = self.now;
+        self.counts.flit_hops += 1;
+        let masks = &mut self.masks[router];
+        if is_empty {
+            masks.present &= !(1 << number);
+        }
+        if !is_local || self.timing.sink_has_credits {
+            self.credits[output] -= 1;
+            if self.credits[output] == 0 {
+                masks.funded &= !(1 << number);
+            }
+        }
+        if !is_local {
+            let head = if is_head { packet } else { NONE };
+            self.arrivals.push(self.now + self.timing.transfer, (self.down[output], head));
+        } else {
+            self.counts.ejected += 1;
+            if self.timing.sink_has_credits {
+                let back = self.now + self.timing.transfer + self.timing.credit;
+                self.returns.push(back, output as u32);
+            }
+            if is_tail {
+                self.deliveries.push(self.now + self.timing.transfer, packet);
+            }
+        }
+        let up = self.up[at];
+        if up != NONE {
+            self.returns.push(self.now + self.timing.credit, up);
+        }
+        if is_tail {
+            let masks = &mut self.masks[router];
+            masks.granted &= !(1 << number);
+            masks.funded &= !(1 << number);
+            // No credit that still returns is for this packet.
+            self.owners[output] = u8::MAX;
+            self.released.push(output as u32);
+            self.advance(at as u32, packet);
+        }
+    }
+
+    /// The tail of the first packet of a lane has left: the next one is first.
+    fn advance(&mut self, at: u32, gone: PacketId) {
+        let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
+        let lane = &mut self.lanes[at as usize];
+        lane.front = next;
+        if next != NONE {
+            lane.left = self.flits;
+            self.requests.push(self.now + 1 + self.timing.route, at);
+        } else if self.up[at as usize] == NONE {
+            self.asking_next.push(at >> self.shift);
+        }
+    }
+
+    fn stuck(&self) -> Stuck {
+        let mut dump = Vec::new();
+        for (at, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.present > 0).take(8)
+        {
+            let (router, lane_number) = (at >> self.shift, at & ((1 << self.shift) - 1));
+            dump.push(format!(
+                "router {router} holds {} flits from port {}, channel {}",
+                lane.present,
+                lane_number / self.channels,
+                lane_number % self.channels
+            ));
+        }
+        Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
+    }
+
+    /// Holds the books of flits and credits to each other.
+    #[cfg(test)]
+    pub(super) fn audit(&self, buffer: u32) {
+        let in_lanes: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();
+        let flying = self.arrivals.all().count() as u64;
+        assert_eq!(
+            in_lanes + flying,
+            self.counts.injected - self.counts.ejected,
+            "flits are conserved"
+        );
+        for (from, &to) in self.down.iter().enumerate().filter(|&(_, &to)| to != NONE) {
+            let flying = self.arrivals.all().filter(|&&(lane, _)| lane == to).count() as u32;
+            let returning =
+                self.returns.all().filter(|&&lane| lane as usize == from).count() as u32;
+            let held = self.lanes[to as usize].present;
+            assert_eq!(self.credits[from] + flying + held + returning, buffer, "of lane {from}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Who gets a free lane: the heads that wait in a router, and the lanes of its outputs.
+
+use super::bits::{BitSet, Bits, first_from};
+use super::fabric::Fabric;
+use super::timing::Arbitration;
+
+const NONE: u8 = u8::MAX;
+
+/// A head asks for any lane of one class of one port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) lane: u32,
+    pub(super) port: usize,
+    pub(super) class: usize,
+}
+
+/// The free lanes of all routers and the heads that wait for them.
+///
+/// The lanes of one class of one port are a group; a head wants any lane of its group. The local port
+/// has one group. Decisions are made in the routers where something has changed.
+#[derive(Clone, Debug)]
+pub(super) struct Grants {
+    arbitration: Arbitration,
+    classes: usize,
+    shift: u32,
+    /// The lanes of each group, of any router.
+    groups: Vec<u64>,
+    /// Lanes of outputs that nobody owns, for each router.
+    free: Vec<u64>,
+    /// Groups that somebody waits for, for each router.
+    wanted: Vec<u64>,
+    /// Routers in which something has changed.
+    stirred: BitSet,
+    fifo: Vec<Queue>,
+    /// The next lane that waits, in the queue of its group.
+    after: Vec<u8>,
+    /// Round robin: who waits for each group of each router.
+    waiting: Vec<u64>,
+    /// Round robin: which lane each output looks at first, and which output each lane.
+    from_lane: Vec<u8>,
+    from_output: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u8,
+    last: u8,
+}
+
+impl Grants {
+    /// All lanes free and nobody waiting; `to_processor` is how many lanes a local port has outwards.
+    pub(super) fn new(
+        fabric: &Fabric,
+        channels: usize,
+        to_processor: usize,
+        shift: u32,
+        arbitration: Arbitration,
+    ) -> Grants {
+        let classes = fabric.classes();
+        let (nodes, local) = (fabric.nodes() as usize, fabric.local());
+        let each = channels / classes;
+        let some = |lanes: usize| if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
+        let mut groups: Vec<u64> = (0..local * classes)
+            .map(|group| {
+                let (port, class) = (group / classes, group % classes);
+                some(each) << (port * channels + class * each)
+            })
+            .collect();
+        groups.push(some(to_processor) << (local * channels));
+        let all = nodes << shift;
+        let is_fifo = arbitration == Arbitration::Fifo;
+        let of = |is_used: bool, count: usize| if is_used { count } else { 0 };
+        Grants {
+            free: vec![some(fabric.ports() * channels); nodes],
+            wanted: vec![0; nodes],
+            stirred: BitSet::new(nodes),
+            fifo: vec![Queue { first: NONE, last: NONE }; of(is_fifo, nodes * groups.len())],
+            after: vec![NONE; of(is_fifo, all)],
+            waiting: vec![0; of(!is_fifo, nodes * groups.len())],
+            from_lane: vec![0; of(!is_fifo, all)],
+            from_output: vec![0; of(!is_fifo, all)],
+            arbitration,
+            classes,
+            shift,
+            groups,
+        }
+    }
+
+    /// Whether nothing is left to be decided until something changes.
+    pub(super) fn is_settled(&self) -> bool {
+        self.stirred.is_empty()
+    }
+
+    /// Nobody owns this lane of an output any more.
+    pub(super) fn release(&mut self, output: u32) {
+        let router = (output >> self.shift) as usize;
+        self.free[router] |= 1 << (output & ((1 << self.shift) - 1));
+        if self.wanted[router] != 0 {
+            self.stirred.insert(router);
+        }
+    }
+
+    /// The head of a lane waits for a lane of a group, behind those that have asked before.
+    pub(super) fn request(&mut self, request: &Request) {
+        let router = (request.lane >> self.shift) as usize;
+        let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
+        let group = request.port * self.classes + request.class;
+        let index = router * self.groups.len() + group;
+        self.wanted[router] |= 1 << group;
+        self.stirred.insert(router);
+        if self.arbitration == Arbitration::RoundRobin {
+            self.waiting[index] |= 1 << lane;
+            return;
+        }
+        self.after[request.lane as usize] = NONE;
+        let queue = &mut self.fifo[index];
+        if queue.first == NONE {
+            queue.first = lane;
+        } else {
+            self.after[router << self.shift | usize::from(queue.last)] = lane;
+        }
+        queue.last = lane;
+    }
+
+    /// Grants what can be granted: adds router, lane and output.
+    pub(super) fn decide(&mut self, granted: &mut Vec<(u32, u8, u8)>) {
+        for word in 0..self.stirred.words() {
+            for bit in Bits(self.stirred.take_word(word)) {
+                let router = word << 6 | bit;
+                match self.arbitration {
+                    Arbitration::Fifo => self.first_come(router, granted),
+                    Arbitration::RoundRobin => self.round_robin(router, granted),
+                }
+            }
+        }
+    }
+
+    fn first_come(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
+        for group in Bits(self.wanted[router]) {
+            let queue = &mut self.fifo[router * self.groups.len() + group];
+            loop {
+                let free = self.free[router] & self.groups[group];
+                if free == 0 || queue.first == NONE {
+                    break;
+                }
+                let output = free.trailing_zeros() as u8;
+                self.free[router] &= !(1 << output);
+                granted.push((router as u32, queue.first, output));
+                queue.first = self.after[router << self.shift | usize::from(queue.first)];
+            }
+            if queue.first == NONE {
+                self.wanted[router] &= !(1 << group);
+            }
+        }
+    }
+
+    /// One iteration: every free lane of an output offers itself to one head, and every head takes one
+    /// of the offers.
+    fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
+        let base = router << self.shift;
+        let mut offers = [0_u64; 64];
+        let mut offered = 0_u64;
+        let mut group_of = [0_u8; 64];
+        for group in Bits(self.wanted[router]) {
+            let waiting = self.waiting[router * self.groups.len() + group];
+            for output in Bits(self.free[router] & self.groups[group]) {
+                let lane = first_from(waiting, self.from_lane[base | output]);
+                offers[lane] |= 1 << output;
+                offered |= 1 << lane;
+                group_of[lane] = group as u8;
+            }
+        }
+        let lanes = 1_u8 << self.shift.min(6);
+        for lane in Bits(offered) {
+            let output = first_from(offers[lane], self.from_output[base | lane]);
+            self.free[router] &= !(1 << output);
+            self.from_lane[base | output] = (lane as u8 + 1) % lanes;
+            self.from_output[base | lane] = (output as u8 + 1) % lanes;
+            let group = usize::from(group_of[lane]);
+            let waiting = &mut self.waiting[router * self.groups.len() + group];
+            *waiting &= !(1 << lane);
+            if *waiting == 0 {
+                self.wanted[router] &= !(1 << group);
+            }
+            granted.push((router as u32, lane as u8, output as u8));
+        }
+        let unserved = Bits(self.wanted[router]).any(|g| self.free[router] & self.groups[g] != 0);
+        if unserved {
+            self.stirred.insert(router);
+        }
+    }
+}

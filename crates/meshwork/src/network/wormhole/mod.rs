@@ -1,0 +1,433 @@
+//! A wormhole network, flit by flit.
+//!
+//! Packets of equal length go through routers that hold a few flits for each lane. The head of a packet
+//! takes one lane after another, its other flits follow, and every lane is held until the tail has
+//! passed. What takes how long is `timing`; who gets a lane is `grants`.
+//!
+//! There are two engines with one semantics: the [cycle engine](cycle) where virtual channels share their
+//! link flit by flit, and the [worm engine](worm), which is several times as fast, where no lane is in
+//! another's way. [`Engine::new`] chooses.
+
+mod bits;
+mod calendar;
+mod cycle;
+mod fabric;
+mod grants;
+mod message;
+mod packets;
+mod switch;
+mod timing;
+mod wheel;
+mod worm;
+
+pub use fabric::{ClassRule, Fabric};
+pub use message::{Delivery, Load, Message, Stuck, Turn};
+pub use timing::{Cycle, Preset};
+
+use crate::registry::Problem;
+use crate::topology::{Node, Topology};
+use cycle::CycleEngine;
+use timing::Timing;
+use worm::WormEngine;
+
+/// Whether the virtual channels of a link take turns on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// They do: one flit crosses a link in a cycle.
+    Shared,
+    /// Each lane has wires of its own.
+    Independent,
+}
+
+/// How a network is built.
+///
+/// ```
+/// use meshwork::network::wormhole::{Engine, Setting};
+/// use meshwork::topology::Topology;
+/// let torus = Topology::torus(&[8, 8, 8]).unwrap();
+/// let setting = Setting { virtual_channels: 2, ..Setting::default() };
+/// let engine = Engine::new(&torus, &setting).unwrap();
+/// assert_eq!(engine.zero_load(3), 4 * 3 + 11);
+/// let one = Engine::new(&torus, &Setting { virtual_channels: 1, ..setting });
+/// assert!(one.is_err_and(|problem| problem.message.contains("deadlock")));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Whose router it is.
+    pub preset: Preset,
+    /// Cycles in which a router of ProcSimity routes a head.
+    pub router_delay: u32,
+    /// Flits in a packet, the head and the tail included.
+    pub packet_length: u32,
+    /// Flits that the buffer of a lane holds.
+    pub buffer: u32,
+    /// Lanes of each link.
+    pub virtual_channels: u32,
+    /// Which class of them a packet uses on a ring.
+    pub class_rule: ClassRule,
+    /// Whether they share the link.
+    pub lanes: Lanes,
+}
+
+/// The paper's router: 3 cycles to route a head, packets of 8 flits, and buffers of 2.
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting {
+            preset: Preset::Procsimity,
+            router_delay: 3,
+            packet_length: 8,
+            buffer: 2,
+            virtual_channels: 2,
+            class_rule: ClassRule::Static,
+            lanes: Lanes::Shared,
+        }
+    }
+}
+
+/// The most flits in a packet or a buffer, and the most cycles in which a head is routed.
+pub const MOST_FLITS: u32 = 1 << 16;
+
+/// The most lanes that a router has: they are bits of a word.
+const MOST_LANES: usize = 64;
+
+/// The most places for flits in a network.
+const MOST_PLACES: u64 = 1 << 28;
+
+impl Setting {
+    fn timing(&self) -> Timing {
+        Timing::new(self.preset, Cycle::from(self.router_delay))
+    }
+
+    fn check(&self, fabric: &Fabric) -> Result<(), Problem> {
+        let refuse = |key: &str, message: String| Err(Problem::new(key, message));
+        for (key, number, least) in [
+            ("packet_length", self.packet_length, 1),
+            ("buffer", self.buffer, 1),
+            ("router_delay", self.router_delay, 0),
+            ("virtual_channels", self.virtual_channels, 1),
+        ] {
+            if number < least || number > MOST_FLITS {
+                return refuse(
+                    key,
+                    format!(
+                        "`{key}` is {number}, but must be a whole number from {least} to {MOST_FLITS}"
+                    ),
+                );
+            }
+        }
+        let channels = self.virtual_channels as usize;
+        if !channels.is_multiple_of(fabric.classes()) {
+            let plural = if channels == 1 { "" } else { "s" };
+            return refuse(
+                "virtual_channels",
+                format!(
+                    "a torus with {channels} virtual channel{plural} can deadlock, since packets on a ring can wait for each other in \
+                     a circle: give an even number of virtual channels, 2 or more"
+                ),
+            );
+        }
+        if fabric.ports() * channels > MOST_LANES {
+            return refuse(
+                "virtual_channels",
+                format!(
+                    "a router here has {} ports, which with {channels} virtual channels each makes more than \
+                     {MOST_LANES} lanes",
+                    fabric.ports()
+                ),
+            );
+        }
+        let lanes =
+            u64::from(fabric.nodes()) * (fabric.ports() * channels).next_power_of_two() as u64;
+        if lanes * u64::from(self.buffer) > MOST_PLACES {
+            return refuse(
+                "buffer",
+                format!(
+                    "{} routers with buffers of {} flits need more memory than there is: at most \
+                     {MOST_PLACES} flits in all",
+                    fabric.nodes(),
+                    self.buffer
+                ),
+            );
+        }
+        if self.preset == Preset::Booksim && self.lanes == Lanes::Independent && channels > 1 {
+            return refuse(
+                "lanes",
+                "in the router of `booksim` virtual channels share their link: independent lanes need \
+                 `timing = \"procsimity\"`, or 1 virtual channel"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What has moved since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Flits that have entered the network.
+    pub injected: u64,
+    /// Flits that have left it.
+    pub ejected: u64,
+    /// Flits times routers that they have crossed, the last one included.
+    pub flit_hops: u64,
+}
+
+/// A network: what moves in it, and the clock.
+///
+/// [`run`](Engine::run) lets it move until a cycle, or until its [`Load`] pauses it. Within one
+/// cycle: messages arrive, those that pause are asked, messages begin, lanes are granted and flits
+/// move. A node whose queue was empty has to be [woken](Engine::wake) when it has a message.
+pub struct Engine {
+    kind: Kind,
+    timing: Timing,
+    setting: Setting,
+    links: usize,
+}
+
+enum Kind {
+    Cycle(Box<CycleEngine>),
+    Worm(Box<WormEngine>),
+}
+
+impl Engine {
+    /// An empty network, with the engine that suits it.
+    ///
+    /// # Errors
+    /// A sentence if the machine has no links, a number is out of bounds, or the network could deadlock.
+    pub fn new(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+        if setting.virtual_channels == 1 || setting.lanes == Lanes::Independent {
+            Engine::by_worms(topology, setting)
+        } else {
+            Engine::by_cycles(topology, setting)
+        }
+    }
+
+    /// The same by the cycle engine, in which lanes share links: for comparison where there is one
+    /// virtual channel.
+    ///
+    /// # Errors
+    /// As for [`new`](Engine::new).
+    pub fn by_cycles(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+        let fabric = wires(topology, setting)?;
+        let links = fabric.links();
+        let kind = Kind::Cycle(Box::new(CycleEngine::new(fabric, setting)));
+        Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
+    }
+
+    fn by_worms(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+        let fabric = wires(topology, setting)?;
+        let links = fabric.links();
+        let kind = Kind::Worm(Box::new(WormEngine::new(fabric, setting)));
+        Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
+    }
+
+    /// The present cycle; what moves in it has not moved yet.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        match &self.kind {
+            Kind::Cycle(engine) => engine.now(),
+            Kind::Worm(engine) => engine.now(),
+        }
+    }
+
+    /// What has moved. The worm engine counts flits when it becomes known when they move.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        match &self.kind {
+            Kind::Cycle(engine) => engine.counts(),
+            Kind::Worm(engine) => engine.counts(),
+        }
+    }
+
+    /// Packets that are on their way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        match &self.kind {
+            Kind::Cycle(engine) => engine.in_flight(),
+            Kind::Worm(engine) => engine.in_flight(),
+        }
+    }
+
+    /// Directed links between routers.
+    #[must_use]
+    pub fn links(&self) -> usize {
+        self.links
+    }
+
+    /// How long a packet takes over so many links if nothing is in its way: what is more than that, it
+    /// was blocked.
+    #[must_use]
+    pub fn zero_load(&self, links: u32) -> Cycle {
+        self.timing.zero_load(links, self.setting.packet_length, self.setting.buffer)
+    }
+
+    /// Tells that a node has a message to send from the present cycle on.
+    pub fn wake(&mut self, node: Node) {
+        match &mut self.kind {
+            Kind::Cycle(engine) => engine.wake(node),
+            Kind::Worm(engine) => engine.wake(node),
+        }
+    }
+
+    /// Lets the network move until this cycle, in which messages still arrive and nothing else has
+    /// happened yet, or until the load pauses it.
+    ///
+    /// # Errors
+    /// If packets wait for each other and none will ever move.
+    pub fn run(&mut self, until: Cycle, load: &mut impl Load) -> Result<(), Stuck> {
+        match &mut self.kind {
+            Kind::Cycle(engine) => engine.run(until, load),
+            Kind::Worm(engine) => engine.run(until, load),
+        }
+    }
+}
+
+fn wires(topology: &Topology, setting: &Setting) -> Result<Fabric, Problem> {
+    let fabric = Fabric::new(topology).map_err(|message| Problem::new("", message))?;
+    setting.check(&fabric)?;
+    Ok(fabric)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rng::Stream;
+
+    /// Every node always has a message for another one, until there have been enough.
+    struct Flood {
+        nodes: u32,
+        left: u32,
+        arrived: u32,
+        rng: Stream,
+    }
+
+    impl Flood {
+        fn new(nodes: u32, messages: u32, seed: u64) -> Flood {
+            Flood { nodes, left: messages, arrived: 0, rng: Stream::new(seed, 0, "flood") }
+        }
+    }
+
+    impl Load for Flood {
+        fn next(&mut self, _: Node, now: Cycle) -> Turn {
+            let Some(left) = self.left.checked_sub(1) else { return Turn::Nothing };
+            self.left = left;
+            let to = self.rng.below(self.nodes.into()) as Node;
+            Turn::Message(Message { to, created: now, coins: self.rng.bits(), tag: 0 })
+        }
+
+        fn delivered(&mut self, _: &Delivery) {
+            self.arrived += 1;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// In every cycle of a flooded network: what has entered and not left is in a buffer or on a
+        /// link, and credits, flits and free places of every buffer add up to its size.
+        #[test]
+        fn flits_and_credits_are_conserved_in_every_cycle(
+            sides in prop::collection::vec(1_u32..5, 1..4),
+            wrapped in any::<bool>(),
+            is_booksim in any::<bool>(),
+            dateline in any::<bool>(),
+            packet_length in 1_u32..10,
+            buffer in 1_u32..5,
+            seed in any::<u64>(),
+        ) {
+            let made = if wrapped { Topology::torus(&sides) } else { Topology::mesh(&sides) };
+            let fabric = Fabric::new(&made.unwrap()).unwrap();
+            let nodes = fabric.nodes();
+            let setting = Setting {
+                preset: if is_booksim { Preset::Booksim } else { Preset::Procsimity },
+                class_rule: if dateline { ClassRule::Dateline } else { ClassRule::Static },
+                packet_length,
+                buffer,
+                ..Setting::default()
+            };
+            setting.check(&fabric).unwrap();
+            let mut engine = CycleEngine::new(fabric, &setting);
+            let mut load = Flood::new(nodes, 6 * nodes, seed);
+            (0..nodes).for_each(|node| engine.wake(node));
+            while engine.in_flight() > 0 || load.left > 0 {
+                let next = engine.now() + 1;
+                engine.run(next, &mut load).unwrap();
+                engine.audit(buffer);
+            }
+            prop_assert_eq!(load.arrived, 6 * nodes);
+            prop_assert_eq!(engine.counts().ejected, u64::from(6 * nodes * packet_length));
+        }
+    }
+
+    /// What is refused, built all the same: a ring with one class of lanes fills up and stops, and both
+    /// engines say so.
+    #[test]
+    fn a_torus_with_one_virtual_channel_stops_and_says_so() {
+        let torus = Topology::torus(&[8]).unwrap();
+        let setting = Setting { virtual_channels: 1, packet_length: 32, ..Setting::default() };
+        let refused = Engine::new(&torus, &setting).err().unwrap();
+        assert_eq!(refused.path, "virtual_channels");
+        assert!(refused.message.starts_with("a torus with 1 virtual channel can deadlock"));
+        let fabric = || Fabric::with_classes(&torus, 1).unwrap();
+        let mut cycle = CycleEngine::new(fabric(), &setting);
+        let mut worm = WormEngine::new(fabric(), &setting);
+        (0..8).for_each(|node| {
+            cycle.wake(node);
+            worm.wake(node);
+        });
+        for stuck in [
+            cycle.run(1_000_000, &mut Flood::new(8, 800, 1)).unwrap_err(),
+            worm.run(1_000_000, &mut Flood::new(8, 800, 1)).unwrap_err(),
+        ] {
+            let sentence = stuck.to_string();
+            assert!(sentence.contains("which is a deadlock: router "), "{sentence}");
+            assert!(stuck.packets >= 4 && stuck.since < 100_000);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_in_a_sentence() {
+        let mesh = Topology::mesh(&[4, 4]).unwrap();
+        let torus = Topology::torus(&[4, 4]).unwrap();
+        let usual = Setting::default();
+        for (topology, setting, key, sentence) in [
+            (
+                &mesh,
+                Setting { packet_length: 0, ..usual },
+                "packet_length",
+                "`packet_length` is 0, but must be a whole number from 1 to 65536",
+            ),
+            (
+                &mesh,
+                Setting { buffer: 0, ..usual },
+                "buffer",
+                "`buffer` is 0, but must be a whole number from 1 to 65536",
+            ),
+            (
+                &torus,
+                Setting { virtual_channels: 1, ..usual },
+                "virtual_channels",
+                "a torus with 1 virtual channel can deadlock, since packets on a ring can wait for \
+                 each other in a circle: give an even number of virtual channels, 2 or more",
+            ),
+            (
+                &torus,
+                Setting { virtual_channels: 16, ..usual },
+                "virtual_channels",
+                "a router here has 5 ports, which with 16 virtual channels each makes more than 64 lanes",
+            ),
+            (
+                &Topology::flat(9).unwrap(),
+                usual,
+                "",
+                "messages need links between processors, and the machine is a flat machine of 9 \
+                 processors: a mesh, torus or hypercube has them",
+            ),
+        ] {
+            let refused = Engine::new(topology, &setting).err().unwrap();
+            assert_eq!((refused.path.as_str(), refused.message.as_str()), (key, sentence));
+        }
+    }
+}

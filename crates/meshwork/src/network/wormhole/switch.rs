@@ -1,0 +1,94 @@
+//! Which flits cross a router in a cycle: one for each port on either side.
+
+use super::bits::{Bits, first_from};
+
+/// Round robin with one iteration of grants and accepts, as in the switch allocator of BookSim 2.
+#[derive(Clone, Debug)]
+pub(super) struct Switch {
+    ports: usize,
+    channels: usize,
+    /// The port of each lane.
+    port_of: [u8; 64],
+    /// Which input each output looks at first, which output each input, and which of its channels.
+    from_input: Vec<u8>,
+    from_output: Vec<u8>,
+    from_channel: Vec<u8>,
+}
+
+impl Switch {
+    pub(super) fn new(ports: usize, channels: usize, routers: usize) -> Switch {
+        let mut port_of = [0; 64];
+        for (lane, port) in port_of.iter_mut().enumerate() {
+            *port = (lane / channels) as u8;
+        }
+        let none = vec![0; ports * routers];
+        Switch {
+            ports,
+            channels,
+            port_of,
+            from_input: none.clone(),
+            from_output: none.clone(),
+            from_channel: none,
+        }
+    }
+
+    /// Adds the lanes among `ready` whose flits cross.
+    pub(super) fn choose(
+        &mut self,
+        router: usize,
+        ready: u64,
+        out: impl Fn(usize) -> u8,
+        moves: &mut Vec<u8>,
+    ) {
+        let (mut inputs, mut outputs, mut clash) = (0_u64, 0_u64, false);
+        for lane in Bits(ready) {
+            let (input, output) = (self.port_of[lane], self.port_of[usize::from(out(lane))]);
+            clash |= (inputs >> input | outputs >> output) & 1 != 0;
+            inputs |= 1 << input;
+            outputs |= 1 << output;
+        }
+        if !clash {
+            for lane in Bits(ready) {
+                self.cross(router, lane, self.port_of[usize::from(out(lane))]);
+                moves.push(lane as u8);
+            }
+            return;
+        }
+        // Which inputs ask for each output, and with which lane: the first of its channels in turn.
+        let mut asked = [0_u64; 64];
+        for lane in Bits(ready) {
+            asked[usize::from(self.port_of[usize::from(out(lane))])] |= 1 << self.port_of[lane];
+        }
+        let base = router * self.ports;
+        let mut offers = [0_u64; 64];
+        let mut offered = 0_u64;
+        for output in Bits(outputs) {
+            let input = first_from(asked[output], self.from_input[base + output]);
+            offers[input] |= 1 << output;
+            offered |= 1 << input;
+        }
+        for input in Bits(offered) {
+            let output = first_from(offers[input], self.from_output[base + input]);
+            let first = usize::from(self.from_channel[base + input]);
+            let lane = (0..self.channels)
+                .map(|i| input * self.channels + (first + i) % self.channels)
+                .find(|&lane| {
+                    ready >> lane & 1 != 0
+                        && usize::from(self.port_of[usize::from(out(lane))]) == output
+                })
+                .expect("an input that asks has a lane that is ready");
+            self.cross(router, lane, output as u8);
+            moves.push(lane as u8);
+        }
+    }
+
+    /// Moves the pointers on, past those that have been served.
+    fn cross(&mut self, router: usize, lane: usize, output: u8) {
+        let (base, input) = (router * self.ports, usize::from(self.port_of[lane]));
+        let after =
+            |number: usize, of: usize| (if number + 1 == of { 0 } else { number + 1 }) as u8;
+        self.from_input[base + usize::from(output)] = after(input, self.ports);
+        self.from_output[base + input] = after(usize::from(output), self.ports);
+        self.from_channel[base + input] = after(lane - input * self.channels, self.channels);
+    }
+}

@@ -1,0 +1,84 @@
+//! What takes how many cycles, and who goes first: the two presets.
+
+/// An instant of the network's own clock, in cycles: the time in which a flit crosses a link.
+pub type Cycle = u64;
+
+/// How a free lane is given to one of the heads that want it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arbitration {
+    /// To the one that has asked for longest; among equals, to the lowest port. It is granted before
+    /// flits are sent in a cycle, so the head leaves in the cycle of its grant.
+    Fifo,
+    /// Round robin with one iteration of grants and accepts. It is granted after flits have been sent
+    /// in a cycle, so the head leaves in the next one at the earliest.
+    RoundRobin,
+}
+
+/// Which simulator's router it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// That of ProcSimity, by the semantics of NETSIM, which it is built on: routing a head takes
+    /// `router_delay` cycles in every router and is not overlapped with the packet ahead.
+    Procsimity,
+    /// The pipelined router of BookSim 2 with look-ahead routing.
+    Booksim,
+}
+
+/// The delays of a router.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// From a head being first in its buffer to its request for a lane.
+    pub(super) route: Cycle,
+    /// From a flit being sent to its arrival in the next buffer; at least 1.
+    pub(super) transfer: Cycle,
+    /// From a flit being sent to its slot being usable by the router behind; at least 1.
+    pub(super) credit: Cycle,
+    /// From a processor sending a flit to its arrival in the router's buffer: `None` where a packet
+    /// stands ready in the router as soon as it is first in its processor's queue.
+    pub(super) inject: Option<Cycle>,
+    /// Whether the processor takes flits in only as fast as credits return.
+    pub(super) sink_has_credits: bool,
+    pub(super) arbitration: Arbitration,
+}
+
+impl Timing {
+    pub(super) fn new(preset: Preset, router_delay: Cycle) -> Timing {
+        match preset {
+            Preset::Procsimity => Timing {
+                route: router_delay,
+                transfer: 1,
+                credit: 1,
+                inject: None,
+                sink_has_credits: false,
+                arbitration: Arbitration::Fifo,
+            },
+            Preset::Booksim => Timing {
+                route: 0,
+                transfer: 3,
+                credit: 2,
+                inject: Some(2),
+                sink_has_credits: true,
+                arbitration: Arbitration::RoundRobin,
+            },
+        }
+    }
+
+    /// From a head being first in its buffer to its leaving, in an empty network.
+    fn head(&self) -> Cycle {
+        self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
+    }
+
+    /// How long a packet takes over so many links in an empty network, from entering its processor's
+    /// queue to its tail's arrival, with `buffer` flits to a buffer.
+    ///
+    /// Its head goes through one router more than links; its other flits follow one in a cycle, unless
+    /// buffers are shorter than a credit's way back.
+    pub(super) fn zero_load(&self, links: u32, flits: u32, buffer: u32) -> Cycle {
+        let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
+        let round = self.transfer + self.credit;
+        let in_rounds = body / buffer * round + body % buffer;
+        let has_buffers = links > 0 || self.sink_has_credits;
+        let tail = if has_buffers { body.max(in_rounds) } else { body };
+        self.inject.unwrap_or(0) + (Cycle::from(links) + 1) * (self.head() + self.transfer) + tail
+    }
+}

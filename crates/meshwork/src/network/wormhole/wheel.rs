@@ -1,0 +1,51 @@
+//! A wheel of short delays: what happens in so many cycles.
+
+use super::timing::Cycle;
+
+/// Lists of what happens in each of the next cycles.
+#[derive(Clone, Debug)]
+pub(super) struct Wheel<T> {
+    slots: Vec<Vec<T>>,
+    len: usize,
+}
+
+impl<T> Wheel<T> {
+    /// A wheel for delays of up to so many cycles.
+    pub(super) fn new(longest: Cycle) -> Wheel<T> {
+        let slots = (longest as usize + 1).next_power_of_two();
+        Wheel { slots: (0..slots).map(|_| Vec::new()).collect(), len: 0 }
+    }
+
+    fn slot(&self, at: Cycle) -> usize {
+        at as usize & (self.slots.len() - 1)
+    }
+
+    /// Adds something that happens at this cycle.
+    pub(super) fn push(&mut self, at: Cycle, item: T) {
+        let slot = self.slot(at);
+        self.slots[slot].push(item);
+        self.len += 1;
+    }
+
+    /// Exchanges what happens now with an empty list, so that neither is allocated anew.
+    pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<T>) {
+        debug_assert!(into.is_empty());
+        let slot = self.slot(now);
+        std::mem::swap(&mut self.slots[slot], into);
+        self.len -= into.len();
+    }
+
+    /// The first cycle from `now` on in which something happens.
+    pub(super) fn next(&self, now: Cycle) -> Option<Cycle> {
+        if self.len == 0 {
+            return None;
+        }
+        (now..now + self.slots.len() as Cycle).find(|&at| !self.slots[self.slot(at)].is_empty())
+    }
+
+    /// Everything that will happen, in no order.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().flatten()
+    }
+}

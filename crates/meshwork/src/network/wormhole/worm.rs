@@ -1,0 +1,407 @@
+//! The worm engine: where lanes are independent, nobody needs to watch flits.
+//!
+//! A flit leaves a buffer one cycle after the flit before it at the earliest, not before it has arrived,
+//! and not before the flit that stands a buffer's length ahead of it has left the next buffer. So as soon as
+//! a head has been granted a lane, the times of all flits that have room in it follow, and with
+//! them those of flits further back. Events are only: a head asks for a lane, a lane is free, a packet
+//! has arrived, a processor's turn has come. All times that an event determines lie in its future, so
+//! it does not matter in which order the events of one cycle are looked at: frees and requests are
+//! collected first and granted then.
+
+use super::calendar::Calendar;
+use super::fabric::{Fabric, NOWHERE};
+use super::grants::{Grants, Request};
+use super::message::{Load, Stuck, Turn};
+use super::packets::{PacketId, Packets};
+use super::timing::{Arbitration, Cycle, Timing};
+use super::{Counts, Setting};
+use crate::topology::Node;
+
+const NONE: u32 = u32::MAX;
+
+// What an event is stands in its upper two bits, of which lane, node or packet in the others.
+const REQUEST: u32 = 0;
+const RELEASE: u32 = 1 << 30;
+const TURN: u32 = 2 << 30;
+const DELIVERY: u32 = 3 << 30;
+
+/// A buffer, and what is known of the flits that go through it.
+///
+/// Its ring of times has one place for each flit of room: when the flit there arrived, and once it is
+/// known when it left, from when on its place can be used again.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    front: PacketId,
+    back: PacketId,
+    /// Flits of the first packet of which it is not known when they leave.
+    left: u32,
+    /// Flits of which it is known when they arrive and not when they leave.
+    present: u32,
+    /// Where in the ring the next flit to arrive, and the next one to leave, has its place.
+    tail: u32,
+    head: u32,
+    /// The buffer that the first packet goes on to, and the one that the last packet comes from.
+    target: u32,
+    feeder: u32,
+    /// The output lane of its router that the first packet has been granted.
+    output: u32,
+    /// When the next flit can leave at the earliest, as far as this lane is concerned.
+    from: Cycle,
+}
+
+/// The engine. Buffers are numbered as in the cycle engine; behind them come the processors as sinks,
+/// each one lane since it takes in one flit in a cycle, and as sources.
+pub(super) struct WormEngine {
+    fabric: Fabric,
+    timing: Timing,
+    channels: usize,
+    flits: u32,
+    buffer: u32,
+    shift: u32,
+    local: usize,
+    /// The first sink, and the first source that is no buffer of a router.
+    sinks: u32,
+    sources: u32,
+    now: Cycle,
+    moved: Cycle,
+    packets: Packets,
+    behind: Vec<PacketId>,
+    lanes: Vec<Lane>,
+    times: Vec<Cycle>,
+    down: Vec<u32>,
+    grants: Grants,
+    calendar: Calendar,
+    idle: Vec<bool>,
+    /// What happens in this cycle and has not been looked at.
+    events: Vec<u32>,
+    requests: Vec<u32>,
+    granted: Vec<(u32, u8, u8)>,
+    /// Lanes of which flits may have become known to leave.
+    changed: Vec<u32>,
+    counts: Counts,
+}
+
+impl WormEngine {
+    pub(super) fn new(fabric: Fabric, setting: &Setting) -> WormEngine {
+        let timing = setting.timing();
+        let channels = setting.virtual_channels as usize;
+        let nodes = fabric.nodes() as usize;
+        let shift = (fabric.ports() * channels).next_power_of_two().trailing_zeros();
+        let sinks = nodes << shift;
+        let sources = sinks + nodes;
+        let all = sources + if timing.inject.is_some() { nodes } else { 0 };
+        let local = fabric.local() * channels;
+        let mut down = vec![NONE; sinks];
+        for node in 0..nodes {
+            for port in 0..fabric.local() {
+                let next = fabric.next(node as Node, port);
+                for channel in 0..if next == NOWHERE { 0 } else { channels } {
+                    let lane = port * channels + channel;
+                    down[node << shift | lane] = ((next as usize) << shift | lane) as u32;
+                }
+            }
+            down[node << shift | local] = (sinks + node) as u32;
+        }
+        let empty = Lane {
+            front: NONE,
+            back: NONE,
+            left: 0,
+            present: 0,
+            tail: 0,
+            head: 0,
+            target: NONE,
+            feeder: NONE,
+            output: NONE,
+            from: 0,
+        };
+        WormEngine {
+            packets: Packets::new(&fabric, setting.class_rule),
+            behind: Vec::new(),
+            lanes: vec![empty; all],
+            times: vec![0; sources * setting.buffer as usize],
+            down,
+            grants: Grants::new(&fabric, channels, 1, shift, timing.arbitration),
+            calendar: Calendar::new(),
+            idle: vec![true; nodes],
+            events: Vec::new(),
+            requests: Vec::new(),
+            granted: Vec::new(),
+            changed: Vec::new(),
+            counts: Counts::default(),
+            flits: setting.packet_length,
+            buffer: setting.buffer,
+            sinks: sinks as u32,
+            sources: sources as u32,
+            now: 0,
+            moved: 0,
+            fabric,
+            timing,
+            channels,
+            shift,
+            local,
+        }
+    }
+
+    pub(super) fn now(&self) -> Cycle {
+        self.now
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(super) fn wake(&mut self, node: Node) {
+        if std::mem::take(&mut self.idle[node as usize]) {
+            self.events.push(TURN | node);
+        }
+    }
+
+    pub(super) fn run(&mut self, until: Cycle, load: &mut impl Load) -> Result<(), Stuck> {
+        loop {
+            self.calendar.take(self.now, &mut self.events);
+            self.deliver(load);
+            if load.pauses() || self.now >= until {
+                return Ok(());
+            }
+            self.cycle(load);
+            let next =
+                if self.grants.is_settled() { self.calendar.next() } else { Some(self.now + 1) };
+            self.now = match next {
+                Some(next) => next.min(until),
+                None if self.packets.len() == 0 => until,
+                None => return Err(self.stuck()),
+            };
+        }
+    }
+
+    fn deliver(&mut self, load: &mut impl Load) {
+        let mut events = std::mem::take(&mut self.events);
+        events.retain(|&event| {
+            let is_other = event & DELIVERY != DELIVERY;
+            if !is_other {
+                let delivery = self.packets.deliver(event & !DELIVERY, self.now);
+                load.delivered(&delivery);
+            }
+            is_other
+        });
+        self.events = events;
+    }
+
+    /// One cycle in which something happens.
+    fn cycle(&mut self, load: &mut impl Load) {
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
+            let number = event & !DELIVERY;
+            match event & DELIVERY {
+                REQUEST => self.requests.push(number),
+                RELEASE => self.grants.release(number),
+                _ => self.start_packet(number, load),
+            }
+        }
+        self.events = events;
+        self.requests.sort_unstable(); // equal times: the lowest port first
+        for at in 0..self.requests.len() {
+            let lane = self.requests[at];
+            let hop = self.packets.hop(self.lanes[lane as usize].front);
+            let (port, class) = hop.unwrap_or((self.fabric.local(), 0));
+            self.grants.request(&Request { lane, port, class });
+        }
+        self.requests.clear();
+        let mut granted = std::mem::take(&mut self.granted);
+        self.grants.decide(&mut granted);
+        let first = self.now + Cycle::from(self.timing.arbitration == Arbitration::RoundRobin);
+        for (router, lane, output) in granted.drain(..) {
+            let at = router << self.shift | u32::from(lane);
+            let output = router << self.shift | u32::from(output);
+            self.lanes[at as usize].output = output;
+            self.connect(at, self.down[output as usize], first);
+        }
+        self.granted = granted;
+    }
+
+    /// The first packet of a lane may go on to this one.
+    fn connect(&mut self, at: u32, target: u32, first: Cycle) {
+        let lane = &mut self.lanes[at as usize];
+        lane.target = target;
+        lane.from = lane.from.max(first);
+        self.lanes[target as usize].feeder = at;
+        self.changed.push(at);
+        while let Some(lane) = self.changed.pop() {
+            self.advance(lane);
+        }
+    }
+
+    /// The next packet of a processor whose turn has come.
+    fn start_packet(&mut self, node: Node, load: &mut impl Load) {
+        let message = match load.next(node, self.now) {
+            Turn::Message(message) => message,
+            Turn::At(later) => return self.calendar.push(later, TURN | node),
+            Turn::Nothing => {
+                self.idle[node as usize] = true;
+                return;
+            }
+        };
+        let packet = self.packets.insert(&self.fabric, node, message, self.now);
+        let id = packet as usize;
+        self.behind.resize(self.behind.len().max(id + 1), NONE);
+        self.behind[id] = NONE;
+        let injection = (node << self.shift) + self.local as u32;
+        let has_source = self.timing.inject.is_some();
+        let at = if has_source { self.sources + node } else { injection };
+        let lane = &mut self.lanes[at as usize];
+        (lane.front, lane.back) = (packet, packet);
+        (lane.left, lane.present) = (self.flits, self.flits);
+        if has_source {
+            self.connect(at, injection, self.now);
+        } else if self.timing.route == 0 {
+            self.requests.push(at);
+        } else {
+            self.calendar.push(self.now + self.timing.route, REQUEST | at);
+        }
+    }
+
+    /// Whether all flits of a packet stand ready in this lane at once.
+    fn is_source(&self, at: u32) -> bool {
+        if self.timing.inject.is_some() {
+            at >= self.sources
+        } else {
+            at < self.sinks && (at & ((1 << self.shift) - 1)) as usize == self.local
+        }
+    }
+
+    /// Works out when flits leave a lane, as far as that is known by now.
+    fn advance(&mut self, at: u32) {
+        let Lane { target, left, present, .. } = self.lanes[at as usize];
+        if target == NONE {
+            return;
+        }
+        let is_source = self.is_source(at);
+        let is_sink = (self.sinks..self.sources).contains(&target);
+        let has_credits = !is_sink || self.timing.sink_has_credits;
+        // A sink's flits leave it as they arrive.
+        let room =
+            if is_sink { u32::MAX } else { self.buffer - self.lanes[target as usize].present };
+        let count = left.min(present).min(room);
+        if count == 0 {
+            return;
+        }
+        let delay = match self.timing.inject {
+            Some(delay) if is_source => delay,
+            _ => self.timing.transfer,
+        };
+        let credit = self.timing.credit;
+        let (own, next) = ((at * self.buffer) as usize, (target * self.buffer) as usize);
+        let Lane { mut head, mut from, .. } = self.lanes[at as usize];
+        let mut tail = self.lanes[target as usize].tail;
+        let is_head = left == self.flits;
+        let mut first = 0;
+        let after = |place: u32| if place + 1 == self.buffer { 0 } else { place + 1 };
+        for i in 0..count {
+            let mut leaves = from;
+            if !is_source {
+                leaves = leaves.max(self.times[own + head as usize]);
+            }
+            if has_credits {
+                leaves = leaves.max(self.times[next + tail as usize]);
+            }
+            if !is_source {
+                self.times[own + head as usize] = leaves + credit;
+                head = after(head);
+            }
+            if has_credits {
+                let arrives = leaves + delay;
+                self.times[next + tail as usize] = if is_sink { arrives + credit } else { arrives };
+                tail = after(tail);
+            }
+            if i == 0 {
+                first = leaves + delay;
+            }
+            from = leaves + 1;
+        }
+        self.moved = self.moved.max(from - 1);
+        let hops = u64::from(count);
+        let is_processor = at >= self.sources;
+        self.counts.flit_hops += if is_processor { 0 } else { hops };
+        self.counts.injected += if is_source { hops } else { 0 };
+        self.counts.ejected += if is_sink { hops } else { 0 };
+        let lane = &mut self.lanes[at as usize];
+        (lane.head, lane.from) = (head, from);
+        (lane.left, lane.present) = (left - count, present - count);
+        let (packet, feeder, output) = (lane.front, lane.feeder, lane.output);
+        let next = &mut self.lanes[target as usize];
+        next.tail = tail;
+        if !is_sink {
+            next.present += count;
+            if is_head {
+                self.enter(target, packet, first);
+            }
+            self.changed.push(target);
+        }
+        if is_processor && is_head {
+            self.packets.start(packet, first - delay);
+        }
+        if feeder != NONE {
+            self.changed.push(feeder);
+        }
+        if left == count {
+            self.pass_tail(at, packet, output, from);
+            if is_sink {
+                self.calendar.push(from - 1 + delay, DELIVERY | packet);
+            }
+        }
+    }
+
+    /// A head arrives in a lane.
+    fn enter(&mut self, at: u32, packet: PacketId, arrives: Cycle) {
+        let lane = &mut self.lanes[at as usize];
+        if lane.front == NONE {
+            (lane.front, lane.left) = (packet, self.flits);
+            let first = arrives.max(lane.from);
+            self.calendar.push(first + self.timing.route, REQUEST | at);
+        } else {
+            self.behind[lane.back as usize] = packet;
+        }
+        lane.back = packet;
+    }
+
+    /// The tail of the first packet of a lane leaves in the cycle before `free`.
+    fn pass_tail(&mut self, at: u32, packet: PacketId, output: u32, free: Cycle) {
+        let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
+        self.lanes[target as usize].feeder = NONE;
+        let is_source = self.is_source(at);
+        let next = std::mem::replace(&mut self.behind[packet as usize], NONE);
+        let lane = &mut self.lanes[at as usize];
+        lane.front = next;
+        if next != NONE {
+            lane.left = self.flits;
+            let arrives = self.times[(at * self.buffer + lane.head) as usize];
+            self.calendar.push(arrives.max(free) + self.timing.route, REQUEST | at);
+        }
+        if at < self.sinks {
+            self.calendar.push(free, RELEASE | output);
+        }
+        if is_source {
+            let node = if at >= self.sources { at - self.sources } else { at >> self.shift };
+            self.calendar.push(free, TURN | node);
+        }
+    }
+
+    fn stuck(&self) -> Stuck {
+        let mut dump = Vec::new();
+        let held = self.lanes[..self.sinks as usize].iter().enumerate();
+        for (at, lane) in held.filter(|(_, lane)| lane.present > 0).take(8) {
+            let (router, number) = (at >> self.shift, at & ((1 << self.shift) - 1));
+            dump.push(format!(
+                "router {router} holds {} flits from port {}, channel {}",
+                lane.present,
+                number / self.channels,
+                number % self.channels
+            ));
+        }
+        Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
+    }
+}

@@ -1,0 +1,179 @@
+//! Open-loop traffic against BookSim 2, by its own numbers.
+//!
+//! The numbers were measured with BookSim 2 (router `iq`, dimension order, look-ahead routing, iSLIP with
+//! one iteration, buffers and packets of 8 flits, Bernoulli injection, uniform traffic that includes the
+//! sender) in one run each, of 30,000 cycles of warm-up and at least 30,000 measured ones. Both sides are
+//! compared at the load that BookSim accepted.
+
+use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
+use meshwork::network::wormhole::{Preset, Setting};
+use meshwork::topology::Topology;
+
+/// The load that was accepted, the latency with and without the queue of the source, routers visited.
+type Point = (f64, f64, f64, f64);
+
+struct Network {
+    topology: Topology,
+    virtual_channels: u32,
+    saturation: f64,
+    points: &'static [Point],
+    cycles: u64,
+}
+
+fn offered(network: &Network, load: f64, buffer: u32, cycles: u64) -> Carried {
+    let setting = Setting {
+        preset: Preset::Booksim,
+        virtual_channels: network.virtual_channels,
+        buffer,
+        ..Setting::default()
+    };
+    carry(&Offered {
+        topology: network.topology.clone(),
+        setting,
+        traffic: TRAFFIC.iter().find(|entry| entry.about.name == "uniform").unwrap(),
+        load,
+        warmup: cycles / 3,
+        cycles,
+        seed: 1,
+    })
+    .unwrap()
+}
+
+fn near(ours: f64, theirs: f64, share: f64, what: &str) {
+    let off = ours / theirs - 1.0;
+    assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
+}
+
+/// The tolerances: 2 % of the latency up to 70 % of saturation, 3 % up to 80 %, 4 % up to 90 %, and beyond
+/// that 6 % of the network latency, since the queues of the sources take very long to settle there.
+fn agrees(network: &Network) {
+    for &(load, latency, network_latency, routers) in network.points {
+        let carried = offered(network, load, 8, network.cycles);
+        let place = format!("{} at load {load}", network.topology);
+        let part = load / network.saturation;
+        near(carried.accepted, load, 0.02, &format!("{place}, accepted"));
+        near(carried.hops.unwrap() + 1.0, routers, 0.02, &format!("{place}, routers visited"));
+        let share = match part {
+            ..=0.7 => 0.02,
+            ..=0.8 => 0.03,
+            ..=0.9 => 0.04,
+            _ => 0.06,
+        };
+        let ours = carried.network_latency.unwrap();
+        near(ours, network_latency, share, &format!("{place}, network latency"));
+        if part <= 0.9 {
+            near(carried.latency.unwrap(), latency, share, &format!("{place}, latency"));
+        }
+    }
+    let full = offered(network, 1.0, 8, network.cycles / 2);
+    near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
+}
+
+fn mesh(virtual_channels: u32, saturation: f64, points: &'static [Point]) -> Network {
+    let topology = Topology::mesh(&[8, 8]).unwrap();
+    Network { topology, virtual_channels, saturation, points, cycles: 60_000 }
+}
+
+fn torus(saturation: f64, points: &'static [Point]) -> Network {
+    let topology = Topology::torus(&[8, 8]).unwrap();
+    Network { topology, virtual_channels: 2, saturation, points, cycles: 60_000 }
+}
+
+#[test]
+fn a_mesh_with_one_virtual_channel() {
+    agrees(&mesh(
+        1,
+        0.2631,
+        &[
+            (0.0105, 34.22, 34.17, 6.237),
+            (0.0505, 35.38, 35.19, 6.251),
+            (0.1006, 37.37, 36.92, 6.257),
+            (0.1505, 40.94, 40.10, 6.282),
+            (0.2005, 47.78, 45.62, 6.238),
+            (0.2505, 142.39, 66.36, 6.247),
+        ],
+    ));
+}
+
+#[test]
+fn a_mesh_with_two_virtual_channels() {
+    agrees(&mesh(
+        2,
+        0.3622,
+        &[
+            (0.0105, 34.23, 34.18, 6.237),
+            (0.1006, 37.19, 36.79, 6.272),
+            (0.2004, 42.25, 41.39, 6.255),
+            (0.2504, 46.29, 45.09, 6.254),
+            (0.3006, 53.84, 52.08, 6.238),
+            (0.3502, 102.08, 76.95, 6.259),
+        ],
+    ));
+}
+
+#[test]
+fn a_torus_of_two_dimensions() {
+    agrees(&torus(
+        0.3592,
+        &[
+            (0.0105, 29.17, 29.12, 4.987),
+            (0.1006, 31.36, 30.96, 4.970),
+            (0.2005, 35.45, 34.57, 5.013),
+            (0.2504, 38.60, 37.36, 4.997),
+            (0.3007, 44.01, 42.10, 5.005),
+            (0.3505, 67.03, 53.68, 4.999),
+        ],
+    ));
+}
+
+#[test]
+fn a_torus_of_three_dimensions() {
+    agrees(&Network {
+        topology: Topology::torus(&[8, 8, 8]).unwrap(),
+        virtual_channels: 2,
+        saturation: 0.3344,
+        points: &[
+            (0.0100, 37.15, 37.11, 6.973),
+            (0.1002, 40.21, 39.82, 7.009),
+            (0.2002, 45.63, 44.74, 7.002),
+            (0.3000, 60.99, 57.84, 6.999),
+        ],
+        cycles: 12_000,
+    });
+}
+
+#[test]
+fn a_hypercube() {
+    agrees(&Network {
+        topology: Topology::hypercube(6).unwrap(),
+        virtual_channels: 2,
+        saturation: 0.7998,
+        points: &[
+            (0.0105, 25.18, 25.13, 4.008),
+            (0.2004, 28.24, 27.36, 3.986),
+            (0.4006, 33.22, 30.85, 3.998),
+            (0.6009, 43.04, 37.34, 4.003),
+            (0.7019, 55.22, 44.21, 4.001),
+        ],
+        cycles: 40_000,
+    });
+}
+
+#[test]
+fn saturation_with_buffers_of_other_sizes() {
+    let (mesh, torus) = (mesh(1, 0.0, &[]), torus(0.0, &[]));
+    for (network, buffer, saturation) in [
+        (&mesh, 1, 0.0438),
+        (&mesh, 2, 0.0835),
+        (&mesh, 4, 0.1738),
+        (&mesh, 16, 0.2988),
+        (&torus, 1, 0.0789),
+        (&torus, 2, 0.1489),
+        (&torus, 4, 0.2745),
+        (&torus, 16, 0.4127),
+    ] {
+        let carried = offered(network, 1.0, buffer, 30_000);
+        let place = format!("{} with buffers of {buffer}", network.topology);
+        near(carried.accepted, saturation, 0.02, &place);
+    }
+}

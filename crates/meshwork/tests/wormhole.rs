@@ -1,0 +1,232 @@
+//! The wormhole network: closed forms, twins, invariants.
+
+mod wormhole_twin;
+
+use std::collections::VecDeque;
+
+use meshwork::network::wormhole::{
+    ClassRule, Cycle, Delivery, Engine, Lanes, Load, Message, Preset, Setting, Turn,
+};
+use meshwork::topology::{Node, Topology};
+use proptest::prelude::*;
+use wormhole_twin::{Sent, Twin};
+
+/// A list of packets, and when each arrived.
+struct Script {
+    queues: Vec<VecDeque<Message>>,
+    deliveries: Vec<Option<Delivery>>,
+}
+
+impl Load for Script {
+    fn next(&mut self, node: Node, now: Cycle) -> Turn {
+        let queue = &mut self.queues[node as usize];
+        match queue.front().map(|message| message.created) {
+            None => Turn::Nothing,
+            Some(created) if created > now => Turn::At(created),
+            Some(_) => Turn::Message(queue.pop_front().unwrap()),
+        }
+    }
+
+    fn delivered(&mut self, delivery: &Delivery) {
+        let before = self.deliveries[delivery.message.tag as usize].replace(*delivery);
+        assert_eq!(before, None, "delivered twice");
+    }
+}
+
+/// Sends packets, in order of creation, and gives what is told of their arrival. The network either is
+/// told when each is created, or knows ahead when its turn will come.
+fn arrivals(engine: &mut Engine, nodes: u32, sent: &[Sent], is_told_ahead: bool) -> Vec<Delivery> {
+    let mut script = Script {
+        queues: vec![VecDeque::new(); nodes as usize],
+        deliveries: vec![None; sent.len()],
+    };
+    for (tag, packet) in sent.iter().enumerate() {
+        if !is_told_ahead {
+            engine.run(packet.created, &mut script).unwrap();
+        }
+        let Sent { created, from, to, coins } = *packet;
+        let message = Message { to, created, coins, tag: tag as u64 };
+        script.queues[from as usize].push_back(message);
+        engine.wake(from);
+    }
+    engine.run(engine.now() + 10_000_000, &mut script).unwrap();
+    assert_eq!(engine.in_flight(), 0, "the network is empty in the end");
+    let counts = engine.counts();
+    assert_eq!(counts.injected, counts.ejected);
+    script.deliveries.into_iter().map(|delivery| delivery.expect("everything arrives")).collect()
+}
+
+fn small_machines() -> Vec<Topology> {
+    vec![
+        Topology::mesh(&[5]).unwrap(),
+        Topology::mesh(&[4, 3]).unwrap(),
+        Topology::mesh(&[3, 1, 2]).unwrap(),
+        Topology::torus(&[5]).unwrap(),
+        Topology::torus(&[4, 3]).unwrap(),
+        Topology::torus(&[2, 3, 2]).unwrap(),
+        Topology::torus(&[3, 4, 3]).unwrap(),
+        Topology::hypercube(4).unwrap(),
+    ]
+}
+
+/// The closed form, as it is printed.
+fn closed_form(setting: &Setting, links: u64) -> u64 {
+    let (inject, head, transfer, credit) = match setting.preset {
+        Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
+        Preset::Booksim => (2, 1, 3, 2),
+    };
+    let (body, buffer) = (u64::from(setting.packet_length) - 1, u64::from(setting.buffer));
+    let slow = body / buffer * (transfer + credit) + body % buffer;
+    let tail =
+        if links == 0 && setting.preset == Preset::Procsimity { body } else { body.max(slow) };
+    inject + (links + 1) * (head + transfer) + tail
+}
+
+#[test]
+fn an_idle_network_delivers_in_the_closed_form_time() {
+    let mut pairs = 0;
+    for topology in small_machines() {
+        for (preset, router_delay) in [
+            (Preset::Procsimity, 3),
+            (Preset::Procsimity, 0),
+            (Preset::Procsimity, 1),
+            (Preset::Booksim, 3),
+        ] {
+            for (packet_length, buffer) in [
+                (8, 1),
+                (8, 2),
+                (8, 3),
+                (8, 4),
+                (8, 8),
+                (1, 1),
+                (1, 4),
+                (2, 1),
+                (5, 2),
+                (17, 16),
+                (300, 6),
+            ] {
+                let base =
+                    Setting { preset, router_delay, packet_length, buffer, ..Setting::default() };
+                for engine in engines(&topology, &base) {
+                    let mut engine = engine;
+                    let grid = topology.grid();
+                    let all =
+                        (0..grid.nodes()).flat_map(|a| (0..grid.nodes()).map(move |b| (a, b)));
+                    let sent: Vec<Sent> = all
+                        .enumerate()
+                        .map(|(i, (from, to))| Sent {
+                            created: i as u64 * 5000,
+                            from,
+                            to,
+                            coins: i as u64 * 0x9e37_79b9,
+                        })
+                        .collect();
+                    for (packet, delivery) in
+                        sent.iter().zip(arrivals(&mut engine, grid.nodes(), &sent, true))
+                    {
+                        let links = grid.distance(packet.from, packet.to);
+                        assert_eq!(
+                            delivery.at - packet.created,
+                            closed_form(&base, links.into()),
+                            "{packet:?} on a {topology}, {base:?}"
+                        );
+                        assert_eq!(engine.zero_load(links), closed_form(&base, links.into()));
+                        assert_eq!((delivery.hops, delivery.started), (links, packet.created));
+                        pairs += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(pairs > 100_000, "{pairs}");
+}
+
+/// Every engine that serves a setting, and every number of channels.
+fn engines(topology: &Topology, base: &Setting) -> Vec<Engine> {
+    let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
+    let mut engines = Vec::new();
+    for virtual_channels in if has_rings { vec![2, 4] } else { vec![1, 2] } {
+        let shared = Setting { virtual_channels, ..*base };
+        engines.push(Engine::by_cycles(topology, &shared).unwrap());
+        let independent = Setting { lanes: Lanes::Independent, ..shared };
+        if base.preset == Preset::Procsimity || virtual_channels == 1 {
+            engines.push(Engine::new(topology, &independent).unwrap());
+        }
+    }
+    engines
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    topology: Topology,
+    setting: Setting,
+    sent: Vec<Sent>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let settings = (
+        any::<bool>(),
+        0_u32..5,
+        prop_oneof![1_u32..10, Just(20)],
+        1_u32..6,
+        1_u32..4,
+        any::<bool>(),
+    );
+    let packets =
+        prop::collection::vec((0_u64..12, any::<u32>(), any::<u32>(), any::<u64>()), 1..60);
+    (0..small_machines().len(), settings, packets, 0_u32..3).prop_map(
+        |(machine, (is_booksim, delay, length, buffer, channels, shares), packets, spread)| {
+            let topology = small_machines().swap_remove(machine);
+            let nodes = topology.grid().nodes();
+            let has_rings =
+                topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
+            let virtual_channels = if has_rings { 2 * channels.min(2) } else { channels };
+            let setting = Setting {
+                preset: if is_booksim { Preset::Booksim } else { Preset::Procsimity },
+                router_delay: delay,
+                packet_length: length,
+                buffer,
+                virtual_channels,
+                class_rule: ClassRule::Static,
+                lanes: if shares || is_booksim { Lanes::Shared } else { Lanes::Independent },
+            };
+            let mut created = 0;
+            let sent = packets
+                .into_iter()
+                .map(|(gap, from, to, coins)| {
+                    created += gap * u64::from(spread);
+                    Sent { created, from: from % nodes, to: to % nodes, coins }
+                })
+                .collect();
+            Case { topology, setting, sent }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The naive twin and every engine that applies deliver every packet in the same cycle, and none
+    /// sooner than in an idle network.
+    #[test]
+    fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
+        let Case { topology, setting, sent } = case;
+        let grid = topology.grid();
+        let mut twin = Twin::new(grid, setting, &sent);
+        twin.run();
+        let mut engines = vec![Engine::new(&topology, &setting).unwrap()];
+        if setting.virtual_channels == 1 {
+            engines.push(Engine::by_cycles(&topology, &setting).unwrap());
+        }
+        for mut engine in engines {
+            let deliveries = arrivals(&mut engine, grid.nodes(), &sent, told_ahead);
+            let at: Vec<Cycle> = deliveries.iter().map(|delivery| delivery.at).collect();
+            prop_assert_eq!(&at, &twin.arrived);
+            for (delivery, packet) in deliveries.iter().zip(&sent) {
+                prop_assert_eq!(delivery.hops, grid.distance(packet.from, packet.to));
+                prop_assert!(delivery.started >= packet.created);
+                prop_assert!(delivery.at >= delivery.started + engine.zero_load(delivery.hops));
+            }
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! The wormhole network, the obvious way: every flit is an object, every cycle looks at every buffer, and
+//! nothing is remembered that can be worked out again.
+
+use std::collections::VecDeque;
+
+use meshwork::network::wormhole::{Lanes, Preset, Setting};
+use meshwork::topology::Grid;
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub created: u64,
+    pub from: u32,
+    pub to: u32,
+    pub coins: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flit {
+    packet: usize,
+    index: u32,
+    arrives: u64,
+}
+
+/// A buffer; as the lane of an output of the router before it, it may have an owner.
+#[derive(Clone, Debug, Default)]
+struct Buffer {
+    flits: VecDeque<Flit>,
+    /// When flits that were in it have left.
+    left: Vec<u64>,
+    entered: usize,
+    last_tail_left: Option<u64>,
+    owner: Option<usize>,
+    /// When a tail was sent to it last: it can be granted from the next cycle on.
+    last_tail_came: Option<u64>,
+}
+
+impl Buffer {
+    /// Places that whoever sends to it knows to be taken.
+    fn taken(&self, now: u64, credit: u64) -> usize {
+        self.entered - self.left.iter().filter(|&&left| left + credit <= now).count()
+    }
+
+    fn is_free(&self, now: u64) -> bool {
+        self.owner.is_none() && self.last_tail_came.is_none_or(|came| came < now)
+    }
+}
+
+pub(crate) struct Twin<'a> {
+    grid: &'a Grid,
+    setting: Setting,
+    sent: &'a [Sent],
+    /// Buffers by node, port and channel; those of the local port are fed by the processor.
+    buffers: Vec<Buffer>,
+    /// Processors as sinks, by node and channel.
+    sinks: Vec<Buffer>,
+    /// What each buffer's first packet was granted: a buffer, or beyond them a sink.
+    grants: Vec<Option<usize>>,
+    queues: Vec<VecDeque<usize>>,
+    /// Flits of the first packet of each queue that have been sent, and the channel it uses.
+    sending: Vec<(u32, usize)>,
+    pub arrived: Vec<u64>,
+    // Pointers of the round robins.
+    lane_of_output: Vec<usize>,
+    output_of_lane: Vec<usize>,
+    input_of_port: Vec<usize>,
+    port_of_input: Vec<usize>,
+    channel_of_input: Vec<usize>,
+    now: u64,
+}
+
+impl<'a> Twin<'a> {
+    pub(crate) fn new(grid: &'a Grid, setting: Setting, sent: &'a [Sent]) -> Twin<'a> {
+        let nodes = grid.nodes() as usize;
+        let channels = setting.virtual_channels as usize;
+        let mut twin = Twin {
+            grid,
+            setting,
+            sent,
+            buffers: Vec::new(),
+            sinks: vec![Buffer::default(); nodes * channels],
+            grants: Vec::new(),
+            queues: vec![VecDeque::new(); nodes],
+            sending: vec![(0, channels - 1); nodes],
+            arrived: vec![0; sent.len()],
+            lane_of_output: Vec::new(),
+            output_of_lane: Vec::new(),
+            input_of_port: Vec::new(),
+            port_of_input: Vec::new(),
+            channel_of_input: Vec::new(),
+            now: 0,
+        };
+        let lanes = nodes * twin.ports() * channels;
+        twin.buffers = vec![Buffer::default(); lanes];
+        twin.grants = vec![None; lanes];
+        twin.lane_of_output = vec![0; lanes];
+        twin.output_of_lane = vec![0; lanes];
+        twin.input_of_port = vec![0; nodes * twin.ports()];
+        twin.port_of_input = vec![0; nodes * twin.ports()];
+        twin.channel_of_input = vec![0; nodes * twin.ports()];
+        twin
+    }
+
+    fn is_booksim(&self) -> bool {
+        self.setting.preset == Preset::Booksim
+    }
+
+    /// Routing, transfer and credit.
+    fn delays(&self) -> (u64, u64, u64) {
+        if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
+    }
+
+    fn ports_of(&self, dimension: usize) -> usize {
+        match self.grid.sides()[dimension] {
+            1 => 0,
+            2 => 1,
+            _ => 2,
+        }
+    }
+
+    fn ports(&self) -> usize {
+        1 + (0..self.grid.dimensions()).map(|d| self.ports_of(d)).sum::<usize>()
+    }
+
+    fn channels(&self) -> usize {
+        self.setting.virtual_channels as usize
+    }
+
+    fn has_rings(&self) -> bool {
+        self.grid.is_wrapped() && self.grid.sides().iter().any(|&side| side > 2)
+    }
+
+    /// Where a packet at this node goes next: port, node, class; nowhere if it is there.
+    fn hop(&self, packet: usize, at: u32) -> Option<(usize, u32, usize)> {
+        let Sent { from, to, coins, .. } = self.sent[packet];
+        let (mut port, mut coin) = (0, 0);
+        for d in 0..self.grid.dimensions() {
+            let side = self.grid.sides()[d];
+            let coordinate = |node| self.grid.coordinate(node, d);
+            let (x, y, first) = (coordinate(at), coordinate(to), coordinate(from));
+            if x == y {
+                port += self.ports_of(d);
+                coin += u32::from(side > 1);
+                continue;
+            }
+            let is_ring = self.grid.is_wrapped() && side > 2;
+            let around = (y + side - first) % side;
+            let is_up = if !is_ring {
+                y > first
+            } else if 2 * around == side {
+                coins >> coin & 1 == 0
+            } else {
+                2 * around < side
+            };
+            let wraps = is_ring && if is_up { first > y } else { first < y };
+            let next = if is_up { (x + 1) % side } else { (x + side - 1) % side };
+            let mut coordinates = self.grid.coordinates(at);
+            coordinates[d] = next;
+            let port = if is_up || side == 2 { port } else { port + 1 };
+            return Some((port, self.grid.node(&coordinates), usize::from(wraps)));
+        }
+        None
+    }
+
+    /// The buffers that a packet at this node may be granted.
+    fn group(&self, packet: usize, at: u32) -> Vec<usize> {
+        let channels = self.channels();
+        match self.hop(packet, at) {
+            None => {
+                // A processor takes in one flit in a cycle, whoever shares what.
+                let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
+                (0..lanes).map(|c| self.sink(at as usize, c)).collect()
+            }
+            Some((port, next, class)) => {
+                let each = if self.has_rings() { channels / 2 } else { channels };
+                (class * each..(class + 1) * each)
+                    .map(|c| (next as usize * self.ports() + port) * channels + c)
+                    .collect()
+            }
+        }
+    }
+
+    fn sink(&self, node: usize, channel: usize) -> usize {
+        self.buffers.len() + node * self.channels() + channel
+    }
+
+    fn target(&self, number: usize) -> &Buffer {
+        self.buffers.get(number).unwrap_or_else(|| &self.sinks[number - self.buffers.len()])
+    }
+
+    fn target_mut(&mut self, number: usize) -> &mut Buffer {
+        let lanes = self.buffers.len();
+        if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
+    }
+
+    /// As a lane of an output, its number at its router; for the round robins.
+    fn output_number(&self, target: usize) -> usize {
+        let (channels, ports) = (self.channels(), self.ports());
+        if target >= self.buffers.len() {
+            (ports - 1) * channels + (target - self.buffers.len()) % channels
+        } else {
+            target % (ports * channels)
+        }
+    }
+
+    fn has_room(&self, target: usize) -> bool {
+        let (_, _, credit) = self.delays();
+        let unlimited = target >= self.buffers.len() && !self.is_booksim();
+        unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
+    }
+
+    /// The head that is first in a buffer and waits for a lane, and since when it asks.
+    fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
+        let buffer = &self.buffers[lane];
+        let first = buffer.flits.front()?;
+        if first.index > 0 || self.grants[lane].is_some() {
+            return None;
+        }
+        let front = first.arrives.max(buffer.last_tail_left.map_or(0, |left| left + 1));
+        let asks = front + self.delays().0;
+        (asks <= self.now).then_some((first.packet, asks))
+    }
+
+    /// Runs until everything has arrived.
+    pub(crate) fn run(&mut self) {
+        let mut created = 0;
+        while self.arrived.contains(&0) {
+            while created < self.sent.len() && self.sent[created].created == self.now {
+                self.queues[self.sent[created].from as usize].push_back(created);
+                created += 1;
+            }
+            self.inject();
+            if self.is_booksim() {
+                self.switch();
+                self.round_robin();
+            } else {
+                self.first_come();
+                self.switch();
+            }
+            self.now += 1;
+            assert!(self.now < 1_000_000, "the twin is stuck");
+        }
+    }
+
+    fn inject(&mut self) {
+        let (now, length) = (self.now, self.setting.packet_length);
+        for node in 0..self.queues.len() {
+            let Some(&packet) = self.queues[node].front() else { continue };
+            let base = (node * self.ports() + self.ports() - 1) * self.channels();
+            if !self.is_booksim() {
+                // The packet stands in the router as a whole, when the one before it has gone.
+                if self.buffers[base].flits.is_empty() {
+                    let free = self.buffers[base].last_tail_left.is_none_or(|left| left < now);
+                    if free {
+                        let flit = |index| Flit { packet, index, arrives: now };
+                        self.buffers[base].flits.extend((0..length).map(flit));
+                        self.queues[node].pop_front();
+                    }
+                }
+                continue;
+            }
+            let (index, channel) = self.sending[node];
+            let channels = self.channels();
+            let choice = if index == 0 {
+                (1..=channels).map(|i| (channel + i) % channels).find(|c| self.has_room(base + c))
+            } else {
+                Some(channel).filter(|c| self.has_room(base + c))
+            };
+            let Some(channel) = choice else { continue };
+            let buffer = &mut self.buffers[base + channel];
+            buffer.entered += 1;
+            buffer.flits.push_back(Flit { packet, index, arrives: now + 2 });
+            self.sending[node] = ((index + 1) % length, channel);
+            if index + 1 == length {
+                self.queues[node].pop_front();
+            }
+        }
+    }
+
+    fn first_come(&mut self) {
+        loop {
+            // The head that has asked for longest, of those for which there is a lane.
+            let lanes = (0..self.buffers.len()).filter_map(|lane| {
+                let (packet, asks) = self.waiting(lane)?;
+                let router = lane / (self.ports() * self.channels());
+                let group = self.group(packet, router as u32);
+                let free =
+                    group.into_iter().find(|&target| self.target(target).is_free(self.now))?;
+                Some((asks, lane, free))
+            });
+            let Some((_, lane, target)) = lanes.min() else { return };
+            self.grant(lane, target);
+        }
+    }
+
+    fn grant(&mut self, lane: usize, target: usize) {
+        self.grants[lane] = Some(target);
+        self.target_mut(target).owner = Some(lane);
+    }
+
+    fn round_robin(&mut self) {
+        let each = self.ports() * self.channels();
+        for router in 0..self.queues.len() {
+            let lanes: Vec<usize> = (router * each..(router + 1) * each).collect();
+            let asks: Vec<(usize, Vec<usize>)> = lanes
+                .iter()
+                .filter_map(|&lane| {
+                    let (packet, _) = self.waiting(lane)?;
+                    let mut group = self.group(packet, router as u32);
+                    group.retain(|&target| self.target(target).is_free(self.now));
+                    Some((lane, group))
+                })
+                .collect();
+            let mut targets: Vec<usize> =
+                asks.iter().flat_map(|(_, group)| group.clone()).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            // Every free lane offers itself to one that asks …
+            let mut offers: Vec<(usize, usize)> = Vec::new();
+            for target in targets {
+                let output = self.output_number(target);
+                let from = self.lane_of_output[router * each + output];
+                let lane = asks
+                    .iter()
+                    .filter(|(_, group)| group.contains(&target))
+                    .map(|&(lane, _)| lane)
+                    .min_by_key(|lane| (lane % each + 64 - from) % 64)
+                    .unwrap();
+                offers.push((lane, target));
+            }
+            // … and every one that asks takes one offer.
+            for lane in lanes {
+                let from = self.output_of_lane[lane];
+                let taken = offers
+                    .iter()
+                    .filter(|&&(offered, _)| offered == lane)
+                    .map(|&(_, target)| target)
+                    .min_by_key(|&target| (self.output_number(target) + 64 - from) % 64);
+                if let Some(target) = taken {
+                    let output = self.output_number(target);
+                    self.lane_of_output[router * each + output] = lane % each + 1;
+                    self.output_of_lane[lane] = output + 1;
+                    self.grant(lane, target);
+                }
+            }
+        }
+    }
+
+    fn switch(&mut self) {
+        let (ports, channels) = (self.ports(), self.channels());
+        let each = ports * channels;
+        let shares = self.setting.lanes == Lanes::Shared;
+        for router in 0..self.queues.len() {
+            let ready: Vec<(usize, usize, usize)> = (router * each..(router + 1) * each)
+                .filter_map(|lane| {
+                    let target = self.grants[lane]?;
+                    let first = self.buffers[lane].flits.front()?;
+                    let is_there = first.arrives <= self.now && self.has_room(target);
+                    is_there.then(|| {
+                        (lane, lane % each / channels, self.output_number(target) / channels)
+                    })
+                })
+                .collect();
+            if !shares {
+                for (lane, ..) in ready {
+                    self.send(router, lane);
+                }
+                continue;
+            }
+            let mut offers: Vec<(usize, usize)> = Vec::new();
+            for output in 0..ports {
+                let from = self.input_of_port[router * ports + output];
+                let asks = ready.iter().filter(|&&(_, _, wanted)| wanted == output);
+                let input =
+                    asks.map(|&(_, input, _)| input).min_by_key(|i| (i + ports - from) % ports);
+                offers.extend(input.map(|input| (input, output)));
+            }
+            for input in 0..ports {
+                let from = self.port_of_input[router * ports + input];
+                let mine = offers.iter().filter(|&&(offered, _)| offered == input);
+                let output =
+                    mine.map(|&(_, output)| output).min_by_key(|o| (o + ports - from) % ports);
+                let Some(output) = output else { continue };
+                let from = self.channel_of_input[router * ports + input];
+                let lane = ready
+                    .iter()
+                    .filter(|&&(_, i, o)| i == input && o == output)
+                    .map(|&(lane, ..)| lane)
+                    .min_by_key(|lane| (lane % channels + channels - from) % channels)
+                    .unwrap();
+                self.input_of_port[router * ports + output] = (input + 1) % ports;
+                self.port_of_input[router * ports + input] = (output + 1) % ports;
+                self.channel_of_input[router * ports + input] = (lane % channels + 1) % channels;
+                self.send(router, lane);
+            }
+        }
+    }
+
+    fn send(&mut self, router: usize, lane: usize) {
+        let (now, (_, transfer, _)) = (self.now, self.delays());
+        let target = self.grants[lane].unwrap();
+        let mut flit = self.buffers[lane].flits.pop_front().unwrap();
+        self.buffers[lane].left.push(now);
+        flit.arrives = now + transfer;
+        let is_tail = flit.index + 1 == self.setting.packet_length;
+        let is_sink = target >= self.buffers.len();
+        let to = self.target_mut(target);
+        assert_eq!(to.owner, Some(lane));
+        to.entered += 1;
+        if is_sink {
+            to.left.push(flit.arrives);
+        } else {
+            // Packets do not mix in a lane.
+            assert!(to.flits.back().is_none_or(|last| {
+                if flit.index == 0 {
+                    last.packet != flit.packet
+                } else {
+                    last.packet == flit.packet
+                }
+            }));
+            to.flits.push_back(flit);
+        }
+        if is_tail {
+            to.owner = None;
+            to.last_tail_came = Some(now);
+            self.grants[lane] = None;
+            self.buffers[lane].last_tail_left = Some(now);
+            if is_sink {
+                assert_eq!(self.sent[flit.packet].to as usize, router);
+                self.arrived[flit.packet] = flit.arrives;
+            }
+        }
+    }
+}
