@@ -184,3 +184,21 @@ fn smallest_job_first_serves_small_jobs_sooner() {
         (mean(replicate(&study("fcfs"), "wait")), mean(replicate(&study("sjf"), "wait")));
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
+
+/// Jobs that share a machine equally are customers of a processor that is shared: their mean time in
+/// the system depends on the mean of their work alone, and on nothing else of its distribution.
+#[test]
+fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
+    let load = 0.6;
+    for runtimes in ["name = 'exponential', mean = 1.0", "name = 'uniform', min = 0.0, max = 2.0"] {
+        // With 10,080 processors a part is as large as any other, but for a few in a thousand.
+        let study = scenario(&format!(
+            "machine = {{ topology = 'flat', processors = 10080 }}
+             scheduler = 'equipartition'
+             workload = {{ name = 'synthetic', load = {load}, runtimes = {{ {runtimes} }},
+                           sizes = {{ name = 'constant', value = 10080, form = 'count' }} }}
+             measure = {{ warmup_jobs = 2000, jobs = 22000 }}"
+        ));
+        assert_mean(runtimes, &replicate(&study, "turnaround"), 1.0 / (1.0 - load));
+    }
+}

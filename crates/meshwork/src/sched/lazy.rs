@@ -46,6 +46,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: false,
+    malleable: false,
     build: |params, _| Ok(Box::new(Lazy::new(params))),
 };
 
