@@ -283,7 +283,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: topology, workload, size, runtime, \
-             scheduler, selector, sizing, allocator, network, metric)",
+             scheduler, selector, sizing, allocator, network, traffic, metric)",
             2,
         ),
         (
