@@ -157,6 +157,11 @@ impl NodeSet {
         })
     }
 
+    /// Takes out every node.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
     /// Makes this set a copy of another one, without a new allocation.
     pub fn copy_from(&mut self, other: &NodeSet) {
         self.words.clone_from(&other.words);

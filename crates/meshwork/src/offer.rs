@@ -29,7 +29,13 @@ pub struct ManagedSite {
     /// The form that each request takes here; shared with forks, for it does not depend on what is
     /// free.
     shapes: Rc<RefCell<BTreeMap<Request, Option<Request>>>>,
+    /// The last requests for which there was no room, since anything was claimed or released: the
+    /// head of a queue is asked for again at every arrival behind it.
+    turned_down: SmallVec<[Request; MOST_REMEMBERED]>,
 }
+
+/// As many as a head of the queue has sizes, for most sizings.
+const MOST_REMEMBERED: usize = 4;
 
 impl ManagedSite {
     /// An empty site with its allocator, which draws from `stream` if it draws at all.
@@ -42,7 +48,16 @@ impl ManagedSite {
         rule: ShapeRule,
     ) -> ManagedSite {
         let (asks, finds) = (allocator.asks().unwrap_or(entry.asks), entry.finds);
-        ManagedSite { site, allocator, asks, finds, stream, rule, shapes: Rc::default() }
+        ManagedSite {
+            site,
+            allocator,
+            asks,
+            finds,
+            stream,
+            rule,
+            shapes: Rc::default(),
+            turned_down: SmallVec::new(),
+        }
     }
 
     /// The site.
@@ -69,7 +84,14 @@ impl ManagedSite {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        self.allocator.choose(request, &self.site, now, &mut self.stream)
+        if self.turned_down.contains(request) {
+            return None;
+        }
+        let placement = self.allocator.choose(request, &self.site, now, &mut self.stream);
+        if placement.is_none() && self.turned_down.len() < MOST_REMEMBERED {
+            self.turned_down.push(request.clone());
+        }
+        placement
     }
 
     /// How many nodes the job would hold if it were started here now; `None` without room for it.
@@ -131,6 +153,7 @@ impl ManagedSite {
 
     pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
         self.site.claim(placement)?;
+        self.turned_down.clear();
         self.allocator.claimed(placement, &self.site, now);
         Ok(())
     }
@@ -146,6 +169,7 @@ impl ManagedSite {
 
     pub(crate) fn release(&mut self, placement: &Placement) {
         self.site.release(placement);
+        self.turned_down.clear();
         self.allocator.released(placement, &self.site);
     }
 
@@ -158,6 +182,7 @@ impl ManagedSite {
             stream: self.stream.clone(),
             rule: self.rule,
             shapes: Rc::clone(&self.shapes),
+            turned_down: self.turned_down.clone(),
         }
     }
 }

@@ -11,6 +11,7 @@ use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Named, Param, entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
+use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
@@ -75,12 +76,17 @@ fn drawn(case: &Table) -> Drawn {
     Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology; none
-/// if it refuses machines of so many dimensions.
-fn built(named: &str, topology: &Topology) -> Option<Box<dyn Allocator>> {
-    let mut words = named.split(' ');
-    let entry: &AllocatorEntry = entry(ALLOCATORS, words.next().unwrap());
-    let table: Table = words
+/// The name of an allocator without its parameters.
+fn name_of(named: &str) -> &str {
+    named.split(' ').next().unwrap()
+}
+
+/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology.
+fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
+    let entry: &AllocatorEntry = entry(ALLOCATORS, name_of(named));
+    let table: Table = named
+        .split(' ')
+        .skip(1)
         .map(|word| word.split_once('=').unwrap())
         .map(|(key, value)| {
             let value = match (value.parse::<f64>(), value.parse::<bool>()) {
@@ -93,7 +99,7 @@ fn built(named: &str, topology: &Topology) -> Option<Box<dyn Allocator>> {
         .collect();
     let params: Vec<&Param> = entry.about.params.iter().collect();
     let params = resolve("allocator", &params, &table, &[]).unwrap();
-    (entry.build)(&params, topology).ok()
+    (entry.build)(&params, topology).unwrap()
 }
 
 /// What an allocator answers, as a drawing.
@@ -127,7 +133,7 @@ fn placements() {
     for case in cases(include_str!("../../../tests/corpus/placements.toml")) {
         let name = case["name"].as_str().unwrap();
         let drawn = drawn(&case);
-        let request = match (case.get("block"), case.get("nodes")) {
+        let asked = match (case.get("block"), case.get("nodes")) {
             (Some(sides), None) => Request::Block(
                 sides.as_array().unwrap().iter().map(|s| s.as_integer().unwrap() as u32).collect(),
             ),
@@ -137,8 +143,10 @@ fn placements() {
         let no_answers = Table::new();
         let answers = case.get("answers").map_or(&no_answers, |a| a.as_table().unwrap());
         for (allocator, expected) in answers {
-            let built = built(allocator, drawn.site.topology());
-            let found = answer(built.expect(allocator), &drawn, &request);
+            let topology = drawn.site.topology();
+            let asks = entry::<AllocatorEntry>(ALLOCATORS, name_of(allocator)).asks;
+            let request = shaped(&asked, asks, topology, ShapeRule::Squarest).unwrap();
+            let found = answer(built(allocator, topology), &drawn, &request);
             assert_eq!(found, expected.as_str().unwrap().trim(), "{name}: {allocator}");
             checked += 1;
         }
@@ -146,14 +154,11 @@ fn placements() {
             continue;
         };
         for allocator in ALLOCATORS {
-            let serves = allocator.serves.contains(&drawn.site.topology().wiring());
-            if !serves || allocator.asks != Asks::Block {
+            let topology = drawn.site.topology();
+            if !allocator.works_on(topology) || allocator.asks != Asks::Block {
                 continue;
             }
-            let Some(built) = built(allocator.about().name, drawn.site.topology()) else {
-                continue;
-            };
-            let found = answer(built, &drawn, &request);
+            let found = answer(built(allocator.about().name, topology), &drawn, &asked);
             let may_miss = allocator.finds == Finds::SomeBlocks && found == "none";
             assert!(found == only || may_miss, "{name}: {}\n{found}", allocator.about.name);
             checked += 1;
@@ -162,9 +167,34 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
+/// A request as the `table` workload writes it, or a count.
+fn request(value: &Value) -> Request {
+    if let Some(count) = value.as_integer() {
+        return Request::Nodes(count as u32);
+    }
+    let text = value.as_str().unwrap();
+    match text.split_once('^') {
+        Some((_, dimension)) => Request::Subcube(dimension.parse().unwrap()),
+        None => Request::Block(text.split('x').map(|side| side.parse().unwrap()).collect()),
+    }
+}
+
+/// "window width=2" as a study writes it: a name, and parameters of which words are in quotes.
+fn inline(named: &str) -> String {
+    let mut words = named.split(' ');
+    let mut text = format!("name = '{}'", words.next().unwrap());
+    for word in words {
+        let (key, value) = word.split_once('=').unwrap();
+        let is_word = value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
+        let quote = if is_word { "'" } else { "" };
+        text += &format!(", {key} = {quote}{value}{quote}");
+    }
+    format!("{{ {text} }}")
+}
+
 #[test]
 fn schedules() {
-    let mut checked: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut checked: BTreeMap<String, u32> = BTreeMap::new();
     for case in cases(include_str!("../../../tests/corpus/schedules.toml")) {
         let name = case["name"].as_str().unwrap();
         let number = |v: &Value| v.as_integer().unwrap() as f64;
@@ -173,29 +203,42 @@ fn schedules() {
             .unwrap()
             .iter()
             .map(|job| {
-                let job: Vec<f64> = job.as_array().unwrap().iter().map(number).collect();
-                let (request, arrival) = (Request::Nodes(job[0] as u32), Time::new(job[1]));
-                let (runtime, estimate) = (job[2], *job.get(3).unwrap_or(&job[2]));
+                let job = job.as_array().unwrap();
+                let (request, arrival) = (request(&job[0]), Time::new(number(&job[1])));
+                let (runtime, estimate) = (number(&job[2]), number(job.get(3).unwrap_or(&job[2])));
                 Job { number: 0, arrival, request, runtime, estimate }
             })
             .collect();
-        for scheduler in SCHEDULERS {
-            let scheduler = scheduler.about().name;
-            let Some(expected) = case["starts"].get(scheduler) else { continue };
+        let machine = match case.get("machine") {
+            Some(machine) => machine.as_str().unwrap().to_owned(),
+            None => format!("topology = 'flat', processors = {}", case["processors"]),
+        };
+        let mut common = format!("machine = {{ {machine} }}\n");
+        for key in ["allocator", "sizing"] {
+            if let Some(named) = case.get(key) {
+                common += &format!("{key} = {}\n", inline(named.as_str().unwrap()));
+            }
+        }
+        for (scheduler, expected) in case["starts"].as_table().unwrap() {
             let expected: Vec<Option<f64>> = expected
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|v| Some(number(v)).filter(|start| *start >= 0.0))
                 .collect();
-            let flat = scenario(&format!(
-                "machine = {{ topology = 'flat', processors = {} }}\nscheduler = '{scheduler}'",
-                case["processors"]
-            ));
-            let found = starts(flat.setup(0).unwrap(), jobs.clone());
+            let study = scenario(&format!("{common}scheduler = {}", inline(scheduler)));
+            let found = starts(study.setup(0).unwrap(), jobs.clone());
             assert_eq!(found, expected, "{name}: {scheduler}");
-            *checked.entry(scheduler).or_default() += 1;
+            let name = scheduler.split(' ').next().unwrap();
+            *checked.entry(name.to_owned()).or_default() += 1;
         }
     }
-    assert!(checked.values().sum::<u32>() >= 29, "{checked:?}");
+    assert!(checked.values().sum::<u32>() >= 50, "{checked:?}");
+    for scheduler in SCHEDULERS {
+        assert!(
+            checked.contains_key(scheduler.about().name),
+            "no case for {}",
+            scheduler.about.name
+        );
+    }
 }

@@ -19,7 +19,7 @@ use meshwork::topology::Topology;
 fn transcripts_are_those_of_this_model_version() {
     let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
     for (machine, topology) in machines() {
-        for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
+        for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)) {
             for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 let text = format!(
                     "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",

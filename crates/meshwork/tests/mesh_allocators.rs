@@ -39,6 +39,8 @@ struct State {
     site: Site,
     /// When each node was claimed, if it is held.
     since: Vec<Option<f64>>,
+    /// How many blocks were claimed before the one that each held node belongs to.
+    number: Vec<u32>,
     now: f64,
 }
 
@@ -150,6 +152,10 @@ fn rotation_in(named: &str, default: Rotation) -> Rotation {
     }
 }
 
+fn random_sides(grid: &Grid, rng: &mut Stream) -> Dims {
+    grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect()
+}
+
 fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
     let sides = grid.sides().iter();
     let most = |side: u32| ((f64::from(side) * most) as u64).max(1);
@@ -174,16 +180,20 @@ fn in_random_histories(
     for (turn, topology) in topologies.iter().enumerate() {
         let mut rng = Stream::new(turn as u64, 0, named);
         let (entry, mut allocator) = build(named, topology);
-        assert_eq!(entry.asks, Asks::Block);
         let nodes = topology.grid().nodes() as usize;
         let site = Site::new(topology.clone(), 1.0);
-        let mut state = State { site, since: vec![None; nodes], now: 0.0 };
+        let mut state = State { site, since: vec![None; nodes], number: vec![0; nodes], now: 0.0 };
+        let mut number = 0;
         let mut held: Vec<Placement> = Vec::new();
         for _ in 0..250 {
             state.now += rng.below(5) as f64;
             let grid = topology.grid().clone();
-            let sides: Dims =
-                grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect();
+            let mut sides = random_sides(&grid, &mut rng);
+            if entry.asks == Asks::Square {
+                let largest = grid.sides().iter().min().map_or(0, |side| side.ilog2());
+                let side = 1 << rng.below(u64::from(largest) + 1);
+                sides.iter_mut().for_each(|s| *s = side);
+            }
             let request = Request::Block(sides.clone());
             let now = Time::new(state.now);
             let answer = allocator.choose(&request, &state.site, now, &mut rng.clone());
@@ -229,8 +239,12 @@ fn in_random_histories(
             if let Some(placement) = claim {
                 state.site.claim(&placement).unwrap();
                 allocator.claimed(&placement, &state.site, now);
-                for node in placement.nodes(&grid) {
-                    state.since[node as usize] = Some(state.now);
+                for block in &placement.blocks {
+                    for node in Placement::from(block.clone()).nodes(&grid) {
+                        state.since[node as usize] = Some(state.now);
+                        state.number[node as usize] = number;
+                    }
+                    number += 1;
                 }
                 held.push(placement);
             }
@@ -238,8 +252,23 @@ fn in_random_histories(
     }
 }
 
-/// Holds an allocator to a definition with a score, and to having met enough free places and enough
-/// of none.
+/// Holds an allocator to a definition, and to having met enough free places and enough of none.
+fn answers(
+    named: &str,
+    topologies: &[Topology],
+    definition: impl Fn(&State, &[u32]) -> Option<Placement>,
+) {
+    let (mut found, mut missed) = (0, 0);
+    in_random_histories(named, topologies, |state, sides, answer| {
+        let expected = definition(state, sides);
+        *if expected.is_some() { &mut found } else { &mut missed } += 1;
+        let (topology, drawing) = (state.site.topology(), state.site.drawing());
+        assert_eq!(answer, expected, "{named} {sides:?} {topology}\n{drawing}");
+    });
+    assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
+}
+
+/// Holds an allocator to a definition that is a score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -247,14 +276,9 @@ fn is_its_definition<S: Ord>(
     score: impl Fn(&State, Node, &[u32]) -> S,
 ) {
     let rotation = rotation_in(named, default);
-    let (mut found, mut missed) = (0, 0);
-    in_random_histories(named, &grids(dimensions), |state, sides, answer| {
-        let expected = state.best(sides, rotation, |base, sides| score(state, base, sides));
-        *if expected.is_some() { &mut found } else { &mut missed } += 1;
-        let drawing = state.site.drawing();
-        assert_eq!(answer, expected, "{named} {sides:?} {}\n{drawing}", state.site.topology());
+    answers(named, &grids(dimensions), |state, sides| {
+        state.best(sides, rotation, |base, sides| score(state, base, sides))
     });
-    assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
 const ANY: &[usize] = &[1, 2, 3, 4];
@@ -315,4 +339,189 @@ fn corner_boundary_search_breaks_ties_by_corners() {
             (state.boundary(base, sides, 1, |_| 1), state.corners(base, sides))
         });
     }
+}
+
+/// What a neighbour counts, in multiples of 2⁻³²: the definition in floating point, rounded.
+fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
+    let share = match weighting {
+        "linear" => f64::max(0.0, 1.0 - age / alpha),
+        "step" => f64::from(u8::from(age < alpha)),
+        _ => libm::exp(-(age / alpha)),
+    };
+    (share * 4_294_967_296.0).round() as u64
+}
+
+#[test]
+fn weighted_boundary_search_weighs_neighbours_by_age() {
+    for rotation in ["never", "if_needed", "best"] {
+        for weighting in ["linear", "step", "exponential"] {
+            for alpha in [3.0, 40.0, 1e15] {
+                for corners in [false, true] {
+                    let named = format!(
+                        "weighted_boundary_search rotation='{rotation}' weighting='{weighting}' \
+                         alpha={alpha:.1} corners={corners}"
+                    );
+                    is_its_definition(&named, ANY, Rotation::Best, |state, base, sides| {
+                        let weight = |node: Node| {
+                            let since = state.since[node as usize].unwrap();
+                            weight(weighting, alpha, state.now - since)
+                        };
+                        let corners = if corners { state.corners(base, sides) } else { 0 };
+                        (state.boundary(base, sides, 1 << 32, weight), corners)
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn with_weights_that_never_fade_it_is_boundary_search() {
+    for (corners, twin) in [(false, "boundary_search"), (true, "corner_boundary_search")] {
+        for topology in grids(ANY) {
+            let named = format!("weighted_boundary_search alpha=1e15 corners={corners}");
+            let mut rng = Stream::new(3, 0, "twins");
+            let (_, mut weighted) = build(&named, &topology);
+            let (_, mut twin) = build(twin, &topology);
+            let mut site = Site::new(topology.clone(), 1.0);
+            let mut held: Vec<Placement> = Vec::new();
+            for step in 0..300 {
+                let now = Time::new(f64::from(step));
+                let request = Request::Block(random_sides(site.grid(), &mut rng));
+                let answer = weighted.choose(&request, &site, now, &mut rng.clone());
+                assert_eq!(answer, twin.choose(&request, &site, now, &mut rng.clone()));
+                if let Some(placement) = answer.filter(|_| rng.below(5) < 3) {
+                    site.claim(&placement).unwrap();
+                    weighted.claimed(&placement, &site, now);
+                    twin.claimed(&placement, &site, now);
+                    held.push(placement);
+                } else if !held.is_empty() {
+                    let placement = held.swap_remove(rng.below(held.len() as u64) as usize);
+                    site.release(&placement);
+                    weighted.released(&placement, &site);
+                    twin.released(&placement, &site);
+                }
+            }
+        }
+    }
+}
+
+fn two_dimensional_meshes() -> Vec<Topology> {
+    [[6, 5], [9, 8], [1, 6], [12, 4], [2, 5]].map(|sides| Topology::mesh(&sides).unwrap()).to_vec()
+}
+
+#[test]
+fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
+    for name in ["adaptive_scan", "quick_allocation"] {
+        for rotation in ["", " rotation='never'", " rotation='if_needed'", " rotation='best'"] {
+            let named = format!("{name}{rotation}");
+            let rotation = rotation_in(&named, Rotation::IfNeeded);
+            answers(&named, &two_dimensional_meshes(), |state, sides| {
+                let mut places = state.places(sides, rotation);
+                if rotation == Rotation::Best {
+                    places.sort_by_key(|(base, _)| *base); // stable: the first orientation first
+                }
+                let (base, sides) = places.into_iter().next()?;
+                Some(Block { base, sides }.into())
+            });
+        }
+    }
+}
+
+/// The base on the first plane that has one: the plane at the wall, then those behind held blocks by
+/// their coordinate, then by the order of claims; on a plane the lowest.
+fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
+    let grid = state.grid();
+    // By the definition a base is on the plane behind a block if a node of its block touches one of
+    // that block on its low face across dimension 0.
+    let plane = |base: Node| {
+        let x = grid.coordinate(base, 0);
+        if x == 0 {
+            return Some((0, 0));
+        }
+        let mut face = Dims::from_slice(sides);
+        face[0] = 1;
+        let face = Placement::from(Block { base: base - 1, sides: face }).nodes(grid);
+        let held = face.into_iter().filter(|&node| !state.site.free().contains(node));
+        held.map(|node| (x, state.number[node as usize])).min()
+    };
+    (0..grid.nodes())
+        .filter(|&base| state.is_free(base, sides))
+        .filter_map(|base| Some((plane(base)?, base)))
+        .min()
+        .map(|(_, base)| base)
+}
+
+#[test]
+fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
+    for (named, rotation) in
+        [("busy_list", Rotation::Never), ("turning_busy_list", Rotation::IfNeeded)]
+    {
+        let meshes: Vec<Topology> =
+            grids(ANY).into_iter().filter(|topology| !topology.grid().is_wrapped()).collect();
+        answers(named, &meshes, |state, sides| {
+            orientations(sides, rotation).find_map(|sides| {
+                let base = first_on_planes(state, &sides)?;
+                Some(Block { base, sides }.into())
+            })
+        });
+    }
+}
+
+/// Free squares on multiples of their sides.
+fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
+    let grid = state.grid();
+    let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);
+    let free = |base: Node| state.is_free(base, &[side, side]);
+    (0..grid.nodes()).filter(|&base| aligned(base) && free(base)).collect()
+}
+
+#[test]
+fn buddies_in_two_dimensions_are_aligned_squares() {
+    let square = |base, side| Block { base, sides: Dims::from_elem(side, 2) }.into();
+    let mut meshes = two_dimensional_meshes();
+    meshes.extend([[8, 8], [16, 16]].map(|sides| Topology::mesh(&sides).unwrap()));
+    answers("buddy_2d", &meshes, |state, sides| {
+        aligned_squares(state, sides[0]).first().map(|&base| square(base, sides[0]))
+    });
+    // The lists hold the free squares that lie in no larger one: the first of the least that will do.
+    answers("buddy_2d form='lists'", &meshes, |state, sides| {
+        let powers = (0..5).map(|power| 1 << power).filter(|power| *power >= sides[0]);
+        powers.into_iter().find_map(|side| {
+            let larger = aligned_squares(state, 2 * side);
+            let within = |base: Node| {
+                let parent: Dims =
+                    state.grid().coordinates(base).iter().map(|at| at - at % (2 * side)).collect();
+                larger.contains(&state.grid().node(&parent))
+            };
+            let mut alone = aligned_squares(state, side).into_iter().filter(|&b| !within(b));
+            alone.next().map(|base| square(base, sides[0]))
+        })
+    });
+}
+
+#[test]
+fn a_square_split_into_buddies_is_whole_again_at_the_end() {
+    let topology = Topology::mesh(&[8, 8]).unwrap();
+    let (_, mut lists) = build("buddy_2d form='lists'", &topology);
+    let mut site = Site::new(topology, 1.0);
+    let mut rng = Stream::new(1, 0, "lists");
+    let mut held = Vec::new();
+    // 3 × 3, 2 × 1 and 1 × 1 as squares; then 5 × 2, for which 43 free nodes are not enough.
+    for (side, corner) in [(4, [0, 0]), (2, [4, 0]), (1, [6, 0])] {
+        let request = Request::block(&[side, side]);
+        let placed = lists.choose(&request, &site, Time::ZERO, &mut rng).unwrap();
+        assert_eq!(placed.blocks[0].base, site.grid().node(&corner));
+        site.claim(&placed).unwrap();
+        lists.claimed(&placed, &site, Time::ZERO);
+        held.push(placed);
+    }
+    assert_eq!(site.free_nodes(), 43);
+    let whole = Request::block(&[8, 8]);
+    assert_eq!(lists.choose(&whole, &site, Time::ZERO, &mut rng), None);
+    for placed in held {
+        site.release(&placed);
+        lists.released(&placed, &site);
+    }
+    assert_eq!(lists.choose(&whole, &site, Time::ZERO, &mut rng).unwrap().len(), 64);
 }

@@ -36,7 +36,7 @@ fn ops() -> impl Strategy<Value = Op> {
 fn pools() -> Vec<(String, Pool)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
-        for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
+        for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)) {
             let text = format!("machine = {{ {machine} }}\nallocator = '{}'", allocator.about.name);
             all.push((text.clone(), Pool::read(&text.parse().unwrap()).unwrap()));
         }

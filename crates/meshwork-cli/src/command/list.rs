@@ -186,8 +186,10 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
         "allocator" => {
             let entry = named(ALLOCATORS, name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
-            vec![
-                ("serves", json!(serves)),
+            let dimensions = entry.dimensions.map(|d| ("dimensions", json!(d)));
+            let mut facts = vec![("serves", json!(serves))];
+            facts.extend(dimensions);
+            facts.extend([
                 (
                     "asks for",
                     json!(match entry.asks {
@@ -206,7 +208,8 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                         Finds::SomeBlocks => "some free blocks, and may miss others",
                     }),
                 ),
-            ]
+            ]);
+            facts
         }
         "scheduler" => {
             let entry = named(SCHEDULERS, name);
@@ -215,6 +218,7 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                 ("serves", json!(serves)),
                 ("plans with estimates", json!(entry.plans)),
                 ("starts every job in the end", json!(entry.serves_all)),
+                ("resizes jobs that run", json!(entry.malleable)),
             ]
         }
         "workload" => vec![("ends by itself", json!(named(WORKLOADS, name).ends))],

@@ -35,6 +35,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         ],
     },
     serves: &[Wiring::Mesh, Wiring::Torus],
+    dimensions: None,
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,

@@ -34,6 +34,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         ],
     },
     serves: &[Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Subcube,
     finds: Finds::SomeBlocks,
     contiguous: true,

@@ -17,6 +17,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::param("\"best\"")],
     },
     serves: &[Wiring::Mesh, Wiring::Torus],
+    dimensions: None,
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,

@@ -19,6 +19,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::PARAM],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,

@@ -27,6 +27,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         ],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Block,
     finds: Finds::SomeBlocks,
     contiguous: true,

@@ -27,6 +27,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         }],
     },
     serves: &[Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Subcube,
     finds: Finds::EveryBlock,
     contiguous: true,

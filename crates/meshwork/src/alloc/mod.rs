@@ -3,12 +3,19 @@
 mod bases;
 mod best_base;
 mod contact;
+mod held;
 mod peaks;
 pub mod first_fit;
 pub mod best_fit;
 pub mod frame_sliding;
+pub mod buddy_2d;
 pub mod boundary_search;
 pub mod corner_boundary_search;
+pub mod weighted_boundary_search;
+pub mod adaptive_scan;
+pub mod quick_allocation;
+pub mod busy_list;
+pub mod turning_busy_list;
 pub mod buddy;
 pub mod free_list;
 pub mod gray_code;
@@ -36,7 +43,8 @@ pub trait Allocator {
     /// `None` if this strategy finds none now.
     ///
     /// A proposal: the engine claims it and then calls [`claimed`](Allocator::claimed), or drops
-    /// it. Asking twice gives the same answer twice (from equal streams).
+    /// it. Asking twice gives the same answer twice (from equal streams), and whether there is one
+    /// depends neither on `now` nor on the stream.
     fn choose(
         &mut self,
         request: &Request,
@@ -93,6 +101,8 @@ pub struct AllocatorEntry {
     pub about: About,
     /// The wirings it works on.
     pub serves: &'static [Wiring],
+    /// The only number of dimensions it works in; `None` if it works in any.
+    pub dimensions: Option<usize>,
     /// The form in which it wants a request, unless a parameter [changes](Allocator::asks) that.
     pub asks: Asks,
     /// When it finds room.
@@ -101,6 +111,15 @@ pub struct AllocatorEntry {
     pub contiguous: bool,
     /// The strategy, for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
+}
+
+impl AllocatorEntry {
+    /// Whether it works on a machine of this topology.
+    #[must_use]
+    pub fn works_on(&self, topology: &Topology) -> bool {
+        self.serves.contains(&topology.wiring())
+            && self.dimensions.is_none_or(|only| only == topology.grid().dimensions())
+    }
 }
 
 impl Named for AllocatorEntry {
@@ -114,8 +133,14 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &first_fit::ENTRY,
     &best_fit::ENTRY,
     &frame_sliding::ENTRY,
+    &buddy_2d::ENTRY,
     &boundary_search::ENTRY,
     &corner_boundary_search::ENTRY,
+    &weighted_boundary_search::ENTRY,
+    &adaptive_scan::ENTRY,
+    &quick_allocation::ENTRY,
+    &busy_list::ENTRY,
+    &turning_busy_list::ENTRY,
     &buddy::ENTRY,
     &modified_buddy::ENTRY,
     &gray_code::ENTRY,

@@ -19,6 +19,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[],
     },
     serves: &[Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Subcube,
     finds: Finds::SomeBlocks,
     contiguous: true,

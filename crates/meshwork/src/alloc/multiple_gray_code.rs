@@ -23,6 +23,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[],
     },
     serves: &[Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Subcube,
     finds: Finds::EveryBlock,
     contiguous: true,

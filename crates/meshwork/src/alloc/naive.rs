@@ -18,6 +18,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[],
     },
     serves: &Wiring::ALL,
+    dimensions: None,
     asks: Asks::Nodes,
     finds: Finds::AnyNodes,
     contiguous: false,

@@ -21,6 +21,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[],
     },
     serves: &[Wiring::Hypercube],
+    dimensions: None,
     asks: Asks::Nodes,
     finds: Finds::SomeBlocks,
     contiguous: false,

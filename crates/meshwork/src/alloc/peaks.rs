@@ -1,6 +1,7 @@
 //! Which free bases can be the best ones, when what counts is contact with held nodes.
 
 use super::contact::Faces;
+use super::held::Span;
 use crate::nodeset::NodeSet;
 use crate::topology::{Grid, Node};
 
@@ -44,6 +45,22 @@ impl Edges {
             self.high[d].unite(&self.last[d]);
             self.low[d].intersect(&self.held);
             self.high[d].intersect(&self.held);
+        }
+    }
+
+    /// The edges of each of these spans, where one of another weight may begin. **O(n / 64)**, and
+    /// the nodes on the surfaces.
+    pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
+        self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
+        for span in spans {
+            for d in 0..grid.dimensions() {
+                let mut face = span.clone();
+                face.high[d] = face.low[d] + 1;
+                face.for_each_run(grid, |start, count| self.low[d].insert_range(start, count));
+                face.low[d] = span.high[d] - 1;
+                face.high[d] = span.high[d];
+                face.for_each_run(grid, |start, count| self.high[d].insert_range(start, count));
+            }
         }
     }
 }

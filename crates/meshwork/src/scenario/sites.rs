@@ -251,19 +251,20 @@ fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSp
 }
 
 fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
-    if entry.serves.contains(&topology.wiring()) {
+    if entry.works_on(topology) {
         return Ok(());
     }
     let others: Vec<&str> = ALLOCATORS
         .iter()
-        .filter(|other| other.serves.contains(&topology.wiring()))
+        .filter(|other| other.works_on(topology))
         .map(|other| other.about.name)
         .collect();
     let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
+    let only = entry.dimensions.map_or_else(String::new, |d| format!(" of {d} dimensions"));
     Err(Problem::new(
         allocator.path(),
         format!(
-            "the allocator `{}` serves {}, but the machine is a {topology} (which {} would serve)",
+            "the allocator `{}` serves {}{only}, but the machine is a {topology} (which {} would serve)",
             entry.about.name,
             wirings.join(", "),
             others.join(", ")
