@@ -21,7 +21,7 @@ use words::short;
 
 /// What is no column unless a study asks for it: counts, which have a note of their own where they are
 /// not 0, and measures that few studies need.
-const ON_REQUEST: [&str; 4] = ["refused", "unusable", "queueing_delay", "carried_load"];
+const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 /// Prints everything that a study found.
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {

@@ -124,6 +124,36 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
              first_jobs, shuffle, split_above, runtime_scale, arrival_scale, shape)",
         ),
+        (
+            "drawn.toml --set sizing={name='rsr',max_folds=-1}",
+            "--set sizing={name='rsr',max_folds=-1}: `sizing.max_folds` is -1, but must be a whole number \
+             from 0 to 4294967295",
+        ),
+        (
+            "drawn.toml --set sizing={name='limit',dimension=5}",
+            "--set sizing={name='limit',dimension=5}: `sizing.dimension` is 5, but no site has more than \
+             16 processors: a limit from 0 to 4 would be right",
+        ),
+        (
+            "drawn.toml --set scheduler={name='lazy',threshold=-2}",
+            "--set scheduler={name='lazy',threshold=-2}: `scheduler.threshold` is -2, but must be dynamic, \
+             none, or a number from 0 to 1e15",
+        ),
+        (
+            "drawn.toml --set machine={topology='flat',processors=9} --set scheduler=static_partitioning",
+            "--set scheduler=static_partitioning: the scheduler `static_partitioning` serves hypercube, but \
+             the machine is a flat machine of 9 processors",
+        ),
+        (
+            "drawn.toml --set scheduler={name='scan',width=2}",
+            "--set scheduler={name='scan',width=2}: unknown key `width` in `scheduler` (known: name, \
+             direction, gated, kill_at_estimate)",
+        ),
+        (
+            "drawn.toml --set scheduler={name='window',width=0}",
+            "--set scheduler={name='window',width=0}: `scheduler.width` is 0, but must be all, or a whole \
+             number from 1 to 4294967295",
+        ),
         ("drawn.toml --set seed", "`--set seed` has no `=`: write `--set KEY=VALUE`"),
         (
             "drawn.toml drawn.toml --out out",

@@ -369,6 +369,16 @@ impl Scenario {
                 ),
             ));
         }
+        if scheduler.malleable && topologies.len() > 1 {
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
+                    scheduler.about.name,
+                    topologies.len()
+                ),
+            ));
+        }
         (scheduler.build)(&params, &topologies).map(drop)
     }
 

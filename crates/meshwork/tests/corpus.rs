@@ -167,9 +167,34 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
+/// A request as the `table` workload writes it, or a count.
+fn request(value: &Value) -> Request {
+    if let Some(count) = value.as_integer() {
+        return Request::Nodes(count as u32);
+    }
+    let text = value.as_str().unwrap();
+    match text.split_once('^') {
+        Some((_, dimension)) => Request::Subcube(dimension.parse().unwrap()),
+        None => Request::Block(text.split('x').map(|side| side.parse().unwrap()).collect()),
+    }
+}
+
+/// "window width=2" as a study writes it: a name, and parameters of which words are in quotes.
+fn inline(named: &str) -> String {
+    let mut words = named.split(' ');
+    let mut text = format!("name = '{}'", words.next().unwrap());
+    for word in words {
+        let (key, value) = word.split_once('=').unwrap();
+        let is_word = value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
+        let quote = if is_word { "'" } else { "" };
+        text += &format!(", {key} = {quote}{value}{quote}");
+    }
+    format!("{{ {text} }}")
+}
+
 #[test]
 fn schedules() {
-    let mut checked: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut checked: BTreeMap<String, u32> = BTreeMap::new();
     for case in cases(include_str!("../../../tests/corpus/schedules.toml")) {
         let name = case["name"].as_str().unwrap();
         let number = |v: &Value| v.as_integer().unwrap() as f64;
@@ -178,29 +203,42 @@ fn schedules() {
             .unwrap()
             .iter()
             .map(|job| {
-                let job: Vec<f64> = job.as_array().unwrap().iter().map(number).collect();
-                let (request, arrival) = (Request::Nodes(job[0] as u32), Time::new(job[1]));
-                let (runtime, estimate) = (job[2], *job.get(3).unwrap_or(&job[2]));
+                let job = job.as_array().unwrap();
+                let (request, arrival) = (request(&job[0]), Time::new(number(&job[1])));
+                let (runtime, estimate) = (number(&job[2]), number(job.get(3).unwrap_or(&job[2])));
                 Job { number: 0, arrival, request, runtime, estimate }
             })
             .collect();
-        for scheduler in SCHEDULERS {
-            let scheduler = scheduler.about().name;
-            let Some(expected) = case["starts"].get(scheduler) else { continue };
+        let machine = match case.get("machine") {
+            Some(machine) => machine.as_str().unwrap().to_owned(),
+            None => format!("topology = 'flat', processors = {}", case["processors"]),
+        };
+        let mut common = format!("machine = {{ {machine} }}\n");
+        for key in ["allocator", "sizing"] {
+            if let Some(named) = case.get(key) {
+                common += &format!("{key} = {}\n", inline(named.as_str().unwrap()));
+            }
+        }
+        for (scheduler, expected) in case["starts"].as_table().unwrap() {
             let expected: Vec<Option<f64>> = expected
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|v| Some(number(v)).filter(|start| *start >= 0.0))
                 .collect();
-            let flat = scenario(&format!(
-                "machine = {{ topology = 'flat', processors = {} }}\nscheduler = '{scheduler}'",
-                case["processors"]
-            ));
-            let found = starts(flat.setup(0).unwrap(), jobs.clone());
+            let study = scenario(&format!("{common}scheduler = {}", inline(scheduler)));
+            let found = starts(study.setup(0).unwrap(), jobs.clone());
             assert_eq!(found, expected, "{name}: {scheduler}");
-            *checked.entry(scheduler).or_default() += 1;
+            let name = scheduler.split(' ').next().unwrap();
+            *checked.entry(name.to_owned()).or_default() += 1;
         }
     }
-    assert!(checked.values().sum::<u32>() >= 29, "{checked:?}");
+    assert!(checked.values().sum::<u32>() >= 50, "{checked:?}");
+    for scheduler in SCHEDULERS {
+        assert!(
+            checked.contains_key(scheduler.about().name),
+            "no case for {}",
+            scheduler.about.name
+        );
+    }
 }

@@ -68,8 +68,12 @@ fn a_later_beginning_changes_no_wait() {
         let now = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let later =
             starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| t + 4096.0, 1.0));
+        // A job that is resized goes on at a rate of a third or so: its end is no whole number.
+        let resizes = SCHEDULERS.iter().any(|s| s.malleable && text.contains(s.about.name));
+        let slack = if resizes { 1e-6 } else { 0.0 };
         for (a, b) in now.iter().zip(&later) {
-            assert_eq!(a.map(|a| a + 4096.0), *b, "{text}");
+            let gap = a.zip(*b).map_or(0.0, |(a, b)| (a + 4096.0 - b).abs());
+            assert!(a.is_some() == b.is_some() && gap <= slack, "{text}: {a:?} {b:?}");
         }
     }
 }

@@ -99,6 +99,34 @@ fn jobs_that_need_the_whole_machine_are_a_queue_at_one_server() {
     assert_mean("its utilization", &replicate(&study, "utilization"), 0.7);
 }
 
+#[test]
+fn static_partitions_are_queues_at_one_server_each() {
+    // All jobs ask for one dimension of a 4-cube, which has one partition for it: the machine carries
+    // `load` of that partition, and waits are those of one server. Of dimension 0 there are two.
+    let study = |dimension: u32, load: f64, runtimes: &str| {
+        let share = load * f64::from(1 << dimension) / 16.0;
+        scenario(&format!(
+            "machine = {{ topology = 'hypercube', dimension = 4 }}
+             scheduler = 'static_partitioning'
+             workload = {{ name = 'synthetic', load = {share}, runtimes = {{ {runtimes} }},
+                           sizes = {{ name = 'constant', value = {dimension}, form = 'subcube' }} }}
+             measure = {{ warmup_jobs = 2000, jobs = 60000 }}"
+        ))
+    };
+    for (dimension, load) in [(1, 0.5), (3, 0.7)] {
+        for (runtimes, second_moment) in [
+            ("name = 'uniform', min = 0.0, max = 2.0", 4.0 / 3.0),
+            ("name = 'hyperexponential', mean = 1.0, alpha = 0.9, cv = 2.0", 5.0),
+        ] {
+            let theory = load * second_moment / (2.0 * (1.0 - load));
+            let waits = replicate(&study(dimension, load, runtimes), "wait");
+            assert_mean(&format!("dimension {dimension}, {runtimes}"), &waits, theory);
+        }
+    }
+    let two = study(0, 1.4, "name = 'exponential', mean = 1.0");
+    assert_mean("two servers", &replicate(&two, "wait"), erlang_c_wait(2, 1.4));
+}
+
 /// Starts what arrives, or turns it away.
 struct Loss;
 
@@ -155,4 +183,22 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     let (fcfs, sjf) =
         (mean(replicate(&study("fcfs"), "wait")), mean(replicate(&study("sjf"), "wait")));
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
+}
+
+/// Jobs that share a machine equally are customers of a processor that is shared: their mean time in
+/// the system depends on the mean of their work alone, and on nothing else of its distribution.
+#[test]
+fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
+    let load = 0.6;
+    for runtimes in ["name = 'exponential', mean = 1.0", "name = 'uniform', min = 0.0, max = 2.0"] {
+        // With 10,080 processors a part is as large as any other, but for a few in a thousand.
+        let study = scenario(&format!(
+            "machine = {{ topology = 'flat', processors = 10080 }}
+             scheduler = 'equipartition'
+             workload = {{ name = 'synthetic', load = {load}, runtimes = {{ {runtimes} }},
+                           sizes = {{ name = 'constant', value = 10080, form = 'count' }} }}
+             measure = {{ warmup_jobs = 2000, jobs = 22000 }}"
+        ));
+        assert_mean(runtimes, &replicate(&study, "turnaround"), 1.0 / (1.0 - load));
+    }
 }

@@ -217,6 +217,7 @@ fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
                 ("serves", json!(serves)),
                 ("plans with estimates", json!(entry.plans)),
                 ("starts every job in the end", json!(entry.serves_all)),
+                ("resizes jobs that run", json!(entry.malleable)),
             ]
         }
         "workload" => vec![("ends by itself", json!(named(WORKLOADS, name).ends))],

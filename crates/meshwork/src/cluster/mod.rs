@@ -6,11 +6,17 @@ mod outlook;
 mod profile;
 mod queue;
 mod reservation;
+mod reshape;
 mod starts;
 
 pub use outlook::Outlook;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
+pub use reshape::Reshape;
+
+// The names of jobs, for schedulers.
+pub use crate::network::RunKey;
+pub use crate::observe::JobId;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +27,10 @@ use queue::{Glance, Queue};
 use crate::alloc::Finds;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
-use crate::network::{Network, RunKey};
+use crate::machine::Site;
+use crate::network::Network;
 use crate::nodeset::NodeSet;
-use crate::observe::{Event, JobId, Observer, Running, State};
+use crate::observe::{Event, Observer, Running, State};
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
@@ -178,6 +184,12 @@ impl<'a> Cluster<'a> {
         self.ends.iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
     }
 
+    /// A running job.
+    #[must_use]
+    pub fn run(&self, key: RunKey) -> Option<&Running> {
+        self.running.get(key.slot as usize).filter(|running| running.id == key.id)
+    }
+
     /// A site, to look at.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
@@ -293,50 +305,6 @@ impl<'a> Cluster<'a> {
         let job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
-    }
-
-    /// Moves or resizes a running job: it goes on from here on other processors (or the same),
-    /// at another rate, with `more` work added to what it has left.
-    ///
-    /// # Errors
-    /// One sentence if the processors are not free (its own count as free) or the numbers are not
-    /// positive and finite; nothing is changed then.
-    pub fn reshape(
-        &mut self,
-        key: RunKey,
-        placement: Placement,
-        rate: f64,
-        more: f64,
-    ) -> Result<(), String> {
-        if !(rate > 0.0 && rate.is_finite() && more >= 0.0 && more.is_finite()) {
-            return Err(format!("a job cannot go on at rate {rate} with {more} more to do"));
-        }
-        let slot = key.slot as usize;
-        let running = self.running.get_mut(slot).filter(|running| running.id == key.id);
-        let running = running.ok_or("a job that does not run cannot be moved")?;
-        let site = running.site;
-        self.facility.release(site, &running.placement);
-        if let Err(message) = self.facility.claim(site, &placement, self.now) {
-            self.facility.claim(site, &running.placement, self.now)?;
-            return Err(message);
-        }
-        self.most_free = self.facility.most_free();
-        let from = std::mem::replace(&mut running.placement, placement);
-        let held = running.placement.len();
-        let surplus = |held: u32| u64::from(held).saturating_sub(running.asked);
-        self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
-        self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
-        running.held = held;
-        // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
-        // its estimate has nothing left by it but what is added.
-        let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
-        self.ends.remove(&(running.expected_end, key));
-        running.expected_end = self.now + expected_left / rate;
-        self.ends.insert((running.expected_end, key));
-        running.rate = rate;
-        self.network.change(self.now, key, more, rate, site, &running.placement);
-        self.observer.observe(self.now, &Event::Moved { running, from: &from });
-        Ok(())
     }
 
     pub(crate) fn next_finish(&mut self) -> Option<Time> {

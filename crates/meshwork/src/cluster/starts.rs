@@ -118,6 +118,22 @@ impl Cluster<'_> {
         free && self.begin(ticket, Proposal { site, placement: placement.clone(), stretch })
     }
 
+    /// Starts a waiting job now on these processors, if they are free, working at this rate: for
+    /// schedulers that resize jobs. At rate 1 it takes its run time.
+    pub fn start_at_rate(
+        &mut self,
+        ticket: Ticket,
+        site: usize,
+        placement: &Placement,
+        rate: f64,
+    ) -> bool {
+        let on = self.site(site);
+        let stretch = 1.0 / on.speed();
+        let free = placement.is_within(on.free(), on.grid());
+        let proposal = Proposal { site, placement: placement.clone(), stretch };
+        free && self.begin_at_rate(ticket, proposal, rate)
+    }
+
     /// Starts a waiting job now on the processors that a job has just given back, the one at this
     /// index of [`departures`](Cluster::departures): if they are free, and if both jobs ask for the
     /// same and would get the same size.
@@ -138,8 +154,12 @@ impl Cluster<'_> {
         free && self.begin(ticket, Proposal { site, placement, stretch })
     }
 
-    /// Claims the place, tells everyone, and lets the job run.
     fn begin(&mut self, ticket: Ticket, proposal: Proposal) -> bool {
+        self.begin_at_rate(ticket, proposal, 1.0)
+    }
+
+    /// Claims the place, tells everyone, and lets the job run.
+    fn begin_at_rate(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
         if self.bug.is_some() {
             return false;
         }
@@ -153,7 +173,7 @@ impl Cluster<'_> {
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
-        let expected_end = self.now + job.estimate * stretch;
+        let expected_end = self.now + job.estimate * stretch / rate;
         let (asked, held) = (job.request.nodes(), placement.len());
         let entry = self.running.vacant_entry();
         let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
@@ -164,12 +184,12 @@ impl Cluster<'_> {
             placement,
             asked,
             held,
-            rate: 1.0,
+            rate,
             start: self.now,
             expected_end,
             stretch,
         });
-        let work = Work { left: work * stretch, rate: 1.0 };
+        let work = Work { left: work * stretch, rate };
         self.network.start(self.now, key, work, site, &running.placement);
         self.ends.insert((expected_end, key));
         self.state.held += u64::from(held);

@@ -78,6 +78,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &CARRIED_LOAD,
     &MAKESPAN,
     &MAX_WAIT,
+    &SIZE,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,
@@ -255,6 +256,18 @@ static MAX_WAIT: MetricEntry = MetricEntry {
     },
     unit: "time",
     measure: Measure::Total(|t| t.max_wait),
+};
+
+static SIZE: MetricEntry = MetricEntry {
+    about: About {
+        name: "size",
+        aliases: &[],
+        summary: "processors asked for, mean over jobs",
+        source: "Shih, Huang & Chung, table IV",
+        params: &[],
+    },
+    unit: "processors",
+    measure: Measure::PerJob(|job, _, _| job.asked as f64),
 };
 
 static FINISHED: MetricEntry = MetricEntry {

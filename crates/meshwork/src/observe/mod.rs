@@ -28,7 +28,8 @@ pub enum Event<'a> {
     Promised(JobId, Time),
     /// A job left the queue and began to run.
     Started(&'a Running),
-    /// A running job now holds other processors, or works at another rate.
+    /// A running job now holds other processors, or works at another rate. Where several are moved at
+    /// one instant, one may be told to hold what another, told later, is still to leave.
     Moved {
         /// The job, as it now runs.
         running: &'a Running,
@@ -57,7 +58,7 @@ pub struct Running {
     /// How many times longer than it asked for it was to run when it started: its size and the speed
     /// of its site count.
     pub stretch: f64,
-    /// How fast it works: 1, unless it has been resized.
+    /// How fast it works: 1, but for schedulers that resize jobs.
     pub rate: f64,
     /// When it started.
     pub start: Time,

@@ -19,6 +19,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: true,
     serves_all: true,
+    malleable: false,
     build: |_, _| Ok(Box::new(Easy::default())),
 };
 

@@ -17,6 +17,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: true,
+    malleable: false,
     build: |_, _| Ok(Box::new(Fcfs)),
 };
 

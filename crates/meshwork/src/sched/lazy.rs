@@ -46,6 +46,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: false,
+    malleable: false,
     build: |params, _| Ok(Box::new(Lazy::new(params))),
 };
 
@@ -239,5 +240,85 @@ impl Scheduler for Lazy {
         for ticket in cluster.arrivals().to_vec() {
             self.request(cluster, ticket);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::engine::{Setup, simulate};
+    use crate::job::{Job, Request};
+    use crate::registry::resolve;
+    use crate::rng::Stream;
+    use crate::scenario::Scenario;
+    use crate::workload::Submission;
+
+    /// Lazy, whose books are compared with the machine after each pass.
+    struct Watched {
+        lazy: Lazy,
+        overdue: u64,
+    }
+
+    impl Scheduler for Watched {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            let (before, started) = (self.lazy.overdue, self.lazy.started);
+            self.lazy.schedule(cluster);
+            let mut running = vec![0; self.lazy.running.len()];
+            for (_, run) in cluster.running() {
+                running[run.job.request.size_class() as usize] += 1;
+            }
+            assert_eq!(self.lazy.running, running, "N_k is how many jobs of class k run");
+            let waiting: usize = self.lazy.queues.classes().map(|k| self.lazy.queues.len(k)).sum();
+            assert_eq!(waiting, cluster.waiting_jobs());
+            if before.is_some() && before == self.lazy.overdue && cluster.departures().len() < 2 {
+                self.overdue += 1;
+                assert_eq!(self.lazy.started, started, "nothing starts before the overdue job");
+            }
+        }
+    }
+
+    /// Lent to the engine, to be asked afterwards.
+    impl Scheduler for Rc<RefCell<Watched>> {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            self.borrow_mut().schedule(cluster);
+        }
+    }
+
+    #[test]
+    fn its_books_are_those_of_the_machine() {
+        let mut overdue = 0;
+        for machine in ["topology = 'hypercube', dimension = 4", "topology = 'mesh', dims = [4, 4]"]
+        {
+            for more in ["", "retry = true", "threshold = 5", "release_order = 'literal'"] {
+                let text = format!("machine = {{ {machine} }}\nworkload = 'lublin'");
+                let study = Scenario::read(&text.parse().unwrap()).unwrap();
+                let params: Vec<&Param> = ENTRY.about.params.iter().collect();
+                let params = resolve("", &params, &more.parse().unwrap(), &[]).unwrap();
+                let mut rng = Stream::new(3, 0, "jobs");
+                let mut arrival = Time::ZERO;
+                let jobs: Vec<Job> = (0..600)
+                    .map(|number| {
+                        arrival = arrival + rng.below(8) as f64 * 0.5;
+                        let request = Request::Nodes(1 + rng.below(16) as u32);
+                        let runtime = rng.below(9) as f64 * 0.5;
+                        Job { number, arrival, request, runtime, estimate: runtime }
+                    })
+                    .collect();
+                let lazy = Lazy::new(&params);
+                let watched = Rc::new(RefCell::new(Watched { lazy, overdue: 0 }));
+                let setup =
+                    Setup { scheduler: Box::new(Rc::clone(&watched)), ..study.setup(0).unwrap() };
+                let jobs = jobs.into_iter().map(|job| Ok(Submission::Job(job)));
+                simulate(setup, Box::new(jobs), &mut ()).unwrap();
+                let watched = watched.borrow();
+                overdue += watched.overdue;
+                let started = watched.lazy.started;
+                assert!(more.contains("literal") || started > 200, "{more}: {started} started");
+            }
+        }
+        assert!(overdue > 20, "only in {overdue} passes was a job overdue");
     }
 }

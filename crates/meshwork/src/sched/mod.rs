@@ -2,8 +2,11 @@
 
 pub mod conservative;
 pub mod easy;
+pub mod equipartition;
 pub mod fcfs;
+pub mod folding;
 pub mod lazy;
+mod malleable;
 mod queues;
 pub mod reservation;
 pub mod scan;
@@ -32,6 +35,9 @@ pub struct SchedulerEntry {
     /// Whether every job starts in the end, if arrivals end: else, with some parameters, it may turn
     /// jobs away or leave them waiting beside an idle machine.
     pub serves_all: bool,
+    /// Whether it divides the machine itself and resizes jobs while they run: it needs a machine of
+    /// one site, and asks neither selector, sizing nor allocator.
+    pub malleable: bool,
     /// The policy, for a machine of these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
@@ -53,6 +59,8 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &scan::ENTRY,
     &static_partitioning::ENTRY,
     &lazy::ENTRY,
+    &equipartition::ENTRY,
+    &folding::ENTRY,
 ];
 
 /// Schedulers, as a family of names. Whether jobs are ended at their estimates is decided with the

@@ -34,6 +34,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: true,
+    malleable: false,
     build: |params, _| {
         Ok(Box::new(Reserving {
             most: params.integer("reservations") as usize,

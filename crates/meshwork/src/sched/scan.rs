@@ -35,6 +35,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: true,
+    malleable: false,
     build: |params, _| {
         Ok(Box::new(Scan {
             down: params.text("direction") == "down",

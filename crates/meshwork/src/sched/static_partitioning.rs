@@ -24,6 +24,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &[Wiring::Hypercube],
     plans: false,
     serves_all: false,
+    malleable: false,
     build: |_, sites| Ok(Box::new(StaticPartitioning::new(sites))),
 };
 

@@ -32,6 +32,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves: &Wiring::ALL,
     plans: false,
     serves_all: true,
+    malleable: false,
     build: |params, _| {
         Ok(Box::new(Window {
             width: params.get_integer("width").unwrap_or(u64::MAX),

@@ -118,7 +118,7 @@ pub(crate) const SITES: &str = "machine = { sites = [
 /// Every scheduler that works on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
-    SCHEDULERS.iter().copied().filter(everywhere)
+    SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
 /// Every selector with every choice of its parameters, as TOML.

@@ -1,0 +1,101 @@
+//! Running jobs that are moved and resized.
+
+use super::Cluster;
+use crate::machine::Placement;
+use crate::network::RunKey;
+use crate::observe::Event;
+
+/// How a running job goes on from here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reshape {
+    /// The job.
+    pub key: RunKey,
+    /// The processors on which it goes on, on the site on which it runs: others, or the same.
+    pub placement: Placement,
+    /// How fast it then works; above 0. At rate 1 it does in one unit of time what its run time counts.
+    pub rate: f64,
+    /// Work that is added to what it has left, in units of time at rate 1.
+    pub more: f64,
+}
+
+impl Cluster<'_> {
+    /// Moves or resizes a running job: it goes on from here on other processors (or the same),
+    /// at another rate, with `more` work added to what it has left.
+    ///
+    /// # Errors
+    /// As for [`reshape_all`](Cluster::reshape_all).
+    pub fn reshape(
+        &mut self,
+        key: RunKey,
+        placement: Placement,
+        rate: f64,
+        more: f64,
+    ) -> Result<(), String> {
+        self.reshape_all(vec![Reshape { key, placement, rate, more }])
+    }
+
+    /// Moves and resizes several running jobs at once, so that one may take what another leaves.
+    /// Observers are told of them in this order.
+    ///
+    /// # Errors
+    /// One sentence if a job does not run or is named twice, if processors are not free (those that these
+    /// jobs hold count as free), or if the numbers are not positive and finite; nothing is changed then.
+    pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), String> {
+        let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
+        keys.sort_unstable();
+        if keys.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("a job cannot be moved to two places".to_owned());
+        }
+        for Reshape { key, rate, more, .. } in &changes {
+            if !(*rate > 0.0 && rate.is_finite() && *more >= 0.0 && more.is_finite()) {
+                return Err(format!("a job cannot go on at rate {rate} with {more} more to do"));
+            }
+            if self.run(*key).is_none() {
+                return Err("a job that does not run cannot be moved".to_owned());
+            }
+        }
+        for Reshape { key, .. } in &changes {
+            let running = &self.running[key.slot as usize];
+            self.facility.release(running.site, &running.placement);
+        }
+        for (claimed, Reshape { key, placement, .. }) in changes.iter().enumerate() {
+            let site = self.running[key.slot as usize].site;
+            if let Err(message) = self.facility.claim(site, placement, self.now) {
+                for Reshape { key, placement, .. } in &changes[..claimed] {
+                    self.facility.release(self.running[key.slot as usize].site, placement);
+                }
+                for Reshape { key, .. } in &changes {
+                    let running = &self.running[key.slot as usize];
+                    self.facility.claim(running.site, &running.placement, self.now)?;
+                }
+                return Err(message);
+            }
+        }
+        self.most_free = self.facility.most_free();
+        for change in changes {
+            self.go_on(change);
+        }
+        Ok(())
+    }
+
+    /// A job goes on as it was told; the machine is so already.
+    fn go_on(&mut self, change: Reshape) {
+        let Reshape { key, placement, rate, more } = change;
+        let running = &mut self.running[key.slot as usize];
+        let from = std::mem::replace(&mut running.placement, placement);
+        let held = running.placement.len();
+        let surplus = |held: u32| u64::from(held).saturating_sub(running.asked);
+        self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
+        self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
+        running.held = held;
+        // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
+        // its estimate has nothing left by it but what is added.
+        let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
+        self.ends.remove(&(running.expected_end, key));
+        running.expected_end = self.now + expected_left / rate;
+        self.ends.insert((running.expected_end, key));
+        running.rate = rate;
+        self.network.change(self.now, key, more, rate, running.site, &running.placement);
+        self.observer.observe(self.now, &Event::Moved { running, from: &from });
+    }
+}

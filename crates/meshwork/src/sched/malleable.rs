@@ -1,0 +1,95 @@
+//! What the malleable policies share: a machine divided into blocks, one for each job, and the jobs
+//! moved to where they belong.
+//!
+//! A job that asks for *n* processors and runs for *t* has *n t* of work, and does it on any number of
+//! processors at a rate in proportion to their number.
+
+use crate::cluster::{Cluster, Reshape, RunKey, Ticket};
+use crate::job::Dims;
+use crate::machine::{Block, Placement};
+use crate::registry::{Default, Kind, Param, Params, Range};
+use crate::topology::Grid;
+
+/// The parameters of both policies.
+pub(super) const PARAMS: &[Param] = &[
+    Param {
+        name: "max_jobs",
+        kind: Kind::Integer(1, 1 << 24),
+        default: Default::Absent("as many as there are processors"),
+        help: "the multiprogramming level: how many jobs share the machine; others wait in order of \
+               arrival",
+    },
+    Param {
+        name: "migration_cost",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("0.0"),
+        help: "the time that a job loses whenever its processors change while it runs, in units of \
+               the clock",
+    },
+];
+
+/// The parameters as they were read.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) max_jobs: usize,
+    migration_cost: f64,
+}
+
+impl Limits {
+    pub(super) fn read(params: &Params) -> Limits {
+        let max_jobs = params.get_integer("max_jobs").map_or(usize::MAX, |most| most as usize);
+        Limits { max_jobs, migration_cost: params.number("migration_cost") }
+    }
+}
+
+/// A job of the machine: one that runs, or one that is to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Member {
+    Running(RunKey),
+    Waiting(Ticket),
+}
+
+/// Gives every job its block: those that run on another one are moved, all at once, and then the others
+/// are started. Every running job must be among them, and the blocks must not overlap.
+pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
+    let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
+    let mut changes = Vec::new();
+    for (member, block) in members {
+        let Member::Running(key) = member else { continue };
+        let running = cluster.run(*key).expect("a member of the machine runs");
+        let placement = Placement::from(block.clone());
+        if running.placement != placement {
+            let rate = rate(block.len(), running.asked);
+            // At its new rate the job does so much in the time that it loses.
+            let more = limits.migration_cost * rate;
+            changes.push(Reshape { key: *key, placement, rate, more });
+        }
+    }
+    cluster.reshape_all(changes).expect("the blocks of a partition do not overlap");
+    for (member, block) in members {
+        let Member::Waiting(ticket) = member else { continue };
+        let rate = rate(block.len(), cluster.job(*ticket).request.nodes());
+        let started = cluster.start_at_rate(*ticket, 0, &Placement::from(block.clone()), rate);
+        debug_assert!(started, "the blocks of a partition are free when all have moved");
+    }
+}
+
+/// The whole machine as a block.
+pub(super) fn whole(grid: &Grid) -> Block {
+    Block { base: 0, sides: Dims::from_slice(grid.sides()) }
+}
+
+/// The longest side of a block; the first of several.
+pub(super) fn longest(block: &Block) -> usize {
+    let longest = block.sides.iter().max();
+    block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
+}
+
+/// The two parts of a block, the first of which is so long in a dimension.
+pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
+    let (mut first, mut second) = (block.clone(), block.clone());
+    first.sides[dimension] = length;
+    second.sides[dimension] -= length;
+    second.base += length * grid.strides()[dimension];
+    (first, second)
+}
