@@ -52,6 +52,11 @@ impl Block {
         let x = grid.coordinate(self.base, row);
         let (stride, width) = (strides[row], self.sides[row]);
         let before_the_edge = width.min(sides[row] - x);
+        if before_the_edge == width && self.sides[row + 1..].iter().all(|&side| side == 1) {
+            // One run, as an aligned subcube is: no further coordinate is needed.
+            visit(self.base, width * stride);
+            return;
+        }
         let mut visit_row = |start: Node| {
             visit(start + x * stride, before_the_edge * stride);
             if before_the_edge < width {

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::workload::{FAMILY, Submission, WorkloadError};
 
-    fn numbers(items: Vec<Result<Submission, WorkloadError>>) -> Vec<u64> {
+    fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
         let job = |item: &Result<Submission, WorkloadError>| match item {
             Ok(Submission::Job(job)) => Some(job.number),
             _ => None,
@@ -76,11 +76,15 @@ mod tests {
             let reader = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
             chosen_jobs(reader, "log.swf", 10, Choice::of(&params)).collect::<Vec<_>>()
         };
-        assert_eq!(numbers(chosen("")), [1, 3, 4]);
+        assert_eq!(numbers(&chosen("")), [1, 3, 4]);
         assert_eq!(chosen("").len(), 4);
-        assert_eq!(numbers(chosen("users = 1")), [1, 4], "a number is the line's place in the log");
+        assert_eq!(
+            numbers(&chosen("users = 1")),
+            [1, 4],
+            "a number is the line's place in the log"
+        );
         assert_eq!(chosen("users = [1, 3]").len(), 3, "lines of others are no concern");
-        assert_eq!(numbers(chosen("users = [1, 3]\nqueues = [6, 7]")), [3, 4]);
+        assert_eq!(numbers(&chosen("users = [1, 3]\nqueues = [6, 7]")), [3, 4]);
         for (given, sentence) in [
             ("users = [7, 8]", "none of its 4 lines is of the users 7, 8"),
             ("queues = 9", "none of its 4 lines is of the queues 9"),
