@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// List strategies, workloads, metrics and their parameters
     #[command(
         after_help = "Kinds: topology, workload, size, runtime, scheduler, selector, sizing, allocator, \
-        network, metric.\n\nExample:\n  meshwork list allocator first_fit"
+        network, traffic, metric.\n\nExample:\n  meshwork list allocator first_fit"
     )]
     List(List),
     /// Read and write logs in the Standard Workload Format
@@ -55,6 +55,13 @@ pub(crate) enum Command {
     /// Hand out processors and take them back, asked in JSON lines: an allocator alone
     #[command(after_help = PLACE_HELP)]
     Place(Place),
+    /// Load a network without jobs, and print what it carries
+    #[command(
+        after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
+        Example:\n  meshwork traffic --topology torus --dims 8,8,8 --loads 0.05,0.1,0.2 --timing booksim \
+        --buffer 8"
+    )]
+    Traffic(Traffic),
     /// Replay a sample of stored runs and compare
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
@@ -309,6 +316,68 @@ pub(crate) struct Place {
     pub(crate) shape: String,
 }
 
+/// `meshwork traffic`.
+#[derive(Args, Debug)]
+pub(crate) struct Traffic {
+    /// How the nodes are wired
+    #[arg(long, default_value = "mesh", value_parser = ["mesh", "torus", "hypercube"])]
+    pub(crate) topology: String,
+    /// The sides, or the dimension of a hypercube
+    #[arg(
+        long,
+        visible_alias = "dimension",
+        value_name = "K,…",
+        required = true,
+        value_delimiter = ','
+    )]
+    pub(crate) dims: Vec<u32>,
+    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour or hotspot
+    #[arg(long, default_value = "uniform")]
+    pub(crate) traffic: String,
+    /// The loads, in flits per node and cycle
+    #[arg(
+        long, value_name = "X,…", value_delimiter = ',', value_parser = load,
+        default_value = "0.01,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4"
+    )]
+    pub(crate) loads: Vec<f64>,
+    /// Flits in a packet [default: 8]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) packet: Option<u32>,
+    /// Flits that the buffer of a lane holds [default: 2]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) buffer: Option<u32>,
+    /// Virtual channels of a link [default: 2 on a torus, 1 elsewhere]
+    #[arg(long, value_name = "N")]
+    pub(crate) vcs: Option<u32>,
+    /// Whose router it is
+    #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
+    pub(crate) timing: String,
+    /// Cycles in which a router of procsimity routes a head [default: 3]
+    #[arg(long, value_name = "CYCLES")]
+    pub(crate) router_delay: Option<u32>,
+    /// Which class of channels a packet uses on a ring
+    #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
+    pub(crate) class: String,
+    /// Whether the virtual channels of a link share it
+    #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
+    pub(crate) lanes: String,
+    /// Cycles that are simulated for each load
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub(crate) cycles: u64,
+    /// How many of them go by before anything is measured [default: a quarter]
+    #[arg(long, value_name = "N")]
+    pub(crate) warmup: Option<u64>,
+    /// The seed of all random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each load
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `meshwork check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
@@ -353,6 +422,10 @@ fn not_negative(text: &str) -> Result<f64, String> {
 
 fn positive(text: &str) -> Result<f64, String> {
     number(text, |n| n > 0.0 && n <= 1e15, "a number above 0 and at most 1e15")
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    number(text, |n| n > 0.0 && n <= 1.0, "a number above 0 and at most 1")
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ fn run(command: Command) -> Ended {
         Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,
         Command::Watch(arguments) => command::watch::run(&mut out, &arguments)?,
         Command::Place(arguments) => command::place::run(&mut out, &arguments)?,
+        Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, &arguments)?,
         Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
         Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,

@@ -28,6 +28,7 @@ pub mod store;
 pub mod study;
 pub mod summary;
 pub mod trace;
+pub mod traffic;
 
 pub use lab::{Finished, Options, run};
 pub use study::{Refused, Study};

@@ -89,6 +89,7 @@ fn families() -> Vec<&'static Family> {
         &select::FAMILY,
         &sizing::FAMILY,
         &network::FAMILY,
+        &network::traffic::FAMILY,
         &workload::FAMILY,
         &observe::metrics::FAMILY,
         &scenario::SITE_FAMILY,

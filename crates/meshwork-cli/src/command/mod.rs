@@ -8,4 +8,5 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod trace;
+pub(crate) mod traffic;
 pub(crate) mod watch;

@@ -1,0 +1,107 @@
+//! `meshwork traffic`.
+
+mod common;
+
+use std::path::Path;
+
+use common::meshwork;
+use serde_json::Value;
+
+fn traffic(arguments: &str) -> common::Said {
+    let words: Vec<&str> = ["traffic"].into_iter().chain(arguments.split_whitespace()).collect();
+    meshwork(Path::new("."), &words)
+}
+
+#[test]
+fn one_object_for_each_load() {
+    let said = traffic(
+        "--topology torus --dims 8,8 --loads 0.05,0.3 --packet 8 --buffer 8 --vcs 2 --timing booksim \
+         --cycles 8000 --seed 1 --json",
+    );
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let points: Vec<Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(points.len(), 2);
+    for (point, load) in points.iter().zip([0.05, 0.3]) {
+        let keys: Vec<&String> = point.as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            ["load", "accepted", "latency", "network_latency", "hops", "cycles", "flit_hops"]
+        );
+        let number = |key: &str| point[key].as_f64().unwrap();
+        assert!((number("load") - load).abs() < 1e-12);
+        assert!((number("accepted") / load - 1.0).abs() < 0.05);
+        assert!(number("latency") >= number("network_latency"));
+        assert!((number("hops") - 4.0).abs() < 0.2);
+        assert_eq!(point["cycles"], 8000);
+        // Every flit goes through one router more than links.
+        let flit_hops = number("accepted") * 64.0 * 8000.0 * (number("hops") + 1.0);
+        assert!((number("flit_hops") / flit_hops - 1.0).abs() < 0.05);
+    }
+}
+
+#[test]
+fn a_table_ends_with_the_saturation_throughput() {
+    for arguments in [
+        "--dims 4,4 --loads 0.1 --cycles 2000",
+        "--topology hypercube --dims 4 --loads 0.1 --cycles 2000 --traffic tornado",
+        "--topology hypercube --dimension 4 --loads 0.1 --cycles 2000 --traffic transpose",
+        "--topology torus --dims 4,4 --loads 0.1 --cycles 2000 --class dateline --lanes independent",
+    ] {
+        let said = traffic(arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{arguments}");
+        let last = said.out.lines().last().unwrap();
+        let number =
+            last.strip_prefix("saturation throughput: ").unwrap().split(' ').next().unwrap();
+        assert!(number.parse::<f64>().unwrap() > 0.05, "{last}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_a_sentence() {
+    for (arguments, sentence) in [
+        (
+            "--topology torus --dims 8,8 --vcs 1",
+            "error: --vcs: a torus with 1 virtual channel can deadlock, since packets on a ring can wait for \
+             each other in a circle: give an even number of virtual channels, 2 or more\n",
+        ),
+        (
+            "--dims 8,8 --packet 0",
+            "error: --packet: `packet_length` is 0, but must be a whole number from 1 to 65536\n",
+        ),
+        (
+            "--dims 8,8 --buffer 0",
+            "error: --buffer: `buffer` is 0, but must be a whole number from 1 to 65536\n",
+        ),
+        (
+            "--dims 6,6 --traffic bit_complement",
+            "error: --traffic: `bit_complement` needs a number of nodes that is a power of two, and the machine \
+             has 36\n",
+        ),
+        (
+            "--dims 8,4 --traffic transpose",
+            "error: --traffic: `transpose` needs sides that read the same backwards, such as 8 × 8\n",
+        ),
+        (
+            "--dims 8,8 --traffic tornedo",
+            "error: --traffic: unknown traffic `tornedo` (did you mean `tornado`? known: uniform, transpose, \
+             bit_complement, tornado, neighbour, hotspot)\n",
+        ),
+        (
+            "--dims 8,0",
+            "error: --dims: every side of a machine is at least 1, this one has a side of 0\n",
+        ),
+        (
+            "--topology hypercube --dims 3,4",
+            "error: --dims: a hypercube has one number, its dimension, such as --dims 6\n",
+        ),
+        (
+            "--dims 4,4 --cycles 100 --warmup 100",
+            "error: --warmup 100: this leaves none of the 100 cycles of --cycles to measure\n",
+        ),
+    ] {
+        let said = traffic(arguments);
+        assert_eq!((said.status, said.err.as_str()), (Some(2), sentence), "{arguments}");
+        assert_eq!(said.out, "");
+    }
+}

@@ -1,0 +1,94 @@
+//! A network alone under a sweep of loads, each on a thread of its own.
+
+use std::fs;
+use std::time::Instant;
+
+use meshwork::network::traffic::{Carried, Offered, carry};
+use meshwork::registry::Problem;
+use rayon::prelude::*;
+
+/// What became of one load, and what it cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// What became of it.
+    pub carried: Carried,
+    /// Seconds that the processor worked on it.
+    pub cpu_seconds: f64,
+}
+
+/// Lets every load through its network, on this many threads; 0 is as many as there are processors. The
+/// results are the same for any number.
+///
+/// # Errors
+/// The first thing that is wrong with one of them, or that the threads cannot be started.
+pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<Point>, Problem> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        Problem::new("threads", format!("{threads} threads cannot be started ({error})"))
+    })?;
+    let point = |offered: &Offered| {
+        let begin = cpu_seconds();
+        let wall = Instant::now();
+        let carried = carry(offered)?;
+        let cpu_seconds = match (begin, cpu_seconds()) {
+            (Some(begin), Some(end)) => end - begin,
+            _ => wall.elapsed().as_secs_f64(),
+        };
+        Ok(Point { carried, cpu_seconds })
+    };
+    pool.install(|| loads.par_iter().map(point).collect())
+}
+
+/// How long this thread has run, where the system tells.
+fn cpu_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::network::traffic::TRAFFIC;
+    use meshwork::network::wormhole::Setting;
+    use meshwork::topology::Topology;
+
+    use super::*;
+
+    #[test]
+    fn a_sweep_is_the_same_on_any_number_of_threads() {
+        let loads: Vec<Offered> = (1..6_u8)
+            .map(|i| Offered {
+                topology: Topology::torus(&[4, 4]).unwrap(),
+                setting: Setting::default(),
+                traffic: TRAFFIC[0],
+                load: f64::from(i) * 0.05,
+                warmup: 500,
+                cycles: 2_000,
+                seed: 1,
+            })
+            .collect();
+        let on = |threads| -> Vec<Carried> {
+            sweep(&loads, threads).unwrap().iter().map(|point| point.carried).collect()
+        };
+        let one = on(1);
+        assert_eq!(one, on(3));
+        assert!(one.windows(2).all(|pair| pair[0].latency < pair[1].latency));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_load_is_told() {
+        let bad = Offered {
+            topology: Topology::torus(&[6, 6]).unwrap(),
+            setting: Setting::default(),
+            traffic: TRAFFIC.iter().find(|t| t.about.name == "bit_complement").unwrap(),
+            load: 0.1,
+            warmup: 10,
+            cycles: 10,
+            seed: 1,
+        };
+        let problem = sweep(&[bad], 1).unwrap_err();
+        assert_eq!(
+            problem.message,
+            "`bit_complement` needs a number of nodes that is a power of two, and the machine has 36"
+        );
+    }
+}
