@@ -35,6 +35,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     let mut allocator = allocator(named, &topology);
     let mut site = Site::new(topology, 1.0);
     let mut rng = Stream::new(1, 0, "half full");
+    let mut held = Placement::default();
     while site.free_nodes() * 2 > site.nodes() {
         let most = rng.below(u64::from(dimension) / 2 + 1) as usize;
         let mut sides = Dims::from_elem(1, dimension as usize);
@@ -48,9 +49,10 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
         let placement = Placement::from(Block { base, sides });
         // A subcube that lies on held nodes is drawn again.
         if site.claim(&placement).is_ok() {
-            allocator.claimed(&placement, &site, Time::ZERO);
+            held.blocks.extend(placement.blocks);
         }
     }
+    allocator.claimed(&held, &site, Time::ZERO);
     (site, allocator)
 }
 
@@ -83,13 +85,13 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Looks for one, claims it, and gives it back, with the site or for the allocator alone. The sizes are
-/// those that can be found, in turn.
+/// Looks for a subcube, claims it, and gives back the one before it, with the site or for the allocator
+/// alone. The sizes are those that can be found, in turn.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
             for with_site in [true, false] {
-                if !with_site && !named.starts_with("buddy") {
+                if !with_site && named != "buddy" {
                     continue; // others look at the site
                 }
                 let (mut site, mut allocator) = half_full(named, dimension);
@@ -99,20 +101,24 @@ fn come_and_go(criterion: &mut Criterion) {
                     allocator.choose(request, &site, Time::ZERO, &mut rng).is_some()
                 });
                 let mut turn = requests.iter().cycle();
+                let mut last: Option<Placement> = None;
                 let of = if with_site { "with the site" } else { "alone" };
                 criterion.bench_function(&format!("come and go/{of}/{named}/{dimension}"), |b| {
                     b.iter(|| {
                         let request = black_box(turn.next().expect("a cycle never ends"));
-                        let found = allocator.choose(request, &site, Time::ZERO, &mut rng);
-                        let placement = found.expect("it was found before");
-                        if with_site {
-                            site.claim(&placement).expect("it is free");
+                        let next = allocator.choose(request, &site, Time::ZERO, &mut rng);
+                        if let Some(placement) = &next {
+                            if with_site {
+                                site.claim(placement).expect("it is free");
+                            }
+                            allocator.claimed(placement, &site, Time::ZERO);
                         }
-                        allocator.claimed(&placement, &site, Time::ZERO);
-                        if with_site {
-                            site.release(&placement);
+                        if let Some(placement) = std::mem::replace(&mut last, next) {
+                            if with_site {
+                                site.release(&placement);
+                            }
+                            allocator.released(&placement, &site);
                         }
-                        allocator.released(&placement, &site);
                     });
                 });
             }

@@ -6,11 +6,22 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
-use meshwork_benches::{allocator_of, half_full, requests};
+use meshwork_benches::{allocator_of, half_full, requests_to, works_on};
 
 /// The allocators of meshes and tori.
-const NAMES: [&str; 5] =
-    ["first_fit", "best_fit", "frame_sliding", "boundary_search", "corner_boundary_search"];
+const NAMES: [&str; 11] = [
+    "first_fit",
+    "best_fit",
+    "frame_sliding",
+    "boundary_search",
+    "corner_boundary_search",
+    "weighted_boundary_search",
+    "adaptive_scan",
+    "quick_allocation",
+    "busy_list",
+    "turning_busy_list",
+    "buddy_2d",
+];
 
 /// One search in a machine that is half full; the requests take turns.
 fn search(criterion: &mut Criterion) {
@@ -22,10 +33,10 @@ fn search(criterion: &mut Criterion) {
     ];
     for topology in machines.map(|made| made.expect("these sides are right")) {
         let (site, held) = half_full(&topology, 0.1);
-        for name in NAMES {
+        for name in NAMES.into_iter().filter(|name| works_on(name, &topology)) {
             for (sizes, share) in [("a tenth", 0.1), ("a half", 0.5), ("all", 1.0)] {
                 let mut allocator = allocator_of(name, &topology, &held);
-                let requests = requests(&topology, share, 64);
+                let requests = requests_to(name, &topology, share, 64);
                 let mut turn = requests.iter().cycle();
                 let mut rng = Stream::new(1, 0, "search");
                 let now = Time::new(held.len() as f64);
@@ -58,5 +69,29 @@ fn shifts(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, search, shifts);
+/// How the cost grows with the machine: held blocks and requests with sides of up to a quarter of the
+/// machine's, so that machines of all sizes hold about as many.
+fn growth(criterion: &mut Criterion) {
+    let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
+    let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));
+    for topology in squares.into_iter().chain(cubes) {
+        let topology = topology.expect("these sides are right");
+        let (site, held) = half_full(&topology, 0.25);
+        let now = Time::new(held.len() as f64);
+        for name in NAMES.into_iter().filter(|name| works_on(name, &topology)) {
+            let mut allocator = allocator_of(name, &topology, &held);
+            let requests = requests_to(name, &topology, 0.25, 64);
+            let mut turn = requests.iter().cycle();
+            let mut rng = Stream::new(1, 0, "search");
+            criterion.bench_function(&format!("growth/{name}/{topology}"), |b| {
+                b.iter(|| {
+                    let request = turn.next().expect("a cycle never ends");
+                    allocator.choose(black_box(request), &site, now, &mut rng)
+                });
+            });
+        }
+    }
+}
+
+criterion_group!(benches, search, growth, shifts);
 criterion_main!(benches);

@@ -9,6 +9,7 @@ use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Params, entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
+use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
@@ -59,6 +60,20 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     };
     let sides = topology.grid().sides();
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
+}
+
+/// The same, in the form that an allocator asks for; those that it could never hold are left out.
+#[must_use]
+pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) -> Vec<Request> {
+    let blocks = requests(topology, share, count);
+    let shape = |block| shaped(block, asks(name), topology, ShapeRule::Squarest);
+    blocks.iter().filter_map(shape).collect()
+}
+
+/// Whether an allocator works on a machine.
+#[must_use]
+pub fn works_on(name: &str, topology: &Topology) -> bool {
+    entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
 /// An allocator and its parameters, as in `first_fit rotation='best'`; `; ` between two of them.

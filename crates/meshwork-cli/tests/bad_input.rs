@@ -272,6 +272,159 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     );
 }
 
+/// A study of random subcubes on a hypercube.
+const CUBE: &str = "allocator = 'buddy'\n\
+                    [machine]\ntopology = 'hypercube'\ndimension = 4\n\
+                    [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+                    runtimes = { name = 'exponential', mean = 5.0 }\n\
+                    [measure]\njobs = 50\nmetrics = ['wait', 'finished', 'refused']\n";
+
+#[test]
+fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
+    let folder = folder();
+    let path = folder.path();
+    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    write("cube.toml", CUBE);
+    write("forty.toml", &CUBE.replace("dimension = 4", "dimension = 40"));
+    write("mesh.toml", &CUBE.replace("'hypercube'\ndimension = 4", "'mesh'\ndims = [2, 2, 2, 2]"));
+    write("flat.toml", &CUBE.replace("'hypercube'\ndimension = 4", "'flat'\nprocessors = 16"));
+    write("gray.toml", &CUBE.replace("dimension = 4", "dimension = 21"));
+    for (arguments, expected) in [
+        ("forty.toml", "forty.toml:4: a hypercube has a dimension from 1 to 24, this one has 40"),
+        (
+            "gray.toml --set allocator=multiple_gray_code",
+            "--set allocator=multiple_gray_code: `multiple_gray_code` has C(n, n/2) codes and works up to \
+             dimension 20, this hypercube has dimension 21",
+        ),
+        (
+            "cube.toml --set allocator=mss --set allocator.exact_up_to=6",
+            "--set allocator.exact_up_to=6: `allocator.exact_up_to` is 6, but must be a whole number from 0 to 5",
+        ),
+        (
+            "cube.toml --set workload.sizes={name=\"constant\",value=5}",
+            "--set workload.sizes={name=\"constant\",value=5}: the smallest size of `workload.sizes` is 5, \
+             but the largest subcube of the machine has dimension 4",
+        ),
+    ] {
+        let said = run(path, arguments);
+        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
+    }
+    for (arguments, beginning) in [
+        (
+            "mesh.toml",
+            "mesh.toml:1: the allocator `buddy` serves hypercube, but the machine is a 2 × 2 × 2 × 2 mesh \
+             (which first_fit, ",
+        ),
+        (
+            "flat.toml --set allocator=noncubic",
+            "--set allocator=noncubic: the allocator `noncubic` serves hypercube, but the machine is a flat \
+             machine of 16 processors (which naive",
+        ),
+    ] {
+        let said = run(path, arguments);
+        assert!(sentence(&said).starts_with(beginning), "{said:?}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
+    }
+}
+
+#[test]
+fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
+    let folder = folder();
+    let jobs = "submit,runtime,subcube\n0,5,2\n1,5,5\n2,5,4\n3,5,24\n";
+    fs::write(folder.path().join("jobs.csv"), jobs).unwrap();
+    let study = CUBE
+        .split("[workload]")
+        .next()
+        .map(|machine| {
+            format!(
+                "{machine}[workload]\nname = 'table'\npath = 'jobs.csv'\n\
+                 [measure]\nmetrics = ['finished', 'refused']\n"
+            )
+        })
+        .unwrap();
+    fs::write(folder.path().join("table.toml"), study).unwrap();
+    for allocator in [
+        "buddy",
+        "modified_buddy",
+        "gray_code",
+        "multiple_gray_code",
+        "free_list",
+        "maximal_subcubes",
+        "tree_collapsing",
+        "prime_cube_graph",
+        "noncubic",
+    ] {
+        let said = run(folder.path(), &format!("table.toml --json --set allocator={allocator}"));
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
+        let means: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
+        let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
+        assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
+    }
+}
+
+#[test]
+fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let good = "submit,runtime,block\n0,10,4x2\n1,10,4x3\n";
+    write("good.csv", good);
+    write("wide.csv", &format!("{good}2,10,5x1\n"));
+    let study = LOG.replace("name = 'swf'\npath = 'good.swf'", "name = 'table'\npath = 'good.csv'");
+    write("table.toml", &study);
+    for allocator in ["first_fit", "boundary_search", "adaptive_scan", "busy_list", "buddy_2d"] {
+        let means = |table: &str| -> serde_json::Value {
+            let arguments = format!(
+                "table.toml --json --set allocator={allocator} --set workload.path={table}"
+            );
+            let said = run(folder.path(), &arguments);
+            assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
+            serde_json::from_str(said.out.trim()).unwrap()
+        };
+        let (good, wide) = (means("good.csv"), means("wide.csv"));
+        assert_eq!(wide["metrics"]["refused"]["mean"], 1.0, "{allocator}");
+        for same in ["wait", "finished"] {
+            assert_eq!(wide["metrics"][same], good["metrics"][same], "{allocator}");
+        }
+    }
+}
+
+#[test]
+fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
+    let folder = folder();
+    let study = DRAWN.replace("[4, 4]", "[4, 4, 4]");
+    fs::write(folder.path().join("deep.toml"), study).unwrap();
+    for allocator in ["buddy_2d", "adaptive_scan", "quick_allocation"] {
+        let said = run(folder.path(), &format!("deep.toml --set allocator={allocator}"));
+        let beginning = format!(
+            "--set allocator={allocator}: the allocator `{allocator}` serves mesh of 2 dimensions, but \
+             the machine is a 4 × 4 × 4 mesh (which first_fit, "
+        );
+        assert!(sentence(&said).starts_with(&beginning), "{said:?}");
+        assert!(!sentence(&said).contains("quick_allocation,"), "it would not serve either");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    }
+    for (setting, what) in [
+        (
+            "{name=\"weighted_boundary_search\",alpha=0}",
+            "`allocator.alpha` is 0, but must be a number above 0",
+        ),
+        ("{name=\"wbsm\",alpha=-5}", "`allocator.alpha` is -5, but must be a number above 0"),
+        (
+            "{name=\"bsm\",rotation=\"sometimes\"}",
+            "`allocator.rotation` is \"sometimes\", but must be known: never, if_needed, best",
+        ),
+        (
+            "{name=\"tdb\",form=\"tree\"}",
+            "`allocator.form` is \"tree\", but must be known: bitmap, lists",
+        ),
+    ] {
+        let said = run(folder.path(), &format!("drawn.toml --set allocator={setting}"));
+        assert!(sentence(&said).contains(what), "{said:?}");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    }
+}
+
 #[test]
 fn more_load_than_the_machine_can_carry_runs() {
     let folder = folder();

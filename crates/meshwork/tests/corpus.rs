@@ -242,3 +242,55 @@ fn schedules() {
         );
     }
 }
+
+/// When each job of a queue starts, first come, first served, on a machine as drawn whose blocks end
+/// one by one.
+fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
+    let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
+    let mut allocator = built(named, drawn.site.topology());
+    let mut site = Site::new(drawn.site.topology().clone(), 1.0);
+    let mut running: Vec<(f64, Placement)> = Vec::new();
+    for (placement, at) in &drawn.held {
+        site.claim(placement).unwrap();
+        allocator.claimed(placement, &site, *at);
+        let mark = drawn.marks[placement.blocks[0].base as usize].to_string();
+        running.push((number(&case["ends"][&mark]), placement.clone()));
+    }
+    let (mut now, mut starts) = (drawn.now.units(), Vec::new());
+    let mut rng = Stream::new(1, 0, "corpus");
+    for job in case["queue"].as_array().unwrap() {
+        let job: Vec<f64> = job.as_array().unwrap().iter().map(number).collect();
+        let request = Request::block(&[job[0] as u32, job[1] as u32]);
+        let placed = loop {
+            if let Some(placed) = allocator.choose(&request, &site, Time::new(now), &mut rng) {
+                break placed;
+            }
+            now = running.iter().map(|(end, _)| *end).fold(f64::INFINITY, f64::min);
+            for (_, ended) in running.extract_if(.., |(end, _)| *end <= now) {
+                site.release(&ended);
+                allocator.released(&ended, &site);
+            }
+        };
+        site.claim(&placed).unwrap();
+        allocator.claimed(&placed, &site, Time::new(now));
+        running.push((now + job[2], placed));
+        starts.push(now);
+    }
+    starts
+}
+
+#[test]
+fn queues() {
+    let mut checked = 0;
+    for case in cases(include_str!("../../../tests/corpus/queues.toml")) {
+        let name = case["name"].as_str().unwrap();
+        for (allocator, expected) in case["starts"].as_table().unwrap() {
+            let times = expected.as_array().unwrap().iter();
+            let expected: Vec<f64> = times.map(|v| v.as_integer().unwrap() as f64).collect();
+            let found = starts_as_blocks_end(&case, &drawn(&case), allocator);
+            assert_eq!(found, expected, "{name}: {allocator}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 5, "{checked}");
+}

@@ -264,3 +264,32 @@ fn for_each_run(row: u32, from: u32, count: u32, width: u32, mut visit: impl FnM
         visit(row, count - before_the_edge);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Block, Site};
+    use crate::topology::Topology;
+
+    /// The example of docs/weighted-boundary-search.md.
+    #[test]
+    fn two_pockets_of_which_one_has_the_greater_boundary() {
+        let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);
+        let grid = site.grid().clone();
+        let mut contact = Contact::new(&grid, true);
+        let held = [([0, 0], [4, 8]), ([9, 0], [3, 8]), ([7, 0], [2, 7]), ([16, 0], [2, 9])];
+        for (corner, sides) in held {
+            let block = Block { base: grid.node(&corner), sides: Dims::from_slice(&sides) };
+            site.claim(&block.clone().into()).unwrap();
+            contact.claimed(&block.into(), &grid);
+        }
+        let mut all = Faces::default();
+        for d in 0..2 {
+            all.add(d, false, true);
+            all.add(d, true, true);
+        }
+        let value = |corner: &[u32]| contact.boundary(&grid, site.free(), corner, &[3, 5], all);
+        assert_eq!((value(&[4, 0]), value(&[12, 0])), (13, 8));
+        assert_eq!(corner_value(&grid, site.free(), &[4, 0], &[3, 5]), 10);
+    }
+}

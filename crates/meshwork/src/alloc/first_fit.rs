@@ -1,9 +1,13 @@
 //! The first free block in row-major order of its base.
 
+use std::ops::ControlFlow;
+
 use super::orientation::{Rotation, orientations};
+use super::subcube::{CubeSearch, Subcube};
 use super::{Allocator, AllocatorEntry, Asks, Finds, FreeBases};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
+use crate::nodeset::NodeSet;
 use crate::registry::About;
 use crate::rng::Stream;
 use crate::topology::{Node, Wiring};
@@ -24,8 +28,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::EveryBlock,
     contiguous: true,
     build: |params, topology| {
-        let rotation = Rotation::read(params);
-        Ok(Box::new(FirstFit { rotation, bases: FreeBases::new(topology.grid()) }))
+        let (rotation, grid) = (Rotation::read(params), topology.grid());
+        // A cube has very many orientations: they are searched together.
+        let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
+        let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
+        Ok(Box::new(FirstFit { rotation, bases: FreeBases::new(grid), cubes }))
     },
 };
 
@@ -36,11 +43,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// one in an orientation it tries; there is no internal fragmentation on a mesh.
 ///
 /// # Complexity
-/// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`].
+/// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. Where all sides of the machine are
+/// 2, that of a [`CubeSearch`] for all orientations together.
 #[derive(Clone)]
 struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
+    /// The search in a hypercube, or a mesh of twos, in which blocks may be turned.
+    cubes: Option<CubeSearch>,
 }
 
 impl Allocator for FirstFit {
@@ -52,6 +62,10 @@ impl Allocator for FirstFit {
         _rng: &mut Stream,
     ) -> Option<Placement> {
         let Request::Block(sides) = request else { return None };
+        if let Some(search) = &mut self.cubes {
+            let best = self.rotation == Rotation::Best;
+            return first_turned(search, site.free(), sides, best).map(Placement::from);
+        }
         let mut best: Option<(Node, Dims)> = None;
         for sides in orientations(sides, self.rotation) {
             let base = self.bases.first(site.grid(), site.free(), &sides);
@@ -70,4 +84,34 @@ impl Allocator for FirstFit {
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }
+}
+
+/// The first fit among the orientations of a subcube: by base first if the best is wanted, then the
+/// requested one, then in the order of [`orientations`].
+fn first_turned(
+    search: &mut CubeSearch,
+    free: &NodeSet,
+    sides: &Dims,
+    best: bool,
+) -> Option<Block> {
+    if sides.iter().any(|&side| side > 2) {
+        return None;
+    }
+    let requested = Subcube::of(&Block { base: 0, sides: sides.clone() });
+    // That order is lexicographic, dimension 0 first, and begins with the side that it has in the request.
+    let place = |mask: u32| match sides[0] {
+        2 => !mask.reverse_bits(),
+        _ => mask.reverse_bits(),
+    };
+    let mut first = None;
+    search.for_each_mask(free, requested.dimension(), |bases| {
+        let (cube, mask) = (bases.iter().next(), bases.mask());
+        let base = cube.filter(|_| best).map(|cube| cube.base);
+        let key = (base, mask != requested.mask, place(mask));
+        if first.is_none_or(|(least, _)| key < least) {
+            first = cube.map(|cube| (key, cube));
+        }
+        ControlFlow::Continue(())
+    });
+    first.map(|(_, cube)| cube.block(search.dimension()))
 }

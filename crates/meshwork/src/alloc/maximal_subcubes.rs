@@ -104,6 +104,7 @@ struct Greedy {
 impl Greedy {
     /// The first of the smallest cubes of the set that have at least this dimension.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
         let mut rest = free.clone();
         let mut smallest = None;

@@ -4,8 +4,8 @@
 //! takes one lane after another, its other flits follow, and every lane is held until the tail has
 //! passed. What takes how long is `timing`; who gets a lane is `grants`.
 //!
-//! There are two engines with one semantics: the [cycle engine](cycle) where virtual channels share their
-//! link flit by flit, and the [worm engine](worm), which is several times as fast, where no lane is in
+//! There are two engines with one semantics: the cycle engine where virtual channels share their
+//! link flit by flit, and the worm engine, which is several times as fast, where no lane is in
 //! another's way. [`Engine::new`] chooses.
 
 mod bits;

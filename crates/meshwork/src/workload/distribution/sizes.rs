@@ -70,6 +70,18 @@ impl Sizes {
                 let own = Side { params, form, side, of: most.len(), least, most: most[side] };
                 let law = build(&own)?;
                 own.check(&law)?;
+                // Otherwise the workload would go on for ever without a job that can be started.
+                let smallest = law.bounds().0;
+                if form == Form::Subcube && smallest > cube {
+                    return Err(params.problem(
+                        if params.has("value") { "value" } else { "min" },
+                        format!(
+                            "the smallest size of `{}` is {smallest}, but the largest subcube of \
+                             the machine has dimension {cube}",
+                            params.path()
+                        ),
+                    ));
+                }
                 Ok(law)
             })
             .collect::<Result<Vec<Law>, Problem>>()?;
@@ -541,6 +553,12 @@ mod tests {
                 "name = 'uniform'\nmin = 5",
                 mesh(&[8, 4]),
                 "`sizes.min` is 5, but must be at most `sizes.max`, which is 4 on this machine",
+            ),
+            (
+                "name = 'constant'\nvalue = 5",
+                cube(4),
+                "the smallest size of `sizes` is 5, but the largest subcube of the machine has \
+                 dimension 4",
             ),
             (
                 "name = 'uniform'\nmin = 0",
