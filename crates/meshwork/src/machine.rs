@@ -443,6 +443,40 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Dispersal against its definition: of all blocks that hold every node, the smallest.
+        #[test]
+        fn dispersal_is_what_the_smallest_enclosing_block_has_left(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            picks in prop::collection::btree_set(0_u32..125, 1..6),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let nodes: std::collections::BTreeSet<Node> =
+                picks.into_iter().map(|pick| pick % grid.nodes()).collect();
+            let single = |&base: &Node| Block { base, sides: smallvec![1; sides.len()] };
+            let placement = Placement { blocks: nodes.iter().map(single).collect() };
+            let mut smallest = u32::MAX;
+            for base in 0..grid.nodes() {
+                for mut shape in 0..grid.nodes() {
+                    let mut block = Block { base, sides: Dims::new() };
+                    for &side in &sides {
+                        block.sides.push(shape % side + 1);
+                        shape /= side;
+                    }
+                    if grid.holds(base, &block.sides) {
+                        let held = nodes_by_definition(&grid, &block);
+                        if nodes.iter().all(|node| held.contains(node)) {
+                            smallest = smallest.min(block.len());
+                        }
+                    }
+                }
+            }
+            let left = f64::from(smallest - nodes.len() as u32) / f64::from(smallest);
+            prop_assert!((placement.dispersal(&grid) - left).abs() < 1e-12);
+        }
+    }
+
     #[test]
     fn a_claim_is_whole_or_not_at_all() {
         let mut site = Site::new(Topology::mesh(&[4, 3]).unwrap(), 1.0);

@@ -3,10 +3,11 @@
 mod common;
 
 use common::{job, machines, random_jobs, run, scenario, submissions};
-use meshwork::job::Request;
-use meshwork::network::NETWORKS;
+use meshwork::job::{Job, Request, Time};
+use meshwork::machine::{Block, Placement};
 use meshwork::network::pattern::PATTERNS;
-use meshwork::observe::{Event, Messages, Observer, Running};
+use meshwork::network::{NETWORKS, RunKey, Work};
+use meshwork::observe::{Event, JobId, Messages, Observer, Running};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::Wiring;
@@ -26,8 +27,11 @@ fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u
     run(&scenario(&text), vec![job(0.0, Request::Nodes(processors), 1.0)]).0
 }
 
-fn service(outcome: &Outcome) -> f64 {
-    value(outcome, "service").unwrap()
+/// The service time, which is a whole number of cycles where nobody is slowed by a share.
+fn service(outcome: &Outcome) -> u64 {
+    let cycles = value(outcome, "service").unwrap();
+    assert!(cycles.fract().abs() < 1e-9, "{cycles}");
+    cycles as u64
 }
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
@@ -40,15 +44,15 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
         let network = format!(
             "name = 'wormhole', pattern = 'one_to_all', send = 'delivered', buffer = {buffer}"
         );
-        assert_eq!(service(&alone(CUBE, &network, "naive", 1, 512)), 18_419.0);
+        assert_eq!(service(&alone(CUBE, &network, "naive", 1, 512)), 18_419);
     }
     // With room for whole packets a new one leaves every 11 cycles, and 5,633 is for root 0. Another root has
     // its last destinations at other distances.
     let network = "name = 'wormhole', pattern = 'one_to_all', buffer = 8";
     for seed in 1..6 {
         let service = service(&alone(CUBE, network, "naive", seed, 512));
-        let last = service - 510.0 * 11.0 - 11.0;
-        assert!((4.0..=48.0).contains(&last), "{service}");
+        let last = service - 510 * 11 - 11;
+        assert!((4..=48).contains(&last), "{service}");
     }
 }
 
@@ -56,13 +60,13 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {
         let network = format!("name = 'wormhole', destinations = 'rotate', send = '{send}'");
-        let took = service(&alone(CUBE, &network, "naive", 1, 512));
+        let took = service(&alone(CUBE, &network, "naive", 1, 512)) as f64;
         assert!((took / cycles - 1.0).abs() < 0.03, "{send}: {took} for {cycles}");
     }
 }
 
-/// With one job in the machine, one-to-all takes the same time in all three: packets of one sender follow
-/// each other and never meet.
+/// With one job in the machine, one-to-all takes the same time in all three, and so they order placements
+/// alike: packets of one sender follow each other and, with room for two flits, never meet.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     for machine in
@@ -81,11 +85,14 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
                         let processors = if machine == CUBE { 2 * processors } else { processors };
                         service(&alone(machine, &network, allocator, seed, processors))
                     });
-                    assert_eq!(
-                        (took[0], took[1]),
-                        (took[2], took[2]),
-                        "{machine} {send} {buffer} {seed}"
-                    );
+                    let place = format!("{machine} {send} {buffer} {seed}");
+                    assert_eq!(took[0], took[1], "{place}");
+                    if buffer > 1 {
+                        assert_eq!(took[0], took[2], "{place}");
+                    } else {
+                        // At half the rate a head may catch up with the tail before it.
+                        assert!(took[2].abs_diff(took[0]) <= took[0] / 100, "{place}: {took:?}");
+                    }
                 }
             }
         }
@@ -102,10 +109,6 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
         );
         let setup = scenario(&text).setup(0).unwrap();
         let mut network = setup.network;
-        use meshwork::job::Time;
-        use meshwork::machine::{Block, Placement};
-        use meshwork::network::{RunKey, Work};
-        use meshwork::observe::JobId;
         for (slot, columns) in columns.iter().enumerate() {
             let column = |&x: &u32| Block { base: x, sides: [1, 2].as_slice().into() };
             let at = Placement { blocks: columns.iter().map(column).collect() };
@@ -179,11 +182,11 @@ fn every_network_runs_every_pattern() {
 }
 
 /// Counts the messages of all jobs.
-fn counted(scenario: &Scenario, jobs: Vec<meshwork::job::Job>) -> (Outcome, Messages) {
+fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
     #[derive(Default)]
     struct Count(Messages);
     impl Observer for Count {
-        fn observe(&mut self, _: meshwork::job::Time, event: &Event<'_>) {
+        fn observe(&mut self, _: Time, event: &Event<'_>) {
             if let Event::Finished(Running { messages, .. }) = event {
                 self.0.packets += messages.packets;
                 self.0.hops += messages.hops;
@@ -201,7 +204,7 @@ fn a_job_without_messages_ends_as_it_starts() {
     for network in SENDING {
         let network = format!("name = '{network}'");
         let outcome = alone("topology = 'mesh', dims = [4, 4]", &network, "naive", 1, 1);
-        assert_eq!(service(&outcome), 0.0);
+        assert_eq!(service(&outcome), 0);
         assert_eq!(value(&outcome, "packet_latency"), None);
     }
 }
@@ -227,19 +230,16 @@ fn messages_are_counted_and_timed_by_hand() {
         let network = format!("name = 'wormhole', pattern = '{pattern}', buffer = 8, {more}");
         service(&alone("topology = 'mesh', dims = [2]", &network, "naive", 1, 2))
     };
-    assert_eq!(took("iterations = 1", "one_to_all"), 15.0);
-    assert_eq!(took("iterations = 3", "one_to_all"), 22.0 + 15.0);
-    assert_eq!(took("num_messages = 3", "one_to_all"), 22.0 + 15.0);
-    assert_eq!(took("num_messages = 3, iterations = 2", "one_to_all"), 55.0 + 15.0);
-    assert_eq!(took("iterations = 3, think_time = 5", "one_to_all"), 32.0 + 15.0);
-    assert_eq!(took("iterations = 3, send = 'delivered'", "one_to_all"), 32.0 + 15.0);
-    assert_eq!(
-        took("iterations = 3, send = 'delivered', think_time = 5", "one_to_all"),
-        42.0 + 15.0
-    );
-    assert_eq!(took("num_messages = 1", "random"), 15.0);
+    assert_eq!(took("iterations = 1", "one_to_all"), 15);
+    assert_eq!(took("iterations = 3", "one_to_all"), 22 + 15);
+    assert_eq!(took("num_messages = 3", "one_to_all"), 22 + 15);
+    assert_eq!(took("num_messages = 3, iterations = 2", "one_to_all"), 55 + 15);
+    assert_eq!(took("iterations = 3, think_time = 5", "one_to_all"), 32 + 15);
+    assert_eq!(took("iterations = 3, send = 'delivered'", "one_to_all"), 32 + 15);
+    assert_eq!(took("iterations = 3, send = 'delivered', think_time = 5", "one_to_all"), 42 + 15);
+    assert_eq!(took("num_messages = 1", "random"), 15);
     // Of 3 messages of two processes the first sends 2.
-    assert_eq!(took("num_messages = 3", "ring"), 11.0 + 15.0);
+    assert_eq!(took("num_messages = 3", "ring"), 11 + 15);
 }
 
 #[test]

@@ -50,7 +50,6 @@ impl Lone {
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
     pub fn leaves(&mut self, links: u32) -> Cycle {
-        // When no flit has to wait for room, all ways are alike.
         let Setting { packet_length, buffer, .. } = self.setting;
         *self.left.entry(links).or_insert_with(|| self.timing.leaves(links, packet_length, buffer))
     }
