@@ -234,7 +234,8 @@ fn schedules() {
         }
     }
     assert!(checked.values().sum::<u32>() >= 50, "{checked:?}");
-    for scheduler in SCHEDULERS {
+    // Those that resize what runs have cases of their own: see tests/malleable.rs.
+    for scheduler in SCHEDULERS.iter().filter(|s| !s.malleable) {
         assert!(
             checked.contains_key(scheduler.about().name),
             "no case for {}",

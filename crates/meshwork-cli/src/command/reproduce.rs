@@ -118,9 +118,9 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
             let what = study.description.as_deref().unwrap_or_default();
             let figure = study.figure.as_deref().unwrap_or_default();
             let claims = study.claims.len();
-            let text = format!("  {figure}: {what} ({runs} scenarios, {claims} claims)");
-            for line in wrapped(&text, out.width, "      ") {
-                out.line(&line)?;
+            let text = format!("{figure}: {what} ({runs} scenarios, {claims} claims)");
+            for line in wrapped(&text, out.width.saturating_sub(2), "    ") {
+                out.line(&format!("  {line}"))?;
             }
         }
         if studies.is_empty() {
