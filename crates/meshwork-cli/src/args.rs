@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// List strategies, workloads, metrics and their parameters
     #[command(
         after_help = "Kinds: topology, workload, size, runtime, scheduler, selector, sizing, allocator, \
-        network, traffic, metric.\n\nExample:\n  meshwork list allocator first_fit"
+        network, pattern, traffic, metric.\n\nExample:\n  meshwork list allocator first_fit"
     )]
     List(List),
     /// Read and write logs in the Standard Workload Format

@@ -111,7 +111,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, \
              queueing_delay, turnaround, service, bounded_slowdown, utilization, utilization_asked, \
              queue_length, internal_fragmentation, external_fragmentation, throughput, carried_load, \
-             makespan, max_wait, size, finished, refused, unusable)",
+             makespan, max_wait, size, packet_latency, network_latency, blocking_time, hops, link_utilization, dispersal, weighted_dispersal, finished, refused, unusable)",
         ),
         ("list.toml", "list.toml:13: `sweep.seed` is [], but must be a list of at least one value"),
         (
@@ -466,7 +466,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: topology, workload, size, runtime, \
-             scheduler, selector, sizing, allocator, network, traffic, metric)",
+             scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
             2,
         ),
         (

@@ -358,6 +358,7 @@ fn disk(error: parquet::errors::ParquetError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use meshwork::machine::Block;
+    use meshwork::observe::Messages;
     use meshwork::workload::{Inputs, table::Row as TableRow};
 
     use super::*;
@@ -383,6 +384,8 @@ mod tests {
             expected_end: Time::new(times.1),
             stretch: 1.0,
             rate: 1.0,
+            dispersal: 0.0,
+            messages: Messages::default(),
         }
     }
 

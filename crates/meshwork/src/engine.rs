@@ -36,6 +36,9 @@ pub enum RunError {
     /// A strategy broke its contract: a bug, which is reported and never simulated on.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
+    /// A job that the network cannot run.
+    #[error("{0}")]
+    Network(String),
     /// The queue grew beyond all measure.
     #[error(
         "more than {MOST_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
@@ -68,7 +71,8 @@ pub fn simulate(
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);
-        let finish = cluster.next_finish();
+        let by = arrival.into_iter().chain(until).min();
+        let finish = cluster.next_finish(by).map_err(RunError::Bug)?;
         let Some(instant) = arrival.into_iter().chain(finish).min() else {
             return Ok(cluster.now());
         };
@@ -80,7 +84,7 @@ pub fn simulate(
             return Err(RunError::Bug(format!("time would run back to {instant}")));
         }
         cluster.elapse(instant);
-        cluster.depart_all();
+        cluster.depart_all().map_err(RunError::Bug)?;
         while let Some(job) = next.take_if(|job| job.arrival == instant) {
             cluster.arrive(job);
             if cluster.waiting_jobs() > MOST_WAITING {
@@ -92,6 +96,9 @@ pub fn simulate(
             return Ok(instant);
         }
         scheduler.schedule(&mut cluster);
+        if let Some(sentence) = cluster.take_unfit() {
+            return Err(RunError::Network(sentence));
+        }
         if let Some(bug) = cluster.take_bug() {
             return Err(RunError::Bug(bug));
         }

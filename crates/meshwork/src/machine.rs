@@ -185,6 +185,38 @@ impl Placement {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
+    /// The share of the smallest block around it that it does not hold: 0 for a block, near 1 for nodes
+    /// all over the machine. On a ring the block may reach around the edge.
+    ///
+    /// ```
+    /// use meshwork::machine::{Block, Placement};
+    /// use meshwork::topology::Grid;
+    /// let node = |base| Block { base, sides: [1, 1].as_slice().into() };
+    /// let corners = Placement { blocks: [node(0), node(15)].into_iter().collect() };
+    /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], false).unwrap()), 14.0 / 16.0);
+    /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], true).unwrap()), 2.0 / 4.0);
+    /// ```
+    ///
+    /// # Complexity
+    /// **O(1)** for one block, else **O(b s)** for *b* blocks and the sum *s* of their sides.
+    #[must_use]
+    pub fn dispersal(&self, grid: &Grid) -> f64 {
+        if self.blocks.len() < 2 {
+            return 0.0;
+        }
+        let mut around = 1.0;
+        for d in 0..grid.dimensions() {
+            let side = grid.sides()[d];
+            let mut held = vec![false; side as usize];
+            for block in &self.blocks {
+                let corner = grid.coordinate(block.base, d);
+                (0..block.sides[d]).for_each(|i| held[((corner + i) % side) as usize] = true);
+            }
+            around *= f64::from(side - widest_gap(&held, grid.is_wrapped()));
+        }
+        1.0 - f64::from(self.len()) / around
+    }
+
     /// The part of it that is in the set, as pieces of rows.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
@@ -219,6 +251,23 @@ impl Placement {
         }
         text
     }
+}
+
+/// How many coordinates need not be enclosed: those before the first and after the last one that is held,
+/// or on a ring the longest run of those that are not.
+fn widest_gap(held: &[bool], is_ring: bool) -> u32 {
+    let side = held.len();
+    if !is_ring {
+        let first = held.iter().take_while(|held| !**held).count();
+        let last = held.iter().rev().take_while(|held| !**held).count();
+        return (first + last).min(side) as u32;
+    }
+    let (mut widest, mut gap) = (0, 0);
+    for at in 0..2 * side {
+        gap = if held[at % side] { 0 } else { gap + 1 };
+        widest = widest.max(gap);
+    }
+    widest.min(side) as u32
 }
 
 /// One machine of a grid of sites; most studies have one.
@@ -391,6 +440,40 @@ mod tests {
             let block = Block { base: grid.node(&corner), sides: block_sides };
             let expected = nodes_by_definition(&grid, &block);
             prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
+        }
+    }
+
+    proptest! {
+        /// Dispersal against its definition: of all blocks that hold every node, the smallest.
+        #[test]
+        fn dispersal_is_what_the_smallest_enclosing_block_has_left(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            picks in prop::collection::btree_set(0_u32..125, 1..6),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let nodes: std::collections::BTreeSet<Node> =
+                picks.into_iter().map(|pick| pick % grid.nodes()).collect();
+            let single = |&base: &Node| Block { base, sides: smallvec![1; sides.len()] };
+            let placement = Placement { blocks: nodes.iter().map(single).collect() };
+            let mut smallest = u32::MAX;
+            for base in 0..grid.nodes() {
+                for mut shape in 0..grid.nodes() {
+                    let mut block = Block { base, sides: Dims::new() };
+                    for &side in &sides {
+                        block.sides.push(shape % side + 1);
+                        shape /= side;
+                    }
+                    if grid.holds(base, &block.sides) {
+                        let held = nodes_by_definition(&grid, &block);
+                        if nodes.iter().all(|node| held.contains(node)) {
+                            smallest = smallest.min(block.len());
+                        }
+                    }
+                }
+            }
+            let left = f64::from(smallest - nodes.len() as u32) / f64::from(smallest);
+            prop_assert!((placement.dispersal(&grid) - left).abs() < 1e-12);
         }
     }
 

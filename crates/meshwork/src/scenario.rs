@@ -8,9 +8,9 @@ use crate::alloc;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::Time;
-use crate::network::{self, NETWORKS};
+use crate::network::{self, Machine, NETWORKS, Network};
 use crate::observe::ledger::Ledger;
-use crate::observe::metrics::{self, METRICS, Rules};
+use crate::observe::metrics::{self, Rules};
 use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
@@ -114,7 +114,7 @@ pub static MEASURE: &[Param] = &[
     Param {
         name: "metrics",
         kind: Kind::Names(&metrics::FAMILY),
-        default: Default::Absent("all of them"),
+        default: Default::Absent("all of them, those of messages only where jobs send some"),
         help: "what is measured",
     },
     Param {
@@ -276,12 +276,11 @@ impl Scenario {
     /// Only for a bug: what can be wrong is found when the scenario is read.
     pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
         let scheduler = self.params.component("scheduler", &sched::FAMILY);
-        let network = self.params.component("network", &network::FAMILY);
         Ok(Setup {
             facility: self.facility(replication).map_err(bug)?,
             scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler, &self.topologies())
                 .map_err(bug)?,
-            network: (entry(NETWORKS, network.name()).build)(&network).map_err(bug)?,
+            network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
             time: self.params.nested("measure").get_number("time"),
         })
@@ -299,7 +298,9 @@ impl Scenario {
     ) -> Result<Outcome, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
-        let mut recorder = recorder(&self.params.nested("measure"));
+        let network = self.params.component("network", &network::FAMILY);
+        let sends = entry(NETWORKS, network.name()).sends;
+        let mut recorder = recorder(&self.params.nested("measure"), sends);
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
         let end = simulate(setup, jobs, &mut all)?;
@@ -318,6 +319,13 @@ impl Scenario {
 
     /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
     /// speeds are drawn.
+    fn network(&self, replication: u64) -> Result<Box<dyn Network>, Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
+        let machine = Machine { topologies: &topologies, seed, replication };
+        (entry(NETWORKS, network.name()).build)(&network, &machine)
+    }
+
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -424,6 +432,7 @@ impl Scenario {
             ));
         }
         self.facility(0)?;
+        self.network(0)?;
         self.check_scheduler()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
@@ -452,8 +461,8 @@ fn in_order(mut table: Table) -> Table {
     ordered
 }
 
-fn recorder(measure: &Params) -> Recorder {
-    let all = || METRICS.iter().map(|metric| metric.about.name).collect();
+fn recorder(measure: &Params, sends: bool) -> Recorder {
+    let usual = || metrics::usual(sends);
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
@@ -465,7 +474,7 @@ fn recorder(measure: &Params) -> Recorder {
             _ => None,
         },
     };
-    Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(all))
+    Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(usual))
 }
 
 /// Those who watch a run of a scenario; only the recorder may end it.

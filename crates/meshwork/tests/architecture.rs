@@ -90,6 +90,7 @@ fn families() -> Vec<&'static Family> {
         &sizing::FAMILY,
         &network::FAMILY,
         &network::traffic::FAMILY,
+        &network::pattern::FAMILY,
         &workload::FAMILY,
         &observe::metrics::FAMILY,
         &scenario::SITE_FAMILY,

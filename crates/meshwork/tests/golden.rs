@@ -12,8 +12,9 @@ use common::{
     SITES, every_selector, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
 };
 use meshwork::alloc::ALLOCATORS;
+use meshwork::network::NETWORKS;
 use meshwork::sched::SCHEDULERS;
-use meshwork::topology::Topology;
+use meshwork::topology::{Topology, Wiring};
 
 #[test]
 fn transcripts_are_those_of_this_model_version() {
@@ -39,6 +40,19 @@ fn transcripts_are_those_of_this_model_version() {
             let text = format!("{SITES}\n{selector}\nscheduler = '{scheduler}'");
             let (_, transcript) = run(&scenario(&text), jobs.clone());
             writeln!(table, "{:016x} {selector} {scheduler} on sites", hash(&transcript)).unwrap();
+        }
+    }
+    for (machine, topology) in machines() {
+        for network in NETWORKS.iter().filter(|network| network.sends) {
+            if topology.wiring() == Wiring::Flat || topology.grid().dimensions() == 1 {
+                continue;
+            }
+            let network = network.about.name;
+            let text = format!(
+                "machine = {{ {machine} }}\nallocator = 'naive'\nnetwork = '{network}'\nscheduler = 'easy'"
+            );
+            let (_, transcript) = run(&scenario(&text), random_jobs(&topology, 30, 1.0, 1));
+            writeln!(table, "{:016x} naive easy {network} {topology}", hash(&transcript)).unwrap();
         }
     }
     assert!(table == include_str!("golden.txt"), "golden.txt would now be\n{table}");

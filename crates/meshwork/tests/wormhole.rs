@@ -27,9 +27,10 @@ impl Load for Script {
         }
     }
 
-    fn delivered(&mut self, delivery: &Delivery) {
+    fn delivered(&mut self, delivery: &Delivery) -> Option<Node> {
         let before = self.deliveries[delivery.message.tag as usize].replace(*delivery);
         assert_eq!(before, None, "delivered twice");
+        None
     }
 }
 

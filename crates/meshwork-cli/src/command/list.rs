@@ -53,6 +53,7 @@ static KINDS: &[Listed] = &[
     kind("sizing", &["sizings"], &meshwork::sizing::FAMILY),
     kind("allocator", &["allocators"], &meshwork::alloc::FAMILY),
     kind("network", &["networks"], &meshwork::network::FAMILY),
+    kind("pattern", &["patterns"], &meshwork::network::pattern::FAMILY),
     kind("traffic", &["traffic_patterns"], &meshwork::network::traffic::FAMILY),
     kind("metric", &["metrics"], &meshwork::observe::metrics::FAMILY),
 ];

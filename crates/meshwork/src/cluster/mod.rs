@@ -59,6 +59,8 @@ pub struct Cluster<'a> {
     most_free: u64,
     state: State,
     bug: Option<String>,
+    /// Why the network cannot run a job, if it cannot.
+    unfit: Option<String>,
 }
 
 /// A job that ended at this instant.
@@ -81,6 +83,7 @@ impl<'a> Cluster<'a> {
             empty: facility.fork(),
             most_free: facility.most_free(),
             facility,
+            state: State { nodes, links: network.links() as u64, ..State::default() },
             network,
             observer,
             kill_at_estimate,
@@ -91,8 +94,8 @@ impl<'a> Cluster<'a> {
             departures: Vec::new(),
             fits: BTreeMap::new(),
             arrived: 0,
-            state: State { nodes, ..State::default() },
             bug: None,
+            unfit: None,
         }
     }
 
@@ -307,8 +310,9 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
-    pub(crate) fn next_finish(&mut self) -> Option<Time> {
-        self.network.next_finish().map(|(at, _)| at)
+    /// When the next job finishes, if that is before this instant.
+    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, String> {
+        Ok(self.network.next_finish(by)?.map(|(at, _)| at))
     }
 
     /// Lets time pass; nothing has happened since the last instant.
@@ -329,10 +333,13 @@ impl<'a> Cluster<'a> {
     }
 
     /// Ends every job that finishes now.
-    pub(crate) fn depart_all(&mut self) {
-        while let Some((_, key)) = self.network.next_finish().filter(|&(at, _)| at == self.now) {
-            self.network.finish(self.now, key);
-            let ran = self.running.remove(key.slot as usize);
+    pub(crate) fn depart_all(&mut self) -> Result<(), String> {
+        while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
+            if at != self.now {
+                break;
+            }
+            let mut ran = self.running.remove(key.slot as usize);
+            ran.messages = self.network.finish(self.now, key);
             self.facility.crowd.running -= 1;
             self.ends.remove(&(ran.expected_end, key));
             self.facility.release(ran.site, &ran.placement);
@@ -343,6 +350,7 @@ impl<'a> Cluster<'a> {
             self.departures.push(Departure { ran });
         }
         self.most_free = self.facility.most_free();
+        Ok(())
     }
 
     /// A job joins the queue, or is refused if it would not fit the empty machine.
@@ -382,6 +390,11 @@ impl<'a> Cluster<'a> {
 
     pub(crate) fn is_done(&self) -> bool {
         self.observer.is_done()
+    }
+
+    /// Why the network cannot run a job that was started in this pass, if it cannot.
+    pub(crate) fn take_unfit(&mut self) -> Option<String> {
+        self.unfit.take()
     }
 
     /// What broke its contract in this pass, if anything did.

@@ -83,6 +83,8 @@ impl Cluster<'_> {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];
         let from = std::mem::replace(&mut running.placement, placement);
+        let grid = self.facility.sites()[running.site].site().grid();
+        running.dispersal = running.placement.dispersal(grid);
         let held = running.placement.len();
         let surplus = |held: u32| u64::from(held).saturating_sub(running.asked);
         self.state.held = self.state.held - u64::from(running.held) + u64::from(held);

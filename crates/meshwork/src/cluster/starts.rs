@@ -6,7 +6,7 @@ use super::reservation::{Guard, Hold, Reservation};
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
 use crate::nodeset::NodeSet;
-use crate::observe::{Event, Running};
+use crate::observe::{Event, Messages, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
@@ -175,6 +175,7 @@ impl Cluster<'_> {
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let expected_end = self.now + job.estimate * stretch / rate;
         let (asked, held) = (job.request.nodes(), placement.len());
+        let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();
         let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
         let running = entry.insert(Running {
@@ -188,9 +189,14 @@ impl Cluster<'_> {
             start: self.now,
             expected_end,
             stretch,
+            dispersal,
+            messages: Messages::default(),
         });
         let work = Work { left: work * stretch, rate };
-        self.network.start(self.now, key, work, site, &running.placement);
+        let started = self.network.start(self.now, key, work, site, &running.placement);
+        if let Err(sentence) = started {
+            self.unfit.get_or_insert(sentence);
+        }
         self.ends.insert((expected_end, key));
         self.state.held += u64::from(held);
         self.state.asked += asked;

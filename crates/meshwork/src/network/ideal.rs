@@ -3,6 +3,7 @@
 use super::{Network, NetworkEntry, RunKey, Work};
 use crate::job::Time;
 use crate::machine::Placement;
+use crate::observe::Messages;
 use crate::registry::About;
 
 /// The entry of `ideal`.
@@ -14,7 +15,8 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         source: "the assumption of all papers that do not simulate messages",
         params: &[],
     },
-    build: |_| Ok(Box::new(Ideal::default())),
+    sends: false,
+    build: |_, _| Ok(Box::new(Ideal::default())),
 };
 
 /// The ideal network: a heap of finishing times, indexed so that a job that is moved or resized
@@ -69,7 +71,14 @@ impl Ideal {
 }
 
 impl Network for Ideal {
-    fn start(&mut self, now: Time, run: RunKey, work: Work, _site: usize, _at: &Placement) {
+    fn start(
+        &mut self,
+        now: Time,
+        run: RunKey,
+        work: Work,
+        _site: usize,
+        _at: &Placement,
+    ) -> Result<(), String> {
         let slot = run.slot as usize;
         let fresh = Slot { place: self.heap.len(), work, since: now };
         if slot >= self.slots.len() {
@@ -78,6 +87,7 @@ impl Network for Ideal {
         self.slots[slot] = fresh;
         self.heap.push((now + work.left / work.rate, run));
         self.settle(fresh.place);
+        Ok(())
     }
 
     fn change(
@@ -98,17 +108,18 @@ impl Network for Ideal {
         self.settle(place);
     }
 
-    fn next_finish(&mut self) -> Option<(Time, RunKey)> {
-        self.heap.first().copied()
+    fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, String> {
+        Ok(self.heap.first().copied())
     }
 
-    fn finish(&mut self, _now: Time, run: RunKey) {
+    fn finish(&mut self, _now: Time, run: RunKey) -> Messages {
         let place = self.slots[run.slot as usize].place;
         let last = self.heap.pop().expect("a job that finishes is in the heap");
         if place < self.heap.len() {
             self.heap[place] = last;
             self.settle(place);
         }
+        Messages::default()
     }
 }
 
@@ -149,7 +160,7 @@ mod tests {
                         let run = RunKey { id: JobId(next_id), slot };
                         next_id += 1;
                         let left = f64::from(work);
-                        ideal.start(now, run, Work { left, rate: 1.0 }, 0, &nowhere);
+                        ideal.start(now, run, Work { left, rate: 1.0 }, 0, &nowhere).unwrap();
                         list.push((run, left, 1.0));
                     }
                     Op::Change(i, more, rate) if !list.is_empty() => {
@@ -164,7 +175,7 @@ mod tests {
                             .iter()
                             .map(|(run, left, rate)| (now + left / rate, *run))
                             .min();
-                        let found = ideal.next_finish();
+                        let found = ideal.next_finish(None).unwrap();
                         prop_assert_eq!(found.map(|(_, run)| run.id), next.map(|(_, run)| run.id));
                         if let (Some((at, run)), Some((expected, _))) = (found, next) {
                             prop_assert!((at - expected).abs() < 1e-9);
@@ -185,10 +196,14 @@ mod tests {
     fn a_job_that_is_resized_keeps_the_work_it_has_left() {
         let (mut ideal, nowhere) = (Ideal::default(), Placement::default());
         let run = RunKey { id: JobId(0), slot: 0 };
-        ideal.start(Time::ZERO, run, Work { left: 10.0, rate: 1.0 }, 0, &nowhere);
+        ideal.start(Time::ZERO, run, Work { left: 10.0, rate: 1.0 }, 0, &nowhere).unwrap();
         ideal.change(Time::new(4.0), run, 0.0, 2.0, 0, &nowhere);
-        assert_eq!(ideal.next_finish(), Some((Time::new(7.0), run)));
+        assert_eq!(ideal.next_finish(None).unwrap(), Some((Time::new(7.0), run)));
         ideal.change(Time::new(5.0), run, 1.0, 0.5, 0, &nowhere);
-        assert_eq!(ideal.next_finish(), Some((Time::new(15.0), run)), "4 left and 1 more, at ½");
+        assert_eq!(
+            ideal.next_finish(None).unwrap(),
+            Some((Time::new(15.0), run)),
+            "4 left and 1 more, at ½"
+        );
     }
 }

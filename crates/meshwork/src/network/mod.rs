@@ -1,13 +1,20 @@
 //! Networks: how long a placed job takes. They own the question "who finishes next?".
 
+mod alone;
+mod flow;
+pub mod hops;
 pub mod ideal;
+pub mod link_load;
+mod messaging;
+pub mod pattern;
 pub mod traffic;
 pub mod wormhole;
 
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::observe::JobId;
+use crate::observe::{JobId, Messages};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::topology::Topology;
 
 /// A running job, as the engine and the network name it. Orders by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +37,17 @@ pub struct Work {
 /// How long placed jobs take.
 pub trait Network {
     /// A job begins to run.
-    fn start(&mut self, now: Time, run: RunKey, work: Work, site: usize, placement: &Placement);
+    ///
+    /// # Errors
+    /// One sentence if this network cannot run such a job.
+    fn start(
+        &mut self,
+        now: Time,
+        run: RunKey,
+        work: Work,
+        site: usize,
+        placement: &Placement,
+    ) -> Result<(), String>;
 
     /// A running job goes on from here on other processors, or at another rate: it keeps the work
     /// it has left, and `more` is added to it.
@@ -46,18 +63,43 @@ pub trait Network {
 
     /// The next job to finish, and when. Jobs that finish at one instant do so in order of
     /// arrival.
-    fn next_finish(&mut self) -> Option<(Time, RunKey)>;
+    ///
+    /// Nothing else happens before the instant `by`, or ever without one: a network that has to be
+    /// simulated goes on no further, and may answer `None` for a job that finishes later.
+    ///
+    /// # Errors
+    /// One sentence if it cannot go on.
+    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, String>;
 
-    /// The job that was next has finished.
-    fn finish(&mut self, now: Time, run: RunKey);
+    /// The job that was next has finished: what became of its messages.
+    fn finish(&mut self, now: Time, run: RunKey) -> Messages;
+
+    /// Directed links between processors; 0 where there are no messages.
+    fn links(&self) -> usize {
+        0
+    }
+}
+
+/// What a network is built for: the machine of a run, and the numbers that its random streams are made
+/// from.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    /// The topology of each site.
+    pub topologies: &'a [Topology],
+    /// The seed of the scenario.
+    pub seed: u64,
+    /// The replication.
+    pub replication: u64,
 }
 
 /// A network in the list.
 pub struct NetworkEntry {
     /// What it says of itself.
     pub about: About,
+    /// Whether its jobs send messages.
+    pub sends: bool,
     /// The model.
-    pub build: fn(&Params) -> Result<Box<dyn Network>, Problem>,
+    pub build: fn(&Params, &Machine<'_>) -> Result<Box<dyn Network>, Problem>,
 }
 
 impl Named for NetworkEntry {
@@ -67,7 +109,8 @@ impl Named for NetworkEntry {
 }
 
 /// Every network.
-pub static NETWORKS: &[&NetworkEntry] = &[&ideal::ENTRY];
+pub static NETWORKS: &[&NetworkEntry] =
+    &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 
 /// Networks, as a family of names.
 pub static FAMILY: Family =

@@ -319,10 +319,11 @@ impl Load for OpenLoop<'_> {
         Turn::Message(Message { to, created, coins, tag: 0 })
     }
 
-    fn delivered(&mut self, delivery: &Delivery) {
+    fn delivered(&mut self, delivery: &Delivery) -> Option<Node> {
         self.seen.packets += 1;
         self.seen.latency += delivery.at - delivery.message.created;
         self.seen.network_latency += delivery.at - delivery.started;
         self.seen.hops += u64::from(delivery.hops);
+        None
     }
 }

@@ -4,7 +4,7 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
-use super::{Running, State};
+use super::{Messages, Running, State};
 use crate::job::Time;
 use crate::registry::{About, Family, Named, abouts};
 
@@ -34,6 +34,8 @@ pub enum Measure {
     OverTime(fn(&State) -> (f64, f64)),
     /// What each job that finished adds, over what each unit of time does.
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
+    /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
+    PerMessage(fn(&Messages) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
 }
@@ -79,10 +81,36 @@ pub static METRICS: &[&MetricEntry] = &[
     &MAKESPAN,
     &MAX_WAIT,
     &SIZE,
+    &PACKET_LATENCY,
+    &NETWORK_LATENCY,
+    &BLOCKING_TIME,
+    &HOPS,
+    &LINK_UTILIZATION,
+    &DISPERSAL,
+    &WEIGHTED_DISPERSAL,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,
 ];
+
+/// Metrics of messages and of where they go: measured where jobs send messages, unless asked for.
+static OF_MESSAGES: &[&MetricEntry] = &[
+    &PACKET_LATENCY,
+    &NETWORK_LATENCY,
+    &BLOCKING_TIME,
+    &HOPS,
+    &LINK_UTILIZATION,
+    &DISPERSAL,
+    &WEIGHTED_DISPERSAL,
+];
+
+/// What is measured where nothing is asked for, in a network whose jobs send messages or do not.
+#[must_use]
+pub fn usual(sends: bool) -> Vec<&'static str> {
+    let is_of_messages = |name: &str| OF_MESSAGES.iter().any(|metric| metric.about.name == name);
+    let names = METRICS.iter().map(|metric| metric.about.name);
+    names.filter(|name| sends || !is_of_messages(name)).collect()
+}
 
 /// Metrics, as a family of names.
 pub static FAMILY: Family =
@@ -304,6 +332,90 @@ static UNUSABLE: MetricEntry = MetricEntry {
     },
     unit: "jobs",
     measure: Measure::Total(|t| Some(t.unusable as f64)),
+};
+
+static PACKET_LATENCY: MetricEntry = MetricEntry {
+    about: About {
+        name: "packet_latency",
+        aliases: &[],
+        summary: "time of a message from entering the queue of its processor to arrival, mean over messages",
+        source: "Bani-Mohammad, Ould-Khaoua & Ababneh, as ProcSimity reports it",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerMessage(|messages| messages.latency),
+};
+
+static NETWORK_LATENCY: MetricEntry = MetricEntry {
+    about: About {
+        name: "network_latency",
+        aliases: &[],
+        summary: "time of a message from leaving the queue of its processor to arrival, mean over messages",
+        source: "Dally & Towles, Principles and Practices of Interconnection Networks",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerMessage(|messages| messages.network_latency),
+};
+
+static BLOCKING_TIME: MetricEntry = MetricEntry {
+    about: About {
+        name: "blocking_time",
+        aliases: &[],
+        summary: "latency of a message beyond that in an idle network, mean over messages",
+        source: "as ProcSimity and NETSIM report it",
+        params: &[],
+    },
+    unit: "time",
+    measure: Measure::PerMessage(|messages| messages.blocking),
+};
+
+static HOPS: MetricEntry = MetricEntry {
+    about: About {
+        name: "hops",
+        aliases: &[],
+        summary: "links on the way of a message, mean over messages",
+        source: "a count",
+        params: &[],
+    },
+    unit: "links",
+    measure: Measure::PerMessage(|messages| messages.hops as f64),
+};
+
+static LINK_UTILIZATION: MetricEntry = MetricEntry {
+    about: About {
+        name: "link_utilization",
+        aliases: &[],
+        summary: "share of the cycles of all links in which they carried a flit of a job that finished",
+        source: "flits times links over links times cycles",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::Rate(|job| job.messages.link_flits, |state| state.links as f64),
+};
+
+static DISPERSAL: MetricEntry = MetricEntry {
+    about: About {
+        name: "dispersal",
+        aliases: &[],
+        summary: "share of the smallest enclosing block that a job does not hold, mean over jobs",
+        source: "Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::PerJob(|job, _, _| job.dispersal),
+};
+
+static WEIGHTED_DISPERSAL: MetricEntry = MetricEntry {
+    about: About {
+        name: "weighted_dispersal",
+        aliases: &[],
+        summary: "dispersal times the number of processors, mean over jobs",
+        source: "Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997",
+        params: &[],
+    },
+    unit: "processors",
+    measure: Measure::PerJob(|job, _, _| job.dispersal * f64::from(job.held)),
 };
 
 fn bounded_slowdown(job: &Running, finish: Time, rules: &Rules) -> f64 {

@@ -64,6 +64,27 @@ pub struct Running {
     pub start: Time,
     /// When its scheduler expects it to end, by its estimate; it may end earlier or run on.
     pub expected_end: Time,
+    /// How far its processors are spread: see [`Placement::dispersal`].
+    pub dispersal: f64,
+    /// What became of its messages; nothing before it has ended.
+    pub messages: Messages,
+}
+
+/// What became of a job's messages: sums over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Messages {
+    /// How many there were; one message is one packet.
+    pub packets: u64,
+    /// Time from entering the queue of their processor to arrival.
+    pub latency: f64,
+    /// Time from leaving that queue to arrival.
+    pub network_latency: f64,
+    /// The part of the latency that an idle network would not have cost.
+    pub blocking: f64,
+    /// Links on their ways.
+    pub hops: u64,
+    /// Flits times links.
+    pub link_flits: f64,
 }
 
 /// What was so during a span of time in which nothing happened.
@@ -71,6 +92,8 @@ pub struct Running {
 pub struct State {
     /// Processors of the whole machine.
     pub nodes: u64,
+    /// Directed links between them, in a network with messages.
+    pub links: u64,
     /// Processors that jobs held.
     pub held: u64,
     /// Processors that those jobs had asked for.

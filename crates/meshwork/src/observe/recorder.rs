@@ -117,7 +117,7 @@ impl Recorder {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
                 Measure::Rate(_, under) => rates.push((i, under)),
                 Measure::PerStart(value) => per_start.push((i, value)),
-                Measure::PerJob(_) | Measure::Total(_) => {}
+                Measure::PerJob(_) | Measure::PerMessage(_) | Measure::Total(_) => {}
             }
         }
         Recorder {
@@ -155,6 +155,7 @@ impl Recorder {
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
                     Measure::PerJob(_)
+                    | Measure::PerMessage(_)
                     | Measure::PerStart(_)
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
@@ -184,7 +185,9 @@ impl Recorder {
                 .metrics
                 .iter()
                 .zip(ratios)
-                .filter(|(metric, _)| matches!(metric.measure, Measure::PerJob(_)))
+                .filter(|(metric, _)| {
+                    matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
+                })
                 .map(|(metric, ratio)| Measured {
                     name: metric.about.name,
                     value: ratio.value(),
@@ -213,6 +216,7 @@ impl Recorder {
         for (i, metric) in self.metrics.iter().enumerate() {
             let (over, under) = match metric.measure {
                 Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
+                Measure::PerMessage(sum) => (sum(&job.messages), job.messages.packets as f64),
                 Measure::Rate(value, _) => (value(job), 0.0),
                 Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
             };

@@ -239,7 +239,9 @@ impl CycleEngine {
         self.deliveries.take(self.now, &mut arrived);
         for packet in arrived.drain(..) {
             let delivery = self.packets.deliver(packet, self.now);
-            load.delivered(&delivery);
+            if let Some(node) = load.delivered(&delivery) {
+                self.wake(node);
+            }
         }
         self.scratch.numbers = arrived;
     }

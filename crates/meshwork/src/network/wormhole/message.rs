@@ -46,8 +46,9 @@ pub trait Load {
     /// What this node sends, now that nothing else is before it.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
-    /// A message has arrived.
-    fn delivered(&mut self, delivery: &Delivery);
+    /// A message has arrived. The node that is given back may have something to send now and is asked,
+    /// if nothing of it is on its way out.
+    fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
     /// Whether the network is to stand still at the present cycle, before anything moves in it.
     fn pauses(&self) -> bool {

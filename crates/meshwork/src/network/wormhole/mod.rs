@@ -13,22 +13,75 @@ mod calendar;
 mod cycle;
 mod fabric;
 mod grants;
+mod jobs;
+mod lone;
 mod message;
 mod packets;
+mod params;
 mod switch;
 mod timing;
 mod wheel;
 mod worm;
 
 pub use fabric::{ClassRule, Fabric};
+pub use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
+pub(super) use params::{BUFFER, PACKET_LENGTH, ROUTER_DELAY, TIMING, of_network};
 pub use timing::{Cycle, Preset};
 
-use crate::registry::Problem;
+use super::messaging::{self, Messaging};
+use super::{Machine, NetworkEntry};
+use crate::registry::{About, Problem};
 use crate::topology::{Node, Topology};
 use cycle::CycleEngine;
 use timing::Timing;
 use worm::WormEngine;
+
+/// The entry of `wormhole`.
+pub static ENTRY: NetworkEntry = NetworkEntry {
+    about: About {
+        name: "wormhole",
+        aliases: &["flits"],
+        summary: "a job stays until its messages have arrived, in a network that is simulated flit by flit; a unit of \
+                  time is a cycle",
+        source: "Al-Kerboly, section III, after ProcSimity and NETSIM; router of Dally & Towles for `booksim`",
+        params: &[
+            messaging::PATTERN,
+            messaging::NUM_MESSAGES,
+            messaging::QUOTA,
+            messaging::ITERATIONS,
+            messaging::THINK_TIME,
+            messaging::SEND,
+            messaging::DESTINATIONS,
+            TIMING,
+            ROUTER_DELAY,
+            PACKET_LENGTH,
+            BUFFER,
+            params::VIRTUAL_CHANNELS,
+            params::CLASS,
+            params::LANES,
+        ],
+    },
+    sends: true,
+    build: |params, machine| {
+        let Machine { topologies, seed, replication } = *machine;
+        let [topology] = topologies else {
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the network `wormhole` simulates the links of one site, and the machine has {}",
+                    topologies.len()
+                ),
+            ));
+        };
+        let setting = Setting::read(params, topology);
+        let engine =
+            Engine::new(topology, &setting).map_err(|problem| of_network(params, problem))?;
+        let messaging = Messaging::new(params, seed, replication);
+        let flits = setting.packet_length;
+        Ok(Box::new(jobs::JobNetwork::new(engine, topology.grid(), flits, messaging)))
+    },
+};
 
 /// Whether the virtual channels of a link take turns on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,8 +370,9 @@ mod tests {
             Turn::Message(Message { to, created: now, coins: self.rng.bits(), tag: 0 })
         }
 
-        fn delivered(&mut self, _: &Delivery) {
+        fn delivered(&mut self, _: &Delivery) -> Option<Node> {
             self.arrived += 1;
+            None
         }
     }
 

@@ -81,4 +81,42 @@ impl Timing {
         let tail = if has_buffers { body.max(in_rounds) } else { body };
         self.inject.unwrap_or(0) + (Cycle::from(links) + 1) * (self.head() + self.transfer) + tail
     }
+
+    /// From a packet being first in its processor's queue to the next one being first, if nothing is in
+    /// its way but its own flits.
+    pub(super) fn leaves(&self, links: u32, flits: u32, buffer: u32) -> Cycle {
+        // Stages are the routers, and before them a processor that sends flit by flit: when each flit
+        // leaves each stage.
+        let has_source = self.inject.is_some();
+        let stages = links as usize + 1 + usize::from(has_source);
+        let (flits, buffer) = (flits as usize, buffer as usize);
+        let mut times = vec![vec![0; flits]; stages];
+        for flit in 0..flits {
+            for stage in 0..stages {
+                let is_first = stage == 0;
+                let is_last = stage + 1 == stages;
+                let is_source = is_first && has_source;
+                let arrived = match stage.checked_sub(1) {
+                    None => 0,
+                    Some(0) if has_source => times[0][flit] + self.inject.unwrap_or(0),
+                    Some(before) => times[before][flit] + self.transfer,
+                };
+                let mut leaves = arrived;
+                if flit == 0 {
+                    leaves += if is_source { 0 } else { self.head() };
+                } else {
+                    leaves = leaves.max(times[stage][flit - 1] + 1);
+                }
+                if let Some(ahead) = flit.checked_sub(buffer) {
+                    if !is_last {
+                        leaves = leaves.max(times[stage + 1][ahead] + self.credit);
+                    } else if self.sink_has_credits {
+                        leaves = leaves.max(times[stage][ahead] + self.transfer + self.credit);
+                    }
+                }
+                times[stage][flit] = leaves;
+            }
+        }
+        times[0][flits - 1] + 1
+    }
 }

@@ -184,10 +184,13 @@ impl WormEngine {
             let is_other = event & DELIVERY != DELIVERY;
             if !is_other {
                 let delivery = self.packets.deliver(event & !DELIVERY, self.now);
-                load.delivered(&delivery);
+                if let Some(node) = load.delivered(&delivery) {
+                    self.wake(node);
+                }
             }
             is_other
         });
+        events.append(&mut self.events);
         self.events = events;
     }
 

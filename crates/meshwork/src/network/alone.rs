@@ -1,0 +1,126 @@
+//! A job that is alone in the network, one packet at a time: what the cheap networks are made of.
+
+use super::messaging::{Messaging, Plan, Send};
+use super::wormhole::{Cycle, Lone, Setting};
+use super::{Machine, RunKey, messaging, wormhole};
+use crate::machine::Placement;
+use crate::observe::Messages;
+use crate::registry::{Param, Params, Problem};
+use crate::topology::{Grid, Node};
+
+/// The parameters of the cheap networks.
+pub(super) static PARAMS: &[Param] = &[
+    messaging::PATTERN,
+    messaging::NUM_MESSAGES,
+    messaging::QUOTA,
+    messaging::ITERATIONS,
+    messaging::THINK_TIME,
+    messaging::SEND,
+    messaging::DESTINATIONS,
+    wormhole::TIMING,
+    wormhole::ROUTER_DELAY,
+    wormhole::PACKET_LENGTH,
+    wormhole::BUFFER,
+];
+
+/// The packets of each site, and what jobs send.
+pub(super) struct Alone {
+    sites: Vec<(Lone, Grid)>,
+    messaging: Messaging,
+    flits: u64,
+}
+
+/// What a job would take if its packets met only those of their own process.
+pub(super) struct Estimate {
+    /// From its start to the arrival of its last message.
+    pub(super) time: f64,
+    /// What its messages would meet.
+    pub(super) messages: Messages,
+}
+
+impl Alone {
+    pub(super) fn new(params: &Params, machine: &Machine<'_>) -> Result<Alone, Problem> {
+        let sites = machine.topologies.iter().map(|topology| {
+            let lone = Lone::new(topology, &Setting::read(params, topology))
+                .map_err(|problem| wormhole::of_network(params, problem))?;
+            Ok((lone, topology.grid().clone()))
+        });
+        Ok(Alone {
+            sites: sites.collect::<Result<_, Problem>>()?,
+            messaging: Messaging::new(params, machine.seed, machine.replication),
+            flits: params.integer("packet_length"),
+        })
+    }
+
+    /// The packets of each site.
+    pub(super) fn lone(&self) -> impl Iterator<Item = &Lone> {
+        self.sites.iter().map(|(lone, _)| lone)
+    }
+
+    /// The nodes of a placement, by rank.
+    pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
+        at.nodes(&self.sites[site].1)
+    }
+
+    /// Directed links of all sites.
+    pub(super) fn links(&self) -> usize {
+        self.sites.iter().map(|(lone, _)| lone.links()).sum()
+    }
+
+    /// Flits in a packet.
+    pub(super) fn flits(&self) -> u64 {
+        self.flits
+    }
+
+    /// The plan of a job, and the nodes of its processes.
+    ///
+    /// # Errors
+    /// A sentence if the pattern is not for so many processes.
+    pub(super) fn plan(
+        &self,
+        run: RunKey,
+        site: usize,
+        at: &Placement,
+    ) -> Result<(Plan, Vec<Node>), String> {
+        Ok((self.messaging.plan(run.id, at.len())?, self.nodes(site, at)))
+    }
+
+    /// What a job would take. There may be fewer nodes than processes, which then share them.
+    ///
+    /// # Complexity
+    /// **O(m d)** for *m* messages in *d* dimensions.
+    pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
+        let Messaging { send, think, .. } = self.messaging;
+        let lone = &mut self.sites[site].0;
+        let mut messages = Messages::default();
+        let mut last = 0;
+        let place = |rank: u32| nodes[rank as usize % nodes.len()];
+        // Of processes that share a node, the next one begins when the one before has sent all.
+        let mut begins = vec![0; nodes.len()];
+        for &rank in plan.senders() {
+            let node = &mut begins[rank as usize % nodes.len()];
+            let mut from: Cycle = *node;
+            for index in 0..plan.messages(rank) {
+                let links = lone.distance(place(rank), place(plan.to(rank, index)));
+                let time = lone.arrives(links);
+                let arrives = from + time;
+                let queues = send == Send::Injected && think == 0;
+                let latency = if queues { arrives } else { time };
+                messages.packets += 1;
+                messages.latency += latency as f64;
+                messages.network_latency += time as f64;
+                messages.blocking += (latency - time) as f64;
+                messages.hops += u64::from(links);
+                messages.link_flits += (u64::from(links) * self.flits) as f64;
+                last = last.max(arrives);
+                from = think
+                    + match send {
+                        Send::Injected => from + lone.leaves(links),
+                        Send::Delivered => arrives + 1,
+                    };
+            }
+            *node = from;
+        }
+        Estimate { time: last as f64, messages }
+    }
+}

@@ -1,0 +1,20 @@
+//! A network in which no job is in another's way: time from distances.
+
+use super::NetworkEntry;
+use super::alone::{Alone, PARAMS};
+use super::flow::Flow;
+use crate::registry::About;
+
+/// The entry of `hops`.
+pub static ENTRY: NetworkEntry = NetworkEntry {
+    about: About {
+        name: "hops",
+        aliases: &[],
+        summary: "a job stays until its messages have arrived, each in the time that its distance takes in an \
+                  empty network",
+        source: "the closed form of `wormhole` for a packet alone",
+        params: PARAMS,
+    },
+    sends: true,
+    build: |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, false))),
+};

@@ -1,0 +1,185 @@
+//! What jobs send: the parameters that networks with messages share, and the plan of one job.
+
+use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
+use super::wormhole::Cycle;
+use crate::observe::JobId;
+use crate::registry::{Default, Kind, LARGEST, Param, Params, entry};
+use crate::rng::{Stream, keyed};
+
+/// Which process of a job sends to which.
+pub(super) const PATTERN: Param = Param {
+    name: "pattern",
+    kind: Kind::Component(&pattern::FAMILY),
+    default: Default::Is("\"all_to_all\""),
+    help: "which process of a job sends to which",
+};
+
+/// How many messages a job sends in each round.
+pub(super) const NUM_MESSAGES: Param = Param {
+    name: "num_messages",
+    kind: Kind::Integer(1, 1 << 32),
+    default: Default::Absent("those of one round of the pattern; 1 for `random`"),
+    help: "messages of each job, of which senders take turns",
+};
+
+/// Whether that number is the same for all jobs.
+pub(super) const QUOTA: Param = Param {
+    name: "quota",
+    kind: Kind::Choice(&["exact", "exponential"]),
+    default: Default::Is("\"exact\""),
+    help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
+};
+
+/// How often a job repeats its messages.
+pub(super) const ITERATIONS: Param = Param {
+    name: "iterations",
+    kind: Kind::Integer(1, 1 << 32),
+    default: Default::Is("1"),
+    help: "how often a job sends its messages",
+};
+
+/// How long a process computes between two messages.
+pub(super) const THINK_TIME: Param = Param {
+    name: "think_time",
+    kind: Kind::Integer(0, 1 << 40),
+    default: Default::Is("0"),
+    help: "cycles that a process computes between two messages",
+};
+
+/// When a process goes on to its next message.
+pub(super) const SEND: Param = Param {
+    name: "send",
+    kind: Kind::Choice(&["injected", "delivered"]),
+    default: Default::Is("\"injected\""),
+    help: "whether a process goes on to its next message when one has left it, or when it has arrived",
+};
+
+/// In which order a process sends to many.
+pub(super) const DESTINATIONS: Param = Param {
+    name: "destinations",
+    kind: Kind::Choice(&["ascending", "rotate", "shuffle"]),
+    default: Default::Is("\"ascending\""),
+    help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
+};
+
+/// When a process goes on to its next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Send {
+    /// When the one before has left its processor.
+    Injected,
+    /// When the one before has arrived.
+    Delivered,
+}
+
+/// What all jobs have in common in what they send.
+#[derive(Clone)]
+pub(super) struct Messaging {
+    entry: &'static PatternEntry,
+    destinations: Destinations,
+    num_messages: Option<u64>,
+    is_exponential: bool,
+    iterations: u64,
+    pub(super) think: Cycle,
+    pub(super) send: Send,
+    seed: u64,
+    replication: u64,
+}
+
+impl Messaging {
+    pub(super) fn new(params: &Params, seed: u64, replication: u64) -> Messaging {
+        Messaging {
+            entry: entry(PATTERNS, params.component("pattern", &pattern::FAMILY).name()),
+            destinations: match params.text("destinations") {
+                "rotate" => Destinations::Rotate,
+                "shuffle" => Destinations::Shuffle,
+                _ => Destinations::Ascending,
+            },
+            num_messages: params.get_integer("num_messages"),
+            is_exponential: params.text("quota") == "exponential",
+            iterations: params.integer("iterations"),
+            think: params.integer("think_time"),
+            send: match params.text("send") {
+                "delivered" => Send::Delivered,
+                _ => Send::Injected,
+            },
+            seed,
+            replication,
+        }
+    }
+
+    /// What a job with so many processes sends: a function of the job alone, and not of its place.
+    ///
+    /// # Errors
+    /// A sentence if the pattern is not for that many.
+    pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, String> {
+        let key = keyed(self.seed, self.replication, job.0);
+        if ranks < 2 {
+            return Ok(Plan { pattern: None, senders: Vec::new(), quota: None, rounds: 0, key });
+        }
+        let mut rng = Stream::new(self.seed, self.replication, &format!("messages.{}", job.0));
+        let quota = self.num_messages.map(|mean| {
+            if !self.is_exponential {
+                return mean;
+            }
+            let drawn = -libm::log(rng.unit()) * mean as f64;
+            libm::ceil(drawn.min(LARGEST)) as u64
+        });
+        let mut order = Order {
+            destinations: self.destinations,
+            messages: quota.unwrap_or(1),
+            key,
+            rng: &mut rng,
+        };
+        let pattern = (self.entry.plan)(ranks, &mut order)?;
+        let senders = (0..ranks).filter(|&rank| pattern.messages(rank) > 0).collect();
+        let quota = quota.filter(|_| !self.entry.draws);
+        Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
+    }
+}
+
+/// What one job sends: an ordered list of messages for each of its processes, worked out as it is asked for.
+pub(super) struct Plan {
+    pattern: Option<Box<dyn Pattern>>,
+    /// Processes that send anything, ascending.
+    senders: Vec<u32>,
+    /// Messages of the job in a round, if not those of the pattern.
+    quota: Option<u64>,
+    rounds: u64,
+    key: u64,
+}
+
+impl Plan {
+    /// Processes that send anything, ascending.
+    pub(super) fn senders(&self) -> &[u32] {
+        &self.senders
+    }
+
+    /// How many messages a process sends in all. Of a quota the senders take turns, the lowest first.
+    pub(super) fn messages(&self, rank: u32) -> u64 {
+        let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
+            return 0;
+        };
+        let in_a_round = match self.quota {
+            None => pattern.messages(rank),
+            Some(quota) => {
+                let senders = self.senders.len() as u64;
+                quota / senders + u64::from((place as u64) < quota % senders)
+            }
+        };
+        in_a_round.saturating_mul(self.rounds)
+    }
+
+    /// To which process a process sends the message with this index.
+    pub(super) fn to(&self, rank: u32, index: u64) -> u32 {
+        let pattern = self.pattern.as_ref().expect("a job with messages has a pattern");
+        let list = pattern.messages(rank);
+        // A round of a quota begins the list anew.
+        let in_a_round = self.quota.map_or(list, |_| self.messages(rank) / self.rounds);
+        pattern.to(rank, index % in_a_round % list)
+    }
+
+    /// What decides the way of that message where two are equally short.
+    pub(super) fn coins(&self, rank: u32, index: u64) -> u64 {
+        keyed(self.key, rank.into(), index)
+    }
+}

@@ -1,0 +1,399 @@
+//! Communication patterns: which process of a job sends to which, and in which order.
+
+use crate::registry::{About, Family, Named, abouts};
+use crate::rng::{Stream, keyed};
+
+/// A pattern in the list.
+pub struct PatternEntry {
+    /// What it says of itself.
+    pub about: About,
+    /// Whether it draws its messages and wants to know how many; all others have lists.
+    pub draws: bool,
+    /// What is sent by a job with so many processes, which are at least 2, or a sentence that says why
+    /// the pattern is not for that many.
+    pub(super) plan: fn(u32, &mut Order<'_>) -> Result<Box<dyn Pattern>, String>,
+}
+
+impl Named for PatternEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// What decides the order of messages and whatever is drawn.
+pub(super) struct Order<'a> {
+    pub(super) destinations: Destinations,
+    /// How many messages a pattern sends that draws them.
+    pub(super) messages: u64,
+    /// Decides random orders.
+    pub(super) key: u64,
+    /// The job's own stream: the same for every allocator.
+    pub(super) rng: &'a mut Stream,
+}
+
+/// In which order a process sends to many others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destinations {
+    /// 0, 1, 2, …
+    Ascending,
+    /// The next rank first, around the end.
+    Rotate,
+    /// A random order of its own for each sender.
+    Shuffle,
+}
+
+/// The messages of one round of a pattern: those of each process, in order.
+pub(super) trait Pattern {
+    /// How many messages a process sends.
+    fn messages(&self, rank: u32) -> u64;
+
+    /// To whom it sends the one with this index.
+    fn to(&self, rank: u32, index: u64) -> u32;
+}
+
+/// Every pattern.
+pub static PATTERNS: &[&PatternEntry] = &[
+    &ALL_TO_ALL,
+    &ONE_TO_ALL,
+    &RANDOM,
+    &NEAR_NEIGHBOUR,
+    &RING,
+    &FFT,
+    &DIVIDE_AND_CONQUER,
+    &NAS_MULTIGRID,
+];
+
+/// Patterns, as a family of names.
+pub static FAMILY: Family =
+    Family { kind: "pattern", key: "name", entries: || abouts(PATTERNS), common: &[] };
+
+const PAPER: &str = "Al-Kerboly, section III";
+const LO: &str = "after Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997; the reading is ours";
+
+static ALL_TO_ALL: PatternEntry = PatternEntry {
+    about: About {
+        name: "all_to_all",
+        aliases: &[],
+        summary: "every process sends to every other one",
+        source: PAPER,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, order| Ok(Box::new(ToOthers::new(ranks, None, order))),
+};
+
+static ONE_TO_ALL: PatternEntry = PatternEntry {
+    about: About {
+        name: "one_to_all",
+        aliases: &[],
+        summary: "one process, drawn for each job, sends to every other one",
+        source: PAPER,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, order| {
+        let root = order.rng.below(u64::from(ranks)) as u32;
+        Ok(Box::new(ToOthers::new(ranks, Some(root), order)))
+    },
+};
+
+static RANDOM: PatternEntry = PatternEntry {
+    about: About {
+        name: "random",
+        aliases: &[],
+        summary: "random senders to random others: one message for each job, or as many as `num_messages` says",
+        source: PAPER,
+        params: &[],
+    },
+    draws: true,
+    plan: |ranks, order| {
+        let mut lists = vec![Vec::new(); ranks as usize];
+        for _ in 0..order.messages {
+            let from = order.rng.below(u64::from(ranks)) as u32;
+            let other = order.rng.below(u64::from(ranks) - 1) as u32;
+            lists[from as usize].push(other + u32::from(other >= from));
+        }
+        Ok(Box::new(Lists { lists }))
+    },
+};
+
+static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
+    about: About {
+        name: "near_neighbour",
+        aliases: &["near_neighbor"],
+        summary: "to the neighbours right, left, below and above in a square of processes, filled row by row",
+        source: LO,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1)))),
+};
+
+static RING: PatternEntry = PatternEntry {
+    about: About {
+        name: "ring",
+        aliases: &[],
+        summary: "every process to the next one, the last to the first",
+        source: LO,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks]))),
+};
+
+static FFT: PatternEntry = PatternEntry {
+    about: About {
+        name: "fft",
+        aliases: &["butterfly"],
+        summary: "the butterfly: to the process whose number differs in bit 0, then in bit 1, and so on",
+        source: LO,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, _| {
+        if !ranks.is_power_of_two() {
+            return Err(format!(
+                "the pattern `fft` needs a number of processors that is a power of two, and a job has {ranks}"
+            ));
+        }
+        let stages = ranks.trailing_zeros();
+        Ok(Box::new(lists(ranks, |rank| (0..stages).map(|bit| rank ^ 1 << bit).collect())))
+    },
+};
+
+static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
+    about: About {
+        name: "divide_and_conquer",
+        aliases: &[],
+        summary: "a process hands half of its share to another one, a quarter to the next, and so on; each returns \
+                  its result to whom it came from",
+        source: "binomial tree; the reading is ours",
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| tree(ranks, rank)))),
+};
+
+static NAS_MULTIGRID: PatternEntry = PatternEntry {
+    about: About {
+        name: "nas_multigrid",
+        aliases: &[],
+        summary: "neighbours in a square of processes at distance 1, 2, 4, … of those that are left on each level, \
+                  and back again",
+        source: LO,
+        params: &[],
+    },
+    draws: false,
+    plan: |ranks, _| {
+        let square = Square::of(ranks);
+        let levels = u32::BITS - (square.width.max(2) - 1).leading_zeros();
+        Ok(Box::new(lists(ranks, |rank| {
+            let (x, y) = (rank % square.width, rank / square.width);
+            let stays = |level: &u32| (x | y).trailing_zeros() >= *level;
+            let cycle = (0..levels).chain((0..levels.saturating_sub(1)).rev());
+            cycle.filter(stays).flat_map(|level| square.around(rank, 1 << level)).collect()
+        })))
+    },
+};
+
+/// The children of a process in a binomial tree, the largest share first, and then its parent.
+fn tree(ranks: u32, rank: u32) -> Vec<u32> {
+    // The root may give to every power of two, another one to those below its lowest bit.
+    let below = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
+    let steps = (0..below.trailing_zeros()).rev();
+    let mut list: Vec<u32> =
+        steps.map(|bit| rank + (1 << bit)).filter(|&child| child < ranks).collect();
+    if rank > 0 {
+        list.push(rank & (rank - 1));
+    }
+    list
+}
+
+/// Processes in rows, as nearly square as can be; the last row may be short.
+#[derive(Clone, Copy)]
+struct Square {
+    ranks: u32,
+    width: u32,
+}
+
+impl Square {
+    fn of(ranks: u32) -> Square {
+        let root = ranks.isqrt();
+        Square { ranks, width: root + u32::from(root * root < ranks) }
+    }
+
+    /// Those at this distance right, left, below and above, where there are any.
+    fn around(self, rank: u32, distance: u32) -> Vec<u32> {
+        let Square { ranks, width } = self;
+        let x = rank % width;
+        let right = (x + distance < width).then(|| rank + distance);
+        let left = x.checked_sub(distance).map(|_| rank - distance);
+        let below = rank.checked_add(distance * width);
+        let above = rank.checked_sub(distance * width);
+        [right, left, below, above].into_iter().flatten().filter(|&to| to < ranks).collect()
+    }
+}
+
+/// Messages that are kept as lists.
+struct Lists {
+    lists: Vec<Vec<u32>>,
+}
+
+fn lists(ranks: u32, list: impl Fn(u32) -> Vec<u32>) -> Lists {
+    Lists { lists: (0..ranks).map(list).collect() }
+}
+
+impl Pattern for Lists {
+    fn messages(&self, rank: u32) -> u64 {
+        self.lists[rank as usize].len() as u64
+    }
+
+    fn to(&self, rank: u32, index: u64) -> u32 {
+        self.lists[rank as usize][index as usize]
+    }
+}
+
+/// To every other process, from all or from one: nothing is kept, since all-to-all has the square of
+/// the number of processes.
+struct ToOthers {
+    ranks: u32,
+    root: Option<u32>,
+    destinations: Destinations,
+    key: u64,
+}
+
+impl ToOthers {
+    fn new(ranks: u32, root: Option<u32>, order: &Order<'_>) -> ToOthers {
+        ToOthers { ranks, root, destinations: order.destinations, key: order.key }
+    }
+}
+
+impl Pattern for ToOthers {
+    fn messages(&self, rank: u32) -> u64 {
+        if self.root.is_none_or(|root| root == rank) { u64::from(self.ranks) - 1 } else { 0 }
+    }
+
+    fn to(&self, rank: u32, index: u64) -> u32 {
+        let index = index as u32;
+        let skipping = |index: u32| index + u32::from(index >= rank);
+        match self.destinations {
+            Destinations::Ascending => skipping(index),
+            Destinations::Rotate => {
+                ((u64::from(rank) + u64::from(index) + 1) % u64::from(self.ranks)) as u32
+            }
+            Destinations::Shuffle => {
+                skipping(shuffled(index, self.ranks - 1, keyed(self.key, rank.into(), 0)))
+            }
+        }
+    }
+}
+
+/// The place of `index` in a random order of the numbers below `count`, without a list: four rounds of
+/// a Feistel network on the next even number of bits, again and again until the number is below `count`.
+fn shuffled(index: u32, count: u32, key: u64) -> u32 {
+    let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1_u64 << half) - 1;
+    let mut number = u64::from(index);
+    loop {
+        for round in 0..4 {
+            let (high, low) = (number >> half, number & mask);
+            number = low << half | (high ^ keyed(key, round, low)) & mask;
+        }
+        if number < u64::from(count) {
+            return number as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn plan(name: &str, ranks: u32, destinations: Destinations, messages: u64) -> Box<dyn Pattern> {
+        let mut rng = Stream::new(1, 0, "pattern");
+        let mut order = Order { destinations, messages, key: 7, rng: &mut rng };
+        let entry = PATTERNS.iter().find(|entry| entry.about.name == name).unwrap();
+        (entry.plan)(ranks, &mut order).unwrap()
+    }
+
+    fn list(pattern: &dyn Pattern, rank: u32) -> Vec<u32> {
+        (0..pattern.messages(rank)).map(|index| pattern.to(rank, index)).collect()
+    }
+
+    /// (sender, receiver) of every message, in no order.
+    fn pairs(pattern: &dyn Pattern, ranks: u32) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<(u32, u32)> = (0..ranks)
+            .flat_map(|rank| list(pattern, rank).into_iter().map(move |to| (rank, to)))
+            .collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    #[test]
+    fn every_pattern_sends_to_others_within_the_job() {
+        for entry in PATTERNS {
+            for ranks in 2..40 {
+                let mut rng = Stream::new(1, 0, "pattern");
+                let destinations = Destinations::Shuffle;
+                let mut order = Order { destinations, messages: 9, key: 7, rng: &mut rng };
+                match (entry.plan)(ranks, &mut order) {
+                    Ok(pattern) => {
+                        let pairs = pairs(&*pattern, ranks);
+                        assert!(!pairs.is_empty(), "{} of {ranks}", entry.about.name);
+                        assert!(pairs.iter().all(|&(from, to)| from != to && to < ranks));
+                    }
+                    Err(sentence) => {
+                        assert_eq!(entry.about.name, "fft");
+                        assert!(!ranks.is_power_of_two());
+                        assert!(sentence.ends_with(&format!("and a job has {ranks}")));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_to_all_has_every_pair_once_in_each_order() {
+        for destinations in [Destinations::Ascending, Destinations::Rotate, Destinations::Shuffle] {
+            for ranks in 2..20 {
+                let pairs = pairs(&*plan("all_to_all", ranks, destinations, 1), ranks);
+                let distinct: BTreeSet<(u32, u32)> = pairs.iter().copied().collect();
+                assert_eq!(
+                    (pairs.len(), distinct.len()),
+                    ((ranks * (ranks - 1)) as usize, pairs.len())
+                );
+            }
+        }
+        let first = |destinations| list(&*plan("all_to_all", 5, destinations, 1), 2);
+        assert_eq!(first(Destinations::Ascending), [0, 1, 3, 4]);
+        assert_eq!(first(Destinations::Rotate), [3, 4, 0, 1]);
+        let large = plan("all_to_all", 300, Destinations::Shuffle, 1);
+        assert_ne!(list(&*large, 0)[..20], list(&*large, 1)[..20], "each sender has its own order");
+    }
+
+    #[test]
+    fn the_patterns_by_hand() {
+        let of = |name, ranks, rank| list(&*plan(name, ranks, Destinations::Ascending, 3), rank);
+        assert_eq!(of("ring", 5, 4), [0]);
+        assert_eq!(of("fft", 8, 5), [4, 7, 1]);
+        // 0 1 2
+        // 3 4 5
+        // 6 7
+        assert_eq!(of("near_neighbour", 8, 4), [5, 3, 7, 1]);
+        assert_eq!(of("near_neighbour", 8, 5), [4, 2]);
+        assert_eq!(of("divide_and_conquer", 8, 0), [4, 2, 1]);
+        assert_eq!(of("divide_and_conquer", 8, 4), [6, 5, 0]);
+        assert_eq!(of("divide_and_conquer", 6, 4), [5, 0]);
+        assert_eq!(of("divide_and_conquer", 8, 7), [6]);
+        // 4 × 4: level 0, level 1 where both coordinates are even, level 0 again.
+        assert_eq!(of("nas_multigrid", 16, 0), [1, 4, 2, 8, 1, 4]);
+        assert_eq!(of("nas_multigrid", 16, 5), [6, 4, 9, 1, 6, 4, 9, 1]);
+        let one = plan("one_to_all", 7, Destinations::Ascending, 1);
+        let senders: Vec<u32> = (0..7).filter(|&rank| one.messages(rank) > 0).collect();
+        assert_eq!(senders.len(), 1);
+        assert_eq!(list(&*one, senders[0]).len(), 6);
+        assert_eq!(pairs(&*plan("random", 7, Destinations::Ascending, 11), 7).len(), 11);
+    }
+}

@@ -1,0 +1,263 @@
+//! Jobs on the wormhole network: they stay until their messages have arrived.
+
+use super::{Cycle, Delivery, Engine, Load, Message, Turn};
+use crate::job::Time;
+use crate::machine::Placement;
+use crate::network::messaging::{Messaging, Plan, Send};
+use crate::network::{Network, RunKey, Work};
+use crate::observe::Messages;
+use crate::topology::{Grid, Node};
+
+const NONE: u32 = u32::MAX;
+
+/// The network, and the jobs on it. A unit of time is a cycle.
+pub(super) struct JobNetwork {
+    engine: Engine,
+    jobs: Jobs,
+}
+
+/// The jobs: what each of their processes has still to send.
+struct Jobs {
+    messaging: Messaging,
+    grid: Grid,
+    flits: u64,
+    /// The time of a packet over no link, over one, and over two, in an empty network.
+    lone: [Cycle; 3],
+    /// The slot of the job that holds a node, and which of its nodes it is.
+    holders: Vec<(u32, u32)>,
+    runs: Vec<Option<Run>>,
+    /// Jobs that have finished and have not been told so.
+    finished: Vec<(Time, RunKey)>,
+    running: usize,
+}
+
+struct Run {
+    key: RunKey,
+    start: Cycle,
+    plan: Plan,
+    processes: Vec<Process>,
+    /// Process *i* runs on node *i*, or where there are fewer nodes than processes on node *i* modulo
+    /// their number.
+    nodes: Vec<Node>,
+    /// Messages that have not arrived.
+    left: u64,
+    seen: Messages,
+}
+
+/// One process of a job.
+#[derive(Clone, Copy)]
+struct Process {
+    sent: u64,
+    total: u64,
+    /// When its next message can be sent at the earliest.
+    from: Cycle,
+    /// Whether it waits for its last message to arrive, or to leave its node.
+    waits: bool,
+    is_leaving: bool,
+}
+
+impl JobNetwork {
+    pub(super) fn new(engine: Engine, grid: &Grid, flits: u32, messaging: Messaging) -> JobNetwork {
+        let jobs = Jobs {
+            messaging,
+            grid: grid.clone(),
+            flits: flits.into(),
+            lone: [0, 1, 2].map(|links| engine.zero_load(links)),
+            holders: vec![(NONE, 0); grid.nodes() as usize],
+            runs: Vec::new(),
+            finished: Vec::new(),
+            running: 0,
+        };
+        JobNetwork { engine, jobs }
+    }
+
+    /// Lets the network move until the first cycle not before this instant.
+    fn advance(&mut self, to: Time) -> Result<Cycle, String> {
+        let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
+        self.engine.run(cycle, &mut self.jobs).map_err(|stuck| stuck.to_string())?;
+        Ok(cycle)
+    }
+}
+
+impl Jobs {
+    /// The job of a slot, which runs.
+    fn run(&mut self, slot: u32) -> &mut Run {
+        self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
+    }
+
+    fn place(&mut self, slot: u32, at: &Placement) {
+        let nodes = at.nodes(&self.grid);
+        for (place, &node) in nodes.iter().enumerate() {
+            self.holders[node as usize] = (slot, place as u32);
+        }
+        self.run(slot).nodes = nodes;
+    }
+
+    fn clear(&mut self, slot: u32) {
+        for node in std::mem::take(&mut self.run(slot).nodes) {
+            // Of jobs that are moved together, another one may have it by now.
+            if self.holders[node as usize].0 == slot {
+                self.holders[node as usize] = (NONE, 0);
+            }
+        }
+    }
+}
+
+impl Load for Jobs {
+    fn next(&mut self, node: Node, now: Cycle) -> Turn {
+        let (slot, place) = self.holders[node as usize];
+        if slot == NONE {
+            return Turn::Nothing;
+        }
+        let Messaging { think, send, .. } = self.messaging;
+        let run = self.runs[slot as usize].as_mut().expect("a node is held by a job that runs");
+        let (ranks, nodes) = (run.processes.len(), run.nodes.len());
+        // Of several processes on one node, the one that has sent least goes first.
+        let mut next: Option<(Cycle, u64, usize)> = None;
+        for rank in (place as usize..ranks).step_by(nodes) {
+            let process = &mut run.processes[rank];
+            if process.is_leaving {
+                process.is_leaving = false;
+                process.from = now + think;
+            }
+            if process.sent < process.total && !process.waits {
+                let turn = (process.from.max(now), process.sent, rank);
+                next = Some(next.map_or(turn, |first| first.min(turn)));
+            }
+        }
+        let Some((at, index, rank)) = next else { return Turn::Nothing };
+        if at > now {
+            return Turn::At(at);
+        }
+        let process = &mut run.processes[rank];
+        // Where nothing holds a process up, all its messages queue from the start.
+        let queues = send == Send::Injected && think == 0;
+        let created = if queues { run.start } else { process.from };
+        process.sent += 1;
+        process.waits = send == Send::Delivered;
+        process.is_leaving = send == Send::Injected && think > 0;
+        let to = run.plan.to(rank as u32, index);
+        Turn::Message(Message {
+            to: run.nodes[to as usize % nodes],
+            created,
+            coins: run.plan.coins(rank as u32, index),
+            tag: u64::from(slot) << 32 | rank as u64,
+        })
+    }
+
+    fn delivered(&mut self, delivery: &Delivery) -> Option<Node> {
+        let Delivery { message, started, at, hops } = *delivery;
+        let (slot, rank) = ((message.tag >> 32) as u32, message.tag as u32 as usize);
+        let [none, one, two] = self.lone;
+        let alone = if hops == 0 { none } else { one + Cycle::from(hops - 1) * (two - one) };
+        let (think, flits) = (self.messaging.think, self.flits);
+        let run = self.run(slot);
+        run.seen.packets += 1;
+        run.seen.latency += (at - message.created) as f64;
+        run.seen.network_latency += (at - started) as f64;
+        run.seen.blocking += (at - message.created - alone) as f64;
+        run.seen.hops += u64::from(hops);
+        run.seen.link_flits += (u64::from(hops) * flits) as f64;
+        run.left -= 1;
+        let process = &mut run.processes[rank];
+        let waited = std::mem::take(&mut process.waits);
+        if waited {
+            // It learns of the arrival in this cycle, and sends in the next.
+            process.from = at + 1 + think;
+        }
+        let node = run.nodes[rank % run.nodes.len()];
+        if run.left == 0 {
+            let key = run.key;
+            self.finished.push((Time::new(at as f64), key));
+        }
+        waited.then_some(node)
+    }
+
+    fn pauses(&self) -> bool {
+        !self.finished.is_empty()
+    }
+}
+
+impl Network for JobNetwork {
+    fn start(
+        &mut self,
+        now: Time,
+        key: RunKey,
+        _work: Work,
+        _site: usize,
+        at: &Placement,
+    ) -> Result<(), String> {
+        let start = self.advance(now)?;
+        let plan = self.jobs.messaging.plan(key.id, at.len())?;
+        let process = |rank| {
+            let total = plan.messages(rank);
+            Process { sent: 0, total, from: start, waits: false, is_leaving: false }
+        };
+        let processes: Vec<Process> = (0..at.len()).map(process).collect();
+        let left = processes.iter().map(|process| process.total).sum();
+        let run =
+            Run { key, start, plan, processes, nodes: Vec::new(), left, seen: Messages::default() };
+        let slot = key.slot as usize;
+        if slot >= self.jobs.runs.len() {
+            self.jobs.runs.resize_with(slot + 1, || None);
+        }
+        self.jobs.runs[slot] = Some(run);
+        self.jobs.running += 1;
+        self.jobs.place(key.slot, at);
+        if left == 0 {
+            self.jobs.finished.push((now, key));
+        }
+        for at in 0..self.jobs.run(key.slot).nodes.len() {
+            let node = self.jobs.run(key.slot).nodes[at];
+            self.engine.wake(node);
+        }
+        Ok(())
+    }
+
+    /// The processes go on from the new nodes with the messages that they have left, those on their
+    /// way still go where they were sent. Nobody sends for `more` cycles. The rate does not matter to
+    /// messages.
+    fn change(
+        &mut self,
+        now: Time,
+        key: RunKey,
+        more: f64,
+        _rate: f64,
+        _site: usize,
+        at: &Placement,
+    ) {
+        let from = libm::ceil(now.units() + more) as Cycle;
+        self.jobs.clear(key.slot);
+        self.jobs.place(key.slot, at);
+        let run = self.jobs.run(key.slot);
+        for process in &mut run.processes {
+            process.from = process.from.max(from);
+            process.is_leaving = false;
+        }
+        for at in 0..run.nodes.len() {
+            let node = self.jobs.run(key.slot).nodes[at];
+            self.engine.wake(node);
+        }
+    }
+
+    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, String> {
+        if self.jobs.finished.is_empty() && self.jobs.running > 0 {
+            // Far enough that some message arrives before.
+            let far = Time::new(self.engine.now() as f64 + (1_u64 << 42) as f64);
+            self.advance(by.unwrap_or(far).min(far))?;
+        }
+        Ok(self.jobs.finished.iter().min().copied())
+    }
+
+    fn finish(&mut self, _now: Time, key: RunKey) -> Messages {
+        self.jobs.finished.retain(|&(_, finished)| finished != key);
+        self.jobs.clear(key.slot);
+        self.jobs.running -= 1;
+        let run = self.jobs.runs[key.slot as usize].take();
+        run.map_or_else(Messages::default, |run| run.seen)
+    }
+
+    fn links(&self) -> usize {
+        self.engine.links()
+    }
+}
