@@ -1,5 +1,7 @@
 //! Sets of nodes as 64-bit words.
 
+use std::ops::Range;
+
 use crate::topology::Node;
 
 /// A set of the nodes `0..len` of one site, one bit each.
@@ -157,6 +159,14 @@ impl NodeSet {
         })
     }
 
+    /// Leaves room for the nodes up to and with the word of the highest node in `other`. What is in
+    /// the set then is left open. Operations with a larger set leave out what there is no room for.
+    pub(crate) fn fit_to(&mut self, other: &NodeSet) {
+        let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        self.words.resize(words, 0);
+        self.len = other.len.min(words as u32 * 64);
+    }
+
     /// Takes out every node.
     pub fn clear(&mut self) {
         self.words.fill(0);
@@ -190,6 +200,13 @@ impl NodeSet {
         }
     }
 
+    /// Makes this set all the nodes of two others, which have as much room.
+    pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
+        for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
+            *word = a | b;
+        }
+    }
+
     /// Takes out the nodes of the other set.
     pub fn subtract(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
@@ -203,56 +220,38 @@ impl NodeSet {
     /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends on itself
     /// and on words above it only.
     pub fn keep_if_above(&mut self, by: u32) {
-        self.keep_if_above_before(self.len, by);
-        let count = self.words.len();
-        let skip = (by as usize / 64).min(count);
-        self.words[count - skip..].fill(0);
+        self.keep_if_above_within(0..self.words.len(), by);
     }
 
-    /// As [`keep_if_above`](NodeSet::keep_if_above) for the nodes before `end`; what becomes of
-    /// those from there on is left open. Says `false` only if no node before `end` is left.
-    /// **O(end / 64)**.
-    pub(crate) fn keep_if_above_before(&mut self, end: Node, by: u32) -> bool {
+    /// As [`keep_if_above`](NodeSet::keep_if_above) for some of the words alone; the others stay as
+    /// they are. Returns those of the words between which all that is left lies. **O(w)** for *w*
+    /// words.
+    pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
-        let count = end.div_ceil(64) as usize;
-        // Those words that have a whole word above them, and then one that may have a part.
-        let whole = count.min(self.words.len().saturating_sub(skip + 1));
-        let mut any = 0;
-        if bits == 0 {
-            for i in 0..whole {
-                self.words[i] &= self.words[i + skip];
-                any |= self.words[i];
-            }
-        } else {
-            for i in 0..whole {
-                let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
-                self.words[i] &= low >> bits | high << (64 - bits);
-                any |= self.words[i];
-            }
+        let Range { mut start, mut end } = words;
+        // Those that have a whole word above them, then one that may have a part, then the rest.
+        let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
+        for i in start..whole {
+            let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
+            self.words[i] &= low >> bits | (high << 1) << (63 - bits);
         }
-        if whole < count {
+        if whole < end {
             let above = self.words.get(whole + skip).map_or(0, |word| word >> bits);
             self.words[whole] &= above;
-            any |= self.words[whole];
-            self.words[whole + 1..count].fill(0);
+            self.words[whole + 1..end].fill(0);
         }
-        any != 0
+        while start < end && self.words[start] == 0 {
+            start += 1;
+        }
+        while start < end && self.words[end - 1] == 0 {
+            end -= 1;
+        }
+        start..end
     }
 
     /// Makes this set `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
-        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
-        let from = &other.words[skip..];
-        let (kept, emptied) = self.words.split_at_mut(from.len());
-        emptied.fill(0);
-        if bits == 0 {
-            kept.copy_from_slice(from);
-        } else if let Some((last, all_but_last)) = kept.split_last_mut() {
-            for (word, pair) in all_but_last.iter_mut().zip(from.windows(2)) {
-                *word = pair[0] >> bits | pair[1] << (64 - bits);
-            }
-            *last = from[from.len() - 1] >> bits;
-        }
+        self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
     /// Makes this set `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
@@ -274,17 +273,29 @@ impl NodeSet {
 
     /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
-        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        self.with_shifted_down(other, by, |word, above| *word |= above);
+    }
+
+    /// Calls `change` for each word of this set, with that of the other one which lies `by` above it.
+    #[inline(always)]
+    fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
+        let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
         let from = &other.words[skip..];
-        let kept = &mut self.words[..from.len()];
+        let shared = self.words.len().min(from.len());
+        let (kept, beyond) = self.words.split_at_mut(shared);
         if bits == 0 {
-            kept.iter_mut().zip(from).for_each(|(word, &add)| *word |= add);
-        } else if let Some((last, all_but_last)) = kept.split_last_mut() {
-            for (word, pair) in all_but_last.iter_mut().zip(from.windows(2)) {
-                *word |= pair[0] >> bits | pair[1] << (64 - bits);
+            kept.iter_mut().zip(from).for_each(|(word, &above)| change(word, above));
+        } else {
+            for (word, pair) in kept.iter_mut().zip(from.windows(2)) {
+                change(word, pair[0] >> bits | pair[1] << (64 - bits));
             }
-            *last |= from[from.len() - 1] >> bits;
+            if shared == from.len()
+                && let (Some(word), Some(above)) = (kept.last_mut(), from.last())
+            {
+                change(word, above >> bits);
+            }
         }
+        beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
     /// Adds `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.

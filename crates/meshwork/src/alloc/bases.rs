@@ -83,6 +83,7 @@ impl FreeBases {
         }
         self.bases.copy_from(free);
         let mut end = grid.nodes();
+        let mut words = 0..self.bases.words().len();
         // From the last dimension to the first: its edge spares the others the rows beyond it.
         for (d, &side) in sides.iter().enumerate().rev() {
             let mut run = 1;
@@ -95,13 +96,15 @@ impl FreeBases {
                 }
                 if d + 1 == sides.len() {
                     end = (grid.sides()[d] - run + 1) * grid.strides()[d];
+                    words.end = words.end.min(end.div_ceil(64) as usize);
                 }
-                if !self.bases.keep_if_above_before(end, step * grid.strides()[d]) {
+                words = self.bases.keep_if_above_within(words, step * grid.strides()[d]);
+                if words.is_empty() {
                     return 0;
                 }
             }
         }
-        end
+        end.min(words.end as Node * 64)
     }
 
     /// Keeps a base only if the node `step` ahead of it along a ring is one too.

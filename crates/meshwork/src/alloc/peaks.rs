@@ -126,7 +126,11 @@ impl Peaks {
         edges: &Edges,
         corners: bool,
     ) {
-        self.peaks.copy_from(bases);
+        // Nothing is done for nodes above the highest base. (`level` looks further than that.)
+        let Peaks { peaks, low, high, candidates, spare, .. } = self;
+        let sets = [peaks, candidates, spare].into_iter().chain(low).chain(high);
+        sets.for_each(|set| set.fit_to(bases));
+        self.peaks.assign_shifted_down(bases, 0);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
             // Shifts lead astray at the first and last coordinates: there every base is an end.
@@ -136,8 +140,7 @@ impl Peaks {
             self.spare.assign_shifted_down(bases, stride);
             self.high[d].assign_complement(&self.spare);
             self.high[d].unite(&edges.last[d]);
-            self.candidates.copy_from(&self.low[d]);
-            self.candidates.unite(&self.high[d]);
+            self.candidates.assign_union(&self.low[d], &self.high[d]);
             if grid.dimensions() > 1 {
                 self.level_with(grid, d, sides[d], edges, corners);
                 self.beside_faces(grid, d, sides, corners);
