@@ -355,7 +355,7 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
     let mut turn = 0;
     for (machine, topology) in machines() {
         let jobs = random_jobs(&topology, 60, 4.0, 31);
-        for allocator in ALLOCATORS.iter().filter(|a| a.serves.contains(&topology.wiring())) {
+        for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)) {
             // Those that resize what runs have another service time: see tests/malleable.rs.
             let rigid = SCHEDULERS.iter().filter(|s| !s.malleable);
             for scheduler in rigid.filter(|s| s.serves.contains(&topology.wiring())) {

@@ -114,7 +114,9 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     let mut next = Vec::new();
     planes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).find_map(|plane| {
         let mut left: Vec<Span> = plane.iter().map(|(.., piece)| piece.clone()).collect();
-        for prohibited in &prohibited {
+        let at = plane[0].0;
+        let crosses = |span: &&Span| span.low[0] <= at && at < span.high[0];
+        for prohibited in prohibited.iter().filter(crosses) {
             left.drain(..).for_each(|piece| piece.less(prohibited, &mut next));
             std::mem::swap(&mut left, &mut next);
         }

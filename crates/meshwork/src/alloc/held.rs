@@ -27,13 +27,13 @@ impl Span {
 
     /// Adds what of it does not lie in another one to the list, in at most two spans for each
     /// dimension.
-    pub(super) fn less(&self, other: &Span, rest: &mut Vec<Span>) {
+    pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
-            rest.push(self.clone());
+            rest.push(self);
             return;
         }
-        let mut left = self.clone();
-        for d in 0..self.low.len() {
+        let mut left = self;
+        for d in 0..other.low.len() {
             if left.low[d] < other.low[d] {
                 let mut below = left.clone();
                 below.high[d] = other.low[d];
@@ -136,7 +136,7 @@ impl HeldBlocks {
                 let mut rest = Vec::new();
                 let mut list = Vec::with_capacity(self.list.len());
                 for held in &self.list {
-                    held.span.less(&span, &mut rest);
+                    held.span.clone().less(&span, &mut rest);
                     list.extend(rest.drain(..).map(|span| Held { span, ..held.clone() }));
                 }
                 self.list = list;

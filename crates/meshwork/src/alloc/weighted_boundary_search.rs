@@ -1,5 +1,7 @@
 //! Boundary search in which a neighbour counts the less, the longer ago it was claimed.
 
+use std::cell::LazyCell;
+
 use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::held::{Held, HeldBlocks, Span, spans};
@@ -74,7 +76,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
 ///
 /// # Complexity
-/// That of boundary search, but **O(n)** for each contact with *n* held blocks.
+/// That of boundary search, and **O(n log n)** to order *n* held blocks, of which each contact looks
+/// at those that begin or end beside it.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -119,16 +122,19 @@ impl Allocator for WeightedBoundarySearch {
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
-        let weights: Vec<(u64, &Span)> =
-            self.held.list().iter().map(|held| (weigh(held), &held.span)).collect();
+        // Made only if the block is free anywhere.
+        let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
+            self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
+        });
         // Without corner values, what has lost its weight has no edges either.
         let matter = || weights.iter().filter(|(weight, _)| *weight > 0 || self.corners);
+        let surfaces = LazyCell::new(|| Surfaces::new(grid, &weights));
         let block = self.best.search(
             site,
             sides,
             ONE,
             |edges: &mut Edges| edges.of_spans(grid, matter().map(|(_, span)| *span)),
-            |corner, sides, blocked| contact(grid, &weights, corner, sides, blocked),
+            |corner, sides, blocked| surfaces.contact(grid, corner, sides, blocked),
         );
         block.map(Placement::from)
     }
@@ -146,37 +152,65 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// The weighted boundary value of a free block.
-fn contact(
-    grid: &Grid,
-    held: &[(u64, &Span)],
-    corner: &[u32],
-    sides: &[u32],
-    blocked: Faces,
-) -> u64 {
-    let nodes: u32 = sides.iter().product();
-    let mut sum = 0;
-    for d in 0..sides.len() {
-        for high in [false, true] {
-            if !blocked.has(d, high) {
-                continue;
-            }
-            match beside(grid, d, corner[d], sides[d], high) {
-                Beside::Nothing => {}
-                Beside::Wall => sum += u64::from(nodes / sides[d]) * ONE,
-                Beside::Nodes(at) => {
-                    let (mut corner, mut sides) =
-                        (Dims::from_slice(corner), Dims::from_slice(sides));
-                    corner[d] = at;
-                    sides[d] = 1;
-                    for face in spans(grid, &corner, &sides) {
-                        for (weight, span) in held {
-                            sum += weight * u64::from(face.overlap(span));
-                        }
+/// The held blocks that have a weight, by where they begin and end along each dimension.
+///
+/// What touches a free block from above begins where the block ends; anything that began before
+/// would reach into it. So few of the held blocks need to be looked at for each face.
+struct Surfaces<'a> {
+    begins: Vec<Vec<(u32, u64, &'a Span)>>,
+    ends: Vec<Vec<(u32, u64, &'a Span)>>,
+}
+
+impl<'a> Surfaces<'a> {
+    fn new(grid: &Grid, held: &[(u64, &'a Span)]) -> Surfaces<'a> {
+        let sorted = |at: &dyn Fn(&Span, usize) -> u32, d: usize| {
+            let matter = held.iter().filter(|(weight, _)| *weight > 0);
+            let mut list: Vec<(u32, u64, &Span)> =
+                matter.map(|&(weight, span)| (at(span, d), weight, span)).collect();
+            list.sort_by_key(|(at, ..)| *at);
+            list
+        };
+        let dimensions = 0..grid.dimensions();
+        Surfaces {
+            begins: dimensions.clone().map(|d| sorted(&|span, d| span.low[d], d)).collect(),
+            ends: dimensions.map(|d| sorted(&|span, d| span.high[d], d)).collect(),
+        }
+    }
+
+    /// The weighted boundary value of a free block.
+    fn contact(&self, grid: &Grid, corner: &[u32], sides: &[u32], blocked: Faces) -> u64 {
+        let nodes: u32 = sides.iter().product();
+        let mut sum = 0;
+        for d in 0..sides.len() {
+            for high in [false, true] {
+                if !blocked.has(d, high) {
+                    continue;
+                }
+                let at = match beside(grid, d, corner[d], sides[d], high) {
+                    Beside::Nothing => continue,
+                    Beside::Wall => {
+                        sum += u64::from(nodes / sides[d]) * ONE;
+                        continue;
+                    }
+                    Beside::Nodes(at) => at,
+                };
+                let (list, begin) =
+                    if high { (&self.begins[d], at) } else { (&self.ends[d], at + 1) };
+                let from = list.partition_point(|&(place, ..)| place < begin);
+                let touching = || list[from..].iter().take_while(|(place, ..)| *place == begin);
+                if touching().next().is_none() {
+                    continue;
+                }
+                let (mut corner, mut sides) = (Dims::from_slice(corner), Dims::from_slice(sides));
+                corner[d] = at;
+                sides[d] = 1;
+                for face in spans(grid, &corner, &sides) {
+                    for (_, weight, span) in touching() {
+                        sum += weight * u64::from(face.overlap(span));
                     }
                 }
             }
         }
+        sum
     }
-    sum
 }
