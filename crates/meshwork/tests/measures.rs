@@ -39,6 +39,7 @@ fn all_of_a_run() {
         &outcome,
         &[
             ("wait", (0.0 + 9.0 + 13.0) / 3.0),
+            ("queueing_delay", (0.0 + 9.0 + 13.0) / 3.0),
             ("turnaround", (10.0 + 14.0 + 17.0) / 3.0),
             ("service", 19.0 / 3.0),
             ("bounded_slowdown", (1.0 + 1.4 + 1.7) / 3.0),
@@ -48,6 +49,8 @@ fn all_of_a_run() {
             ("internal_fragmentation", 0.0),
             ("external_fragmentation", 0.0),
             ("throughput", 3.0 / 19.0),
+            ("carried_load", 44.0 / 76.0),
+            ("size", (2.0 + 4.0 + 1.0) / 3.0),
             ("makespan", 19.0),
             ("max_wait", 13.0),
             ("finished", 3.0),
@@ -55,7 +58,8 @@ fn all_of_a_run() {
             ("unusable", 0.0),
         ],
     );
-    assert_eq!(outcome.metrics.len(), meshwork::observe::metrics::METRICS.len());
+    let all: Vec<&str> = outcome.metrics.iter().map(|metric| metric.name).collect();
+    assert_eq!(all, meshwork::observe::metrics::usual(false));
 }
 
 #[test]
