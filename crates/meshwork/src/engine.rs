@@ -27,6 +27,10 @@ pub struct Setup {
 /// queue beyond it has no mean worth knowing.
 pub const MOST_WAITING: usize = 4_000_000;
 
+/// The most jobs that may be refused before one fits: a workload without an end would otherwise be
+/// refused for ever.
+pub const MOST_REFUSED: u64 = 1_000_000;
+
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
@@ -45,6 +49,9 @@ pub enum RunError {
          them"
     )]
     Overload,
+    /// No job fits.
+    #[error("none of the first {MOST_REFUSED} jobs would fit even the empty machine")]
+    NoneFits,
 }
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
@@ -54,8 +61,8 @@ pub enum RunError {
 /// takes no time leaves before the next pass of the same instant.
 ///
 /// # Errors
-/// If the workload cannot be read on, a strategy breaks its contract, or more than
-/// [`MOST_WAITING`] jobs wait at once.
+/// If the workload cannot be read on, a strategy breaks its contract, more than [`MOST_WAITING`] jobs
+/// wait at once, or none of the first [`MOST_REFUSED`] fits.
 ///
 /// # Complexity
 /// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
@@ -68,6 +75,8 @@ pub fn simulate(
     let Setup { facility, mut scheduler, network, kill_at_estimate, time } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     let mut next = pull(&mut jobs, &mut cluster)?;
+    // Until the first job fits.
+    let mut refused = Some(0);
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);
@@ -86,7 +95,10 @@ pub fn simulate(
         cluster.elapse(instant);
         cluster.depart_all().map_err(RunError::Bug)?;
         while let Some(job) = next.take_if(|job| job.arrival == instant) {
-            cluster.arrive(job);
+            refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };
+            if refused == Some(MOST_REFUSED) {
+                return Err(RunError::NoneFits);
+            }
             if cluster.waiting_jobs() > MOST_WAITING {
                 return Err(RunError::Overload);
             }

@@ -215,3 +215,17 @@ fn a_workload_that_runs_back_in_time_is_a_bug_and_not_a_result() {
     let error = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap_err();
     assert!(error.to_string().contains("time would run back to 4"), "{error}");
 }
+
+#[test]
+fn a_workload_of_which_no_job_fits_comes_to_an_end() {
+    let study = scenario(
+        "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { jobs = 10 }\n\
+         workload = { name = 'synthetic', arrival_rate = 1.0, runtimes = { name = 'constant', value = 1 },\n\
+         sizes = { name = 'constant', value = [9, 2] } }",
+    );
+    let stopped = study.run(0, &meshwork::workload::NoInputs, &mut ()).unwrap_err();
+    assert_eq!(
+        stopped.to_string(),
+        "none of the first 1000000 jobs would fit even the empty machine"
+    );
+}

@@ -353,19 +353,21 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// A job joins the queue, or is refused if it would not fit the empty machine.
-    pub(crate) fn arrive(&mut self, job: Job) {
+    /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
+    pub(crate) fn arrive(&mut self, job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
         let fewest = self.facility.fewest(&job).filter(|_| self.fits_empty(&job));
         let Some(fewest) = fewest else {
-            return self.observer.observe(self.now, &Event::Refused(id, &job));
+            self.observer.observe(self.now, &Event::Refused(id, &job));
+            return false;
         };
         self.observer.observe(self.now, &Event::Arrived(id, &job));
         self.facility.arrived(&job);
         self.facility.crowd.waiting += 1;
         let ticket = self.queue.push(id, job, fewest);
         self.arrivals.push(ticket);
+        true
     }
 
     /// Whether any site would take a job of which some site can hold the form, if the machine were
