@@ -101,10 +101,13 @@ pub fn studies(
         if study.paper.as_deref() != Some(paper.key) {
             continue;
         }
-        let own = study.figure.clone().unwrap_or_default();
-        let wanted = figure.is_none_or(|figure| own.eq_ignore_ascii_case(figure));
-        if !figures.contains(&own) {
-            figures.push(own);
+        let own: Vec<String> = study.figures().map(str::to_owned).collect();
+        let wanted =
+            figure.is_none_or(|figure| own.iter().any(|own| own.eq_ignore_ascii_case(figure)));
+        for own in own {
+            if !figures.contains(&own) {
+                figures.push(own);
+            }
         }
         if !wanted {
             continue;

@@ -239,6 +239,18 @@ impl Study {
         Ok(study)
     }
 
+    /// The figures or tables of the paper that are made of its runs.
+    ///
+    /// ```
+    /// use meshwork_lab::Study;
+    /// let text = "figure = '1, 4'\nmachine = { topology = 'mesh', dims = [4] }\nworkload = { name = 'lublin', jobs = 9 }";
+    /// let study = Study::parse("study.toml", text, "".as_ref(), &[]).unwrap();
+    /// assert_eq!(study.figures().collect::<Vec<_>>(), ["1", "4"]);
+    /// ```
+    pub fn figures(&self) -> impl Iterator<Item = &str> {
+        self.figure.iter().flat_map(|figures| figures.split(", "))
+    }
+
     /// A problem as one sentence that begins with where it is: the setting of the command line that
     /// wrote the key last, else the line of the file.
     #[must_use]

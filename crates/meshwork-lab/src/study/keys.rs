@@ -32,7 +32,7 @@ pub(super) static PARAMS: &[&Param] = &[
         name: "figure",
         kind: Kind::Text,
         default: Default::Absent("none"),
-        help: "the figure or table of the paper, such as 1a",
+        help: "the figure or table of the paper, such as 1a, or several that are made of the same runs: 1, 4",
     },
     &Param {
         name: "obtain",
