@@ -54,24 +54,23 @@ impl Order {
         let bits = grid.sides().iter().map(|side| 32 - (side - 1).leading_zeros()).max();
         let bits = bits.unwrap_or(0);
         // A dimension with a side of 1 has nothing to say, and its bits would take room.
-        let wide = |grid: &Grid, at: &Dims| -> Dims {
-            (0..at.len()).filter(|&d| grid.sides()[d] > 1).map(|d| at[d]).collect()
-        };
+        let wide: Vec<usize> = (0..grid.dimensions()).filter(|&d| grid.sides()[d] > 1).collect();
+        let upwards = |at: &Dims| -> Dims { wide.iter().map(|&d| at[d]).collect() };
+        let downwards = |at: &Dims| -> Dims { wide.iter().rev().map(|&d| at[d]).collect() };
         match self {
             Order::RowMajor => {}
             Order::Snake => {
                 nodes.sort_by_cached_key(|&node| grid.node(&back_and_forth(grid, node)));
             }
-            Order::ShuffledRowMajor => nodes.sort_by_cached_key(|&node| {
-                interleaved(wide(grid, &grid.coordinates(node)).iter().rev(), bits)
-            }),
+            Order::ShuffledRowMajor => nodes
+                .sort_by_cached_key(|&node| interleaved(&downwards(&grid.coordinates(node)), bits)),
             Order::ShuffledSnake => nodes.sort_by_cached_key(|&node| {
-                interleaved(wide(grid, &back_and_forth(grid, node)).iter().rev(), bits)
+                interleaved(&downwards(&back_and_forth(grid, node)), bits)
             }),
             Order::Hilbert => nodes.sort_by_cached_key(|&node| {
-                let mut at = wide(grid, &grid.coordinates(node));
+                let mut at = upwards(&grid.coordinates(node));
                 along_hilbert(&mut at, bits);
-                interleaved(at.iter(), bits)
+                interleaved(&at, bits)
             }),
         }
         nodes
@@ -96,10 +95,10 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
 ///
 /// Sides that multiply to at most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions,
 /// one of them 2¹³ wide.
-fn interleaved<'a>(numbers: impl Iterator<Item = &'a u32> + Clone, bits: u32) -> [u64; 3] {
+fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
-        for number in numbers.clone() {
+        for number in numbers {
             key[0] = key[0] << 1 | key[1] >> 63;
             key[1] = key[1] << 1 | key[2] >> 63;
             key[2] = key[2] << 1 | u64::from(number >> bit & 1);

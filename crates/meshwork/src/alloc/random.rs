@@ -14,6 +14,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "random",
         aliases: &[],
         summary: "free processors, all sets of them equally likely",
+        definition: "The nodes are drawn one by one from those that are free, each with equal \
+                     chance: the first steps of a shuffle of their ascending list, with random \
+                     numbers of the site's own. A job fits whenever enough nodes are free, and \
+                     its ranks lie in the order in which their nodes are drawn.",
+        complexity: "O(n / 64 + F) for F free nodes of n, and r random numbers for r nodes.",
         source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
                  mesh-connected multicomputers, TPDS 8(7), 1997",
         params: &[],

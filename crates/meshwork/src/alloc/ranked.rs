@@ -45,7 +45,7 @@ mod tests {
             let run = |(start, count)| (0..count).map(move |i| (start % 100 + i) % all);
             let nodes: Vec<Node> = picks.into_iter().flat_map(run).collect();
             let placement = in_order(&grid, nodes.iter().copied());
-            prop_assert_eq!(placement.nodes(&grid), nodes.clone());
+            prop_assert_eq!(placement.nodes(&grid), nodes.as_slice());
             for block in &placement.blocks {
                 prop_assert!(grid.coordinate(block.base, 0) + block.sides[0] <= sides[0]);
             }
