@@ -165,6 +165,21 @@ mod tests {
         }
     }
 
+    /// Utilization and turnaround of the same runs are two figures.
+    #[test]
+    fn a_study_of_two_figures_is_found_by_either() {
+        let paper = paper("noncontiguous").unwrap();
+        let named = |figure: &str| -> Vec<String> {
+            let found = studies(paper, Some(figure), false, &[]).unwrap();
+            found.into_iter().map(|study| study.name).collect()
+        };
+        assert_eq!(named("4"), ["noncontiguous_figures_1_4"]);
+        assert_eq!(named("1"), named("4"));
+        let refused = studies(paper, Some("1, 4"), false, &[]).unwrap_err().0;
+        let has = "`noncontiguous` has no figure `1, 4`, but has 1, 4, 2, 5, 3, 6, parameters, k";
+        assert_eq!(refused, has);
+    }
+
     #[test]
     fn figures_are_in_order_and_unknown_ones_are_refused() {
         assert!(by_figure("rsr_figure_2a.toml") < by_figure("rsr_figure_10.toml"));

@@ -397,9 +397,12 @@ impl Scenario {
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);
-        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else { return Ok(()) };
+        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
+            return Ok(());
+        };
         let pattern = entry(PATTERNS, pattern.name());
-        let sizes = workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
+        let sizes =
+            workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
         let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
         let shape = self.shape();
         let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;

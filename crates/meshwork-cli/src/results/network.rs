@@ -38,7 +38,8 @@ fn in_words(points: &[Point]) -> Option<String> {
         words.push(sites.join(" + "));
     }
     let is_common = |key: &str| networks.iter().all(|other| other.get(key) == networks[0].get(key));
-    let name = if is_common("name") { format!(" {}", shown(&networks[0]["name"])) } else { String::new() };
+    let name =
+        if is_common("name") { format!(" {}", shown(&networks[0]["name"])) } else { String::new() };
     words.push(format!("network{name}"));
     let parameters: Vec<String> = networks[0]
         .iter()
