@@ -591,6 +591,10 @@ mod tests {
         example().write(folder.path()).unwrap();
         let text = std::fs::read_to_string(folder.path().join("summary.csv")).unwrap();
         assert_eq!(text, example().csv());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing temporary");
+        let failures = std::fs::read_to_string(folder.path().join("failures.csv")).unwrap();
+        assert_eq!(failures, example().failures_csv().unwrap());
+        assert!(failures.ends_with(",1,no log\n"), "{failures}");
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, 4, "four tables, and nothing temporary");
     }
 }
