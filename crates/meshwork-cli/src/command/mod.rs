@@ -5,6 +5,7 @@ pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod pages;
 pub(crate) mod place;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod show;
