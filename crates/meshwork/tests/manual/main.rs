@@ -4,6 +4,8 @@
 //! The files of `tests/manual/` are written as they would be in the crate, where `crate` is the model and `super`
 //! the folder of its kind: the names below make it so.
 
+#![expect(unreachable_pub, reason = "what is public in the crate is not in a test")]
+
 use std::fs;
 use std::path::Path;
 
@@ -84,7 +86,7 @@ fn two_ends_is_its_definition() {
             let mut free = (0..grid.nodes()).filter(|&base| fits(base));
             let is_large =
                 f64::from(sides.iter().product::<u32>()) >= 0.2 * f64::from(grid.nodes());
-            let expected = if is_large { free.last() } else { free.next() }.map(block);
+            let expected = if is_large { free.next_back() } else { free.next() }.map(block);
             let found = allocator.choose(&Request::block(&sides), &site, Time::ZERO, &mut rng);
             assert_eq!(found, expected, "{sides:?}");
             // A random history: what was found is claimed, and now and then something is given back.

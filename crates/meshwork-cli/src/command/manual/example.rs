@@ -255,8 +255,9 @@ fn sample(param: &Param, of: &str) -> String {
         ("dims", _) => "[16, 8]".to_owned(),
         ("processors", _) => "128".to_owned(),
         ("dimension", Kind::Integer(1, _)) => "7".to_owned(),
-        (_, Kind::Integer(least, most)) => 4.clamp(*least, *most).to_string(),
-        (_, Kind::Integers(least, most)) => 4.clamp(*least, *most).to_string(),
+        (_, Kind::Integer(least, most) | Kind::Integers(least, most)) => {
+            4.clamp(*least, *most).to_string()
+        }
         (_, Kind::Numbers(_)) => "[0.5, 0.3, 0.2]".to_owned(),
         (_, Kind::Number(range)) if range.to_string().contains("below 1") => "0.5".to_owned(),
         (_, Kind::Number(_)) => "5.0".to_owned(),
