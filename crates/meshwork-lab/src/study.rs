@@ -14,8 +14,8 @@ use crate::locate::{Lines, line_at};
 use crate::set::{assignment, plain, set};
 
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
-pub use keys::MOST_REPLICATIONS;
-use keys::{PARAMS, job_formats, replications, take_table};
+pub use keys::{MOST_REPLICATIONS, PARAMS};
+use keys::{job_formats, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,
 /// and where.

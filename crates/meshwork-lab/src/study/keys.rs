@@ -9,7 +9,7 @@ use super::{JobFormat, Replications};
 pub const MOST_REPLICATIONS: u64 = 1_000_000;
 
 /// What a study may say besides its scenario and its tables.
-pub(super) static PARAMS: &[&Param] = &[
+pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
         kind: Kind::Text,
