@@ -4,6 +4,7 @@ mod bases;
 mod best_base;
 mod contact;
 mod held;
+mod nearest;
 mod peaks;
 mod ranked;
 pub mod first_fit;
@@ -31,6 +32,10 @@ pub mod orientation;
 pub mod random;
 pub mod paging;
 pub mod multiple_partner;
+pub mod curve;
+pub mod mc1x1;
+pub mod mm;
+pub mod gen_alg;
 pub mod prime_cube_graph;
 pub mod subcube;
 
@@ -165,6 +170,10 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &random::ENTRY,
     &paging::ENTRY,
     &multiple_partner::ENTRY,
+    &curve::ENTRY,
+    &mc1x1::ENTRY,
+    &mm::ENTRY,
+    &gen_alg::ENTRY,
 ];
 
 /// Allocators, as a family of names.
