@@ -345,6 +345,84 @@ fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
 }
 
+/// The multiple buddy strategy on a set of free nodes: cells are found by looking at all of them.
+fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
+    let mut rest = question.count() as u32;
+    if rest > question.site.free_nodes() {
+        return None;
+    }
+    let is_cube = question.grid().sides().iter().all(|&side| side == 2);
+    let line = Grid::new(&[question.grid().nodes()], false).unwrap();
+    let grid = if is_cube { &line } else { question.grid() };
+    let d = grid.dimensions();
+    let highest = grid.sides().iter().min().unwrap().ilog2();
+    let cell = |corner: Node, level: u32| {
+        let sides = std::iter::repeat_n(1 << level, d).collect();
+        Placement::from(Block { base: corner, sides })
+            .nodes(&Grid::new(grid.sides(), false).unwrap())
+    };
+    let mut free = question.site.free().clone();
+    let is_free = |free: &NodeSet, corner: Node, level: u32| {
+        (0..d).all(|k| {
+            let at = grid.coordinate(corner, k);
+            at % (1 << level) == 0 && at + (1 << level) <= grid.sides()[k]
+        }) && cell(corner, level).iter().all(|&node| free.contains(node))
+    };
+    let mut wanted = vec![0; highest as usize + 1];
+    for level in (0..=highest).rev() {
+        let nodes = 1 << (level * d as u32);
+        wanted[level as usize] = rest / nodes;
+        rest %= nodes;
+    }
+    let mut taken = Vec::new();
+    for level in (0..=highest).rev() {
+        while wanted[level as usize] > 0 {
+            wanted[level as usize] -= 1;
+            // The smallest free block that is large enough: part of no larger free one.
+            let corner = (level..=highest).find_map(|larger| {
+                (0..grid.nodes()).find(|&corner| {
+                    let inside = |above: u32| {
+                        (0..grid.nodes()).any(|other| {
+                            is_free(&free, other, above) && cell(other, above).contains(&corner)
+                        })
+                    };
+                    is_free(&free, corner, larger) && !(larger + 1..=highest).any(inside)
+                })
+            });
+            match corner {
+                Some(corner) => {
+                    cell(corner, level).iter().for_each(|&node| free.remove(node));
+                    taken.extend(cell(corner, level));
+                }
+                None => wanted[level as usize - 1] += 1 << d,
+            }
+        }
+    }
+    Some(taken)
+}
+
+#[test]
+fn multiple_buddy_takes_the_smallest_blocks_that_are_large_enough() {
+    is_its_definition("multiple_buddy", &machines(), by_buddies);
+}
+
+#[test]
+fn multiple_buddy_by_hand() {
+    // 13 is 3·4 + 1.
+    let mesh = Topology::mesh(&[8, 8]).unwrap();
+    let thirteen = placed("multiple_buddy", &mesh, &[], 13);
+    assert_eq!(thirteen, "0,0:2x2;2,0:2x2;0,2:2x2;2,2:1x1");
+    // One node of each quarter is held: no square of side 4 is free, and four of side 2 take its place.
+    let sixteen = placed("multiple_buddy", &mesh, &[0, 4, 32, 36], 16);
+    assert_eq!(sixteen, "2,0:2x2;6,0:2x2;0,2:2x2;2,2:2x2");
+    // On a hypercube, a subcube for each binary digit.
+    let cube = Topology::hypercube(4).unwrap();
+    assert_eq!(
+        placed("multiple_buddy", &cube, &[], 11),
+        "0,0,0,0:2x2x2x1;0,0,0,1:2x1x1x1;0,1,0,1:1x1x1x1"
+    );
+}
+
 /// The multiple partner strategy, digit by digit as it is printed.
 fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());

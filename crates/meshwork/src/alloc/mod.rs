@@ -2,6 +2,7 @@
 
 mod bases;
 mod best_base;
+mod cells;
 mod contact;
 mod held;
 mod nearest;
@@ -31,6 +32,7 @@ pub mod order;
 pub mod orientation;
 pub mod random;
 pub mod paging;
+pub mod multiple_buddy;
 pub mod multiple_partner;
 pub mod curve;
 pub mod mc1x1;
@@ -169,6 +171,7 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &naive::ENTRY,
     &random::ENTRY,
     &paging::ENTRY,
+    &multiple_buddy::ENTRY,
     &multiple_partner::ENTRY,
     &curve::ENTRY,
     &mc1x1::ENTRY,
