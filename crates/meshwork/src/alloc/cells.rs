@@ -204,7 +204,7 @@ mod tests {
                 for level in (0..cells.free.len()).rev() {
                     let cube = Dims::from_elem(1 << level, sides.len());
                     let is_cell = |&corner: &Node| {
-                        (0..sides.len()).all(|d| grid.coordinate(corner, d) % (1 << level) == 0)
+                        (0..sides.len()).all(|d| grid.coordinate(corner, d).is_multiple_of(1 << level))
                             && grid.holds(corner, &cube)
                             && nodes(corner, &cube).iter().all(|node| free.contains(node))
                             && !covered.contains(&corner)
