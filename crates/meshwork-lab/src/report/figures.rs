@@ -13,7 +13,7 @@ use crate::summary::{Means, Row, Summary};
 use crate::words::short;
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
-const SPREAD: f64 = 30.0;
+const SPREAD: f64 = 20.0;
 
 /// The most metrics of claims that have a figure each.
 const MOST_CLAIMED: usize = 3;
