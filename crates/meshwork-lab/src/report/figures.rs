@@ -411,6 +411,9 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View) -> String {
         text += " Whiskers are 95 % intervals";
         text += if view.differences { "; a dot is full where they exclude 0." } else { "." };
     }
+    if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
+        text += " With one replication a difference has no interval.";
+    }
     if view.y.log {
         text += " The scale is logarithmic.";
     }
