@@ -71,7 +71,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     page.wait(
         "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
     );
-    page.wait("document.querySelector('figure svg').textContent.includes('Utilization (share)')");
+    page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
     // Its numbers are those of the table beside the page.
     page.act("document.querySelector('figure details').open = true");
     page.wait("document.querySelectorAll('figure table tbody tr').length === 8");
@@ -151,7 +151,7 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(said.out.lines().last(), Some(last));
     let page = Page::open(&browser, &folder.path().join("reproduction/quick/report.html"));
     page.wait(
-        "[...document.querySelectorAll('figure')].every((figure) => figure.querySelector('svg'))",
+        "[...document.querySelectorAll('figure')].every((figure) => figure.querySelector('.panels svg'))",
     );
     assert_eq!(page.value("document.querySelectorAll('main > section.study').length"), 3);
     let beside = page.value(

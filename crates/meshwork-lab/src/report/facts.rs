@@ -168,7 +168,7 @@ pub(super) fn command(content: &Content) -> String {
     let mut command = match (&study.paper, is_built_in) {
         (Some(paper), true) => {
             let mut command = format!("meshwork reproduce {paper}");
-            if let Some(figure) = &study.figure {
+            if let Some(figure) = study.figures().next() {
                 command += &format!(" {}", quoted(figure));
             }
             if let (false, Some(rest)) =
