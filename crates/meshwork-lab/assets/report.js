@@ -358,7 +358,18 @@
   }
 
   globalThis.drawFigures = drawFigures;
-  addEventListener("beforeprint", drawRest);
+  // On paper nothing can be opened: tables of a page or so are open there.
+  const PAPER_ROWS = 60;
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    drawRest();
+    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
+    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
   const data = document.getElementById("report-data");
   if (data) drawFigures(document, JSON.parse(data.textContent));
 })();
