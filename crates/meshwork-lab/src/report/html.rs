@@ -207,6 +207,9 @@ fn section_html(section: &Section, is_alone: bool) -> String {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", escaped(&sentence(description)));
         }
     }
+    if let Some(runs) = section.facts.first() {
+        let _ = writeln!(out, "<p class=\"runs\">{}</p>", escaped(&sentence(&runs.text)));
+    }
     list(&mut out, "notes", &section.notes);
     let beside = if section.claims.is_empty() { "" } else { " beside" };
     let _ = writeln!(out, "<div class=\"body{beside}\">");
@@ -328,7 +331,7 @@ fn asked_html(section: &Section) -> String {
     let _ = writeln!(
         out,
         "</dl>\n<p>To repeat it:</p>\n<pre><code>{}</code></pre>\n<p>The study:</p>\n<pre \
-         tabindex=\"0\"><code>{}</code></pre>\n</details>",
+         tabindex=\"0\" role=\"region\" aria-label=\"The study\"><code>{}</code></pre>\n</details>",
         escaped(&section.command),
         escaped(section.source.trim_end())
     );
