@@ -132,7 +132,7 @@ impl Report {
             match folder::read(&folder) {
                 Ok(content) => contents.push(content),
                 Err(refused) => {
-                    warnings.push(format!("{} is left out: {refused}", folder.display()))
+                    warnings.push(format!("{} is left out: {refused}", folder.display()));
                 }
             }
         }

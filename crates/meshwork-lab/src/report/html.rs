@@ -235,9 +235,9 @@ fn section_html(section: &Section, is_alone: bool) -> String {
         out += &table_html(table, &format!("{id}-table-{number}"), is_open);
     }
     if !section.failures.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>\n",
+            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>",
             section.failures.len()
         );
         list(&mut out, "notes", &section.failures);
