@@ -24,7 +24,8 @@ const NAMES: [&str; 11] = [
 
 /// One placement on a machine that is half full; requests for up to a share of what is free take turns.
 fn scattered(criterion: &mut Criterion) {
-    let machines = [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];
+    let machines =
+        [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];
     for topology in machines.map(|made| made.expect("these sides are right")) {
         let (site, held) = half_full(&topology, 0.25);
         for name in NAMES {

@@ -126,8 +126,8 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_)) => true,
-            (Asks::Subcube, Request::Subcube(_)) => true,
+            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()
             }
