@@ -213,7 +213,8 @@ fn one_scenario_has_a_table_and_no_plot() {
     assert!(section.figures.is_empty());
     let [table] = &section.tables[..] else { panic!("one table") };
     let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["metric", "mean", "unit", "meaning"]);
+    assert_eq!(names, ["metric", "mean", "unit"]);
+    assert_eq!(table.rows[0][0].note, "time from arrival to start, mean over jobs");
     assert!(table.rows.iter().any(|row| row[0].text == "wait" && row[2].text == "time"));
     let facts =
         |name: &str| section.facts.iter().find(|fact| fact.name == name).unwrap().text.clone();
