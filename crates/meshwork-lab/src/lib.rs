@@ -21,6 +21,7 @@ pub mod lab;
 pub mod live;
 pub mod locate;
 pub mod papers;
+pub mod recording;
 pub mod runs;
 pub mod set;
 pub mod statistics;
