@@ -35,7 +35,7 @@ pub(super) fn read(
         .into_iter()
         .find(|path| path.is_file());
     let Some(path) = existing else {
-        return Err("and it has no per-job output either, which `[output] jobs = true` would have \
+        return Err("and it has no per-job output either, which `[output] jobs = \"csv\"` would have \
              written"
             .to_owned());
     };

@@ -225,7 +225,7 @@ fn without_either_there_is_a_sentence() {
         sentence,
         format!(
             "it was run by version 0 of the model, and this is version {}; and it has no per-job output \
-             either, which `[output] jobs = true` would have written",
+             either, which `[output] jobs = \"csv\"` would have written",
             meshwork::scenario::MODEL_VERSION
         )
     );
