@@ -37,6 +37,13 @@ pub(crate) enum Command {
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
     )]
     Reproduce(Reproduce),
+    /// Write a page with the plots, tables and claims of stored runs
+    #[command(
+        after_help = "The page is one file of HTML that needs nothing else, and no network.\n\n\
+        Examples:\n  meshwork run study.toml --out results\n  meshwork report results\n  \
+        meshwork report reproduction --out page.html"
+    )]
+    Report(Report),
     /// Print the scenarios of a study, with every default filled in
     #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
     Show(Show),
@@ -132,6 +139,16 @@ pub(crate) struct Reproduce {
     /// Print one JSON object for each claim
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `meshwork report`.
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// A folder that `meshwork run --out` or `meshwork reproduce` wrote
+    pub(crate) dir: PathBuf,
+    /// The file to write [default: DIR/report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `meshwork show`.

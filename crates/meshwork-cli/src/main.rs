@@ -40,6 +40,7 @@ fn run(command: Command) -> Ended {
     let verdict = match command {
         Command::Run(arguments) => command::run::run(&mut out, &arguments)?,
         Command::Reproduce(arguments) => command::reproduce::run(&mut out, &arguments)?,
+        Command::Report(arguments) => command::report::run(&mut out, &arguments)?,
         Command::Show(arguments) => command::show::run(&mut out, &arguments)?,
         Command::List(arguments) => command::list::run(&mut out, &arguments)?,
         Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,

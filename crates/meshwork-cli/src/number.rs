@@ -1,68 +1,25 @@
-//! Numbers for reading: as many digits as they deserve.
+//! Numbers below each other, and the room that texts take.
 
-/// A number in text, with the half width of its interval where it has one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figure {
-    /// The number; empty where nothing was measured.
-    pub(crate) mean: String,
-    /// The half width.
-    pub(crate) half_width: Option<String>,
-    /// What stands behind it, such as a mark.
-    pub(crate) suffix: String,
-}
+use meshwork_lab::number::Rounded;
 
-impl Figure {
-    /// A measured number. Two significant digits of the half width say where both end; without one
-    /// the number has five.
-    ///
-    /// Digits before the decimal point are always written, so that a number is never rounded to more
-    /// than a whole one.
-    pub(crate) fn new(mean: Option<f64>, half_width: Option<f64>) -> Figure {
-        let Some(mean) = mean else {
-            return Figure { mean: "-".to_owned(), ..Figure::default() };
-        };
-        let Some(half_width) = half_width else {
-            return Figure { mean: significant(mean, 5), ..Figure::default() };
-        };
-        let decimals = if half_width > 0.0 { decimals(half_width, 2) } else { 0 };
-        // An interval that is all rounding error, or numbers too small to be written out.
-        let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
-        let (mean, half_width) = match half_width {
-            0.0 => (significant(mean, 5), "0".to_owned()),
-            _ if is_tiny => (significant(mean, 9), scientific(half_width, 2)),
-            _ => (fixed(mean, decimals), fixed(half_width, decimals)),
-        };
-        Figure { mean, half_width: Some(half_width), suffix: String::new() }
-    }
-
-    /// The same with its sign in front, also where it is positive.
-    pub(crate) fn signed(mut self) -> Figure {
-        let is_number = self.mean.starts_with(|c: char| c.is_ascii_digit());
-        if is_number && self.mean.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
-            self.mean.insert(0, '+');
-        }
-        self
-    }
-}
-
-/// Figures below each other: decimal points and `±` are aligned. Every line has the same width.
-pub(crate) fn align(figures: &[Figure]) -> Vec<String> {
-    let means: Vec<&str> = figures.iter().map(|figure| figure.mean.as_str()).collect();
+/// Numbers below each other: decimal points and `±` are aligned. Every line has the same width.
+pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
+    let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
-        figures.iter().map(|figure| figure.half_width.as_deref().unwrap_or("")).collect();
+        numbers.iter().map(|number| number.half_width.as_deref().unwrap_or("")).collect();
     let (means, halves) = (align_points(&means), align_points(&halves));
-    let suffix = figures.iter().map(|figure| width(&figure.suffix)).max().unwrap_or(0);
-    let any_half = figures.iter().any(|figure| figure.half_width.is_some());
-    let line = |((figure, mean), half): ((&Figure, String), String)| {
-        let half = match (any_half, &figure.half_width) {
+    let suffix = numbers.iter().map(|number| width(&number.suffix)).max().unwrap_or(0);
+    let any_half = numbers.iter().any(|number| number.half_width.is_some());
+    let line = |((number, mean), half): ((&Rounded, String), String)| {
+        let half = match (any_half, &number.half_width) {
             (false, _) => String::new(),
             (true, Some(_)) => format!(" ± {half}"),
             (true, None) => format!("   {half}"),
         };
         let gap = if suffix > 0 { " " } else { "" };
-        format!("{mean}{half}{gap}{}", right(&figure.suffix, suffix))
+        format!("{mean}{half}{gap}{}", right(&number.suffix, suffix))
     };
-    figures.iter().zip(means).zip(halves).map(line).collect()
+    numbers.iter().zip(means).zip(halves).map(line).collect()
 }
 
 /// Texts with their decimal points below each other, all of one width.
@@ -76,69 +33,6 @@ fn align_points(texts: &[&str]) -> Vec<String> {
         format!("{left}{text}{right}")
     };
     texts.iter().map(padded).collect()
-}
-
-/// A number with this many significant digits, zeros at the end of its decimals left out.
-pub(crate) fn significant(number: f64, digits: i32) -> String {
-    if number.abs() > 0.0 && magnitude(number) < -5 {
-        return scientific(number, digits as usize);
-    }
-    let text = fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 });
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
-/// A count, with commas between thousands from five digits on.
-pub(crate) fn count(number: u64) -> String {
-    grouped(&number.to_string())
-}
-
-/// Where the first significant digit stands: 0 for units, −1 for tenths.
-fn magnitude(number: f64) -> i32 {
-    if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }
-}
-
-/// How many decimals show this many significant digits, after rounding to them.
-fn decimals(number: f64, digits: i32) -> i32 {
-    let shown = (digits - 1 - magnitude(number)).max(0);
-    // 0.996 to two digits is 1.0 and not 1.00.
-    let rounded: f64 = format!("{:.*}", shown as usize, number.abs()).parse().unwrap_or(number);
-    (digits - 1 - magnitude(rounded)).max(0)
-}
-
-fn fixed(number: f64, decimals: i32) -> String {
-    if number.abs() >= 1e15 {
-        return scientific(number, 5);
-    }
-    let text = format!("{number:.*}", decimals as usize);
-    let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-    match text.strip_prefix('-') {
-        Some(positive) if is_zero => positive.to_owned(),
-        Some(positive) => format!("-{}", grouped(positive)),
-        None => grouped(&text),
-    }
-}
-
-fn scientific(number: f64, digits: usize) -> String {
-    format!("{number:.*e}", digits - 1)
-}
-
-fn grouped(digits: &str) -> String {
-    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    if whole.len() < 5 {
-        return digits.to_owned();
-    }
-    let mut text = String::new();
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + rest
 }
 
 /// How many columns of a terminal a text takes.
@@ -160,73 +54,17 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
 mod tests {
     use super::*;
 
-    fn shown(mean: f64, half_width: Option<f64>) -> String {
-        let figure = Figure::new(Some(mean), half_width);
-        match figure.half_width {
-            Some(half) => format!("{} ± {half}", figure.mean),
-            None => figure.mean,
-        }
-    }
-
-    #[test]
-    fn two_digits_of_the_half_width_decide() {
-        for (mean, half_width, text) in [
-            (12.3456, 0.6712, "12.35 ± 0.67"),
-            (12.3456, 1.234, "12.3 ± 1.2"),
-            (12.3456, 0.0996, "12.35 ± 0.10"),
-            (12.3456, 9.96, "12 ± 10"),
-            (12_345.6, 678.0, "12,346 ± 678"),
-            (0.712_344, 0.000_123, "0.71234 ± 0.00012"),
-            (-0.001, 0.5, "0.00 ± 0.50"),
-            (200.0, 0.0, "200 ± 0"),
-            (0.0, 0.0, "0 ± 0"),
-            (0.5, 1.2e-17, "0.5 ± 1.2e-17"),
-            (3e-9, 4.3e-11, "3.00000000e-9 ± 4.3e-11"),
-            (1e14, 0.25, "100,000,000,000,000 ± 2.5e-1"),
-        ] {
-            assert_eq!(shown(mean, Some(half_width)), text);
-        }
-    }
-
-    #[test]
-    fn without_a_half_width_there_are_five_digits() {
-        for (number, text) in [
-            (12.3456, "12.346"),
-            (0.5, "0.5"),
-            (0.0, "0"),
-            (-0.0, "0"),
-            (-12.3456, "-12.346"),
-            (63_072_000.0, "63,072,000"),
-            (9_999.0, "9999"),
-            (0.000_012_345_6, "0.000012346"),
-            (0.000_001_234_56, "1.2346e-6"),
-            (1e300, "1.0000e300"),
-        ] {
-            assert_eq!(shown(number, None), text);
-        }
-        assert_eq!(Figure::new(None, None).mean, "-");
-    }
-
     #[test]
     fn points_and_signs_stand_below_each_other() {
-        let figures = [
-            Figure::new(Some(8053.0), Some(120.0)),
-            Figure::new(Some(12.345), Some(0.67)),
-            Figure::new(None, None),
-            Figure::new(Some(5.0), None),
+        let numbers = [
+            Rounded::new(Some(8053.0), Some(120.0)),
+            Rounded::new(Some(12.345), Some(0.67)),
+            Rounded::new(None, None),
+            Rounded::new(Some(5.0), None),
         ];
         assert_eq!(
-            align(&figures),
+            align(&numbers),
             ["8053    ± 120   ", "  12.35 ±   0.67", "   -            ", "   5            "]
-        );
-    }
-
-    #[test]
-    fn a_difference_shows_its_sign() {
-        let signed = |number: f64| Figure::new(Some(number), None).signed().mean;
-        assert_eq!(
-            (signed(2.5), signed(-2.5), signed(0.0)),
-            ("+2.5".into(), "-2.5".into(), "0".into())
         );
     }
 }

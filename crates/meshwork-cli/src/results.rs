@@ -1,27 +1,22 @@
 //! The results of a study, as tables made for reading.
 
 pub(crate) mod claims;
-mod words;
 
 use std::path::Path;
 
-use meshwork::observe::metrics::{METRICS, MetricEntry};
+use meshwork_lab::columns::{Shown, about, value};
+use meshwork_lab::number::{Rounded, count, significant};
 use meshwork_lab::statistics::{Interval, Method};
 use meshwork_lab::store::{Findings, RUNS};
 use meshwork_lab::study::Replications;
-use meshwork_lab::summary::{Means, Row, label};
+use meshwork_lab::summary::{Row, label};
+use meshwork_lab::words::short;
 use meshwork_lab::{Finished, Study};
 use toml::Value;
 
-use crate::number::{Figure, align, count, right, significant, width};
+use crate::number::{align, right, width};
 use crate::output::{Output, Stop};
 use crate::table::{Column, print as print_table, wrapped};
-
-use words::short;
-
-/// What is no column unless a study asks for it: counts, which have a note of their own where they are
-/// not 0, and measures that few studies need.
-const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 /// Prints everything that a study found.
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
@@ -105,54 +100,9 @@ fn caption(finished: &Finished) -> String {
     text
 }
 
-/// Which metrics have columns, and what is said of some that have none.
-struct Shown<'a> {
-    names: Vec<&'a str>,
-    left_out: Vec<String>,
-}
-
-/// All metrics that the study names. Where it names none, columns that say nothing are left out:
-/// counts with notes of their own, and shares that are 0 or the same as another throughout.
-fn shown(finished: &Finished) -> Shown<'_> {
-    let rows = &finished.summary.rows;
-    // A scenario without a finished run has no metrics at all.
-    let metrics = rows.iter().map(|row| &row.metrics).find(|metrics| !metrics.is_empty());
-    let all: Vec<&str> = metrics.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    if finished.points[0].scenario.table()["measure"].get("metrics").is_some() {
-        return Shown { names: all, left_out: Vec::new() };
-    }
-    let column = |name: &str| -> Vec<Interval> {
-        rows.iter().map(|row| value(&row.metrics, name)).collect()
-    };
-    let is_zero = |interval: &Interval| interval.mean.is_none_or(|mean| mean.abs() <= 0.0);
-    let mut shown = Shown { names: Vec::new(), left_out: Vec::new() };
-    for name in all {
-        let own = column(name);
-        if ON_REQUEST.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
-            continue;
-        }
-        let is_share = about(name).is_some_and(|metric| metric.unit == "share");
-        if is_share && own.iter().all(is_zero) {
-            shown.left_out.push(format!("{name} (0)"));
-        } else if let Some(twin) = shown.names.iter().find(|other| is_share && column(other) == own)
-        {
-            shown.left_out.push(format!("{name} (the same as {twin})"));
-        } else {
-            shown.names.push(name);
-        }
-    }
-    shown
-}
-
-/// The entry of a metric.
-fn about(name: &str) -> Option<&'static MetricEntry> {
-    METRICS.iter().copied().find(|metric| metric.about.name == name)
-}
-
-/// What was found of a metric; nothing where it is not there.
-fn value(metrics: &Means, name: &str) -> Interval {
-    let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);
-    found.unwrap_or(Interval { mean: None, half_width: None, replications: 0, method: None })
+/// Which metrics have columns.
+fn shown(finished: &Finished) -> Shown {
+    Shown::of(&finished.summary.rows, finished.points.first().map(|point| &point.scenario))
 }
 
 fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
@@ -164,7 +114,7 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     match &rows[..] {
         [row] if row.swept.is_empty() => print_one(out, row, &names)?,
         _ => {
-            let column = |name: &&str| {
+            let column = |name: &String| {
                 let figures = rows.iter().map(|row| figure(&value(&row.metrics, name)));
                 Column::numbers(name, align(&figures.collect::<Vec<_>>()))
             };
@@ -181,13 +131,13 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 }
 
 /// One scenario: a line for each metric, with its meaning.
-fn print_one(out: &mut Output, row: &Row, names: &[&str]) -> Result<(), Stop> {
-    let figures: Vec<Figure> =
+fn print_one(out: &mut Output, row: &Row, names: &[String]) -> Result<(), Stop> {
+    let figures: Vec<Rounded> =
         names.iter().map(|name| figure(&value(&row.metrics, name))).collect();
     let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
     // Numbers of different kinds: nothing is gained by setting their points below each other.
     let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
-    let text = |figure: &Figure| match &figure.half_width {
+    let text = |figure: &Rounded| match &figure.half_width {
         Some(half) => format!("{} ± {half}", right(&figure.mean, most)),
         None => right(&figure.mean, most),
     };
@@ -218,8 +168,8 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-fn figure(interval: &Interval) -> Figure {
-    Figure::new(interval.mean, interval.half_width)
+fn figure(interval: &Interval) -> Rounded {
+    Rounded::new(interval.mean, interval.half_width)
 }
 
 /// The swept keys of these rows.
@@ -230,9 +180,9 @@ fn keys<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
         let values: Vec<&Value> = rows.iter().map(|row| &row.swept[axis].1).collect();
         let is_number = |value: &&Value| value.is_integer() || value.is_float();
         if values.iter().all(is_number) {
-            let figures: Vec<Figure> = values
+            let figures: Vec<Rounded> = values
                 .iter()
-                .map(|value| Figure { mean: value.to_string(), ..Figure::default() })
+                .map(|value| Rounded { mean: value.to_string(), ..Rounded::default() })
                 .collect();
             Column::numbers(key, align(&figures))
         } else {
@@ -269,7 +219,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
                 interval.mean.is_none_or(|mean| mean.abs() <= 0.0)
             };
             if found.iter().all(is_zero) {
-                same.push(*name);
+                same.push(name.clone());
                 continue;
             }
             any_interval |= found.iter().any(|(interval, _)| interval.half_width.is_some());
@@ -300,14 +250,11 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
 }
 
 /// Differences with a mark where the interval excludes 0, and as shares of the baseline.
-fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Figure> {
+fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
     let figures = found.iter().map(|(interval, relative)| {
         let mut figure = figure(interval).signed();
-        let is_clear = interval
-            .mean
-            .zip(interval.half_width)
-            .is_some_and(|(mean, half_width)| mean.abs() > half_width);
+        let is_clear = interval.excludes_zero();
         let share = relative.map_or_else(String::new, percent);
         let mark = match (any_interval, is_clear) {
             (false, _) => "",
@@ -345,7 +292,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     let numbers = |number: fn(&meshwork_lab::summary::SizeRow) -> u64| {
         let figures = classes
             .iter()
-            .map(|(_, class)| Figure { mean: count(number(class)), ..Figure::default() });
+            .map(|(_, class)| Rounded { mean: count(number(class)), ..Rounded::default() });
         align(&figures.collect::<Vec<_>>())
     };
     let mut keys = keys(classes.iter().map(|(row, _)| *row));

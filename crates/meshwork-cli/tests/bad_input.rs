@@ -301,6 +301,11 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
             "--set allocator.exact_up_to=6: `allocator.exact_up_to` is 6, but must be a whole number from 0 to 5",
         ),
         (
+            "cube.toml --set allocator={name=\"paging\",page=5}",
+            "--set allocator={name=\"paging\",page=5}: a page of dimension 5 is larger than the machine, a \
+             hypercube of dimension 4: `page` is at most 4 here",
+        ),
+        (
             "cube.toml --set workload.sizes={name=\"constant\",value=5}",
             "--set workload.sizes={name=\"constant\",value=5}: the smallest size of `workload.sizes` is 5, \
              but the largest subcube of the machine has dimension 4",

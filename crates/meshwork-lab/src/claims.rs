@@ -10,6 +10,8 @@
 //! |---|---|
 //! | `claims.csv` | `claim, source, metric, verdict, needed, hold, fail, open, detail` |
 
+mod reason;
+
 use std::fmt;
 use std::path::Path;
 

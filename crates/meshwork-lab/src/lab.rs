@@ -6,11 +6,12 @@ use std::sync::Mutex;
 
 use meshwork::registry::Problem;
 
+use crate::asked::{Asked, EXPERIMENT};
 use crate::claims::{self, Judgement};
 use crate::expand::{self, Point, expand};
 use crate::inputs::Files;
 use crate::runs::{Progress, Results, Runner};
-use crate::store::{Input, Store, write_whole};
+use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
 use crate::study::{Refused, Study};
 use crate::summary::{Summary, label};
 
@@ -47,8 +48,8 @@ pub struct Finished {
 }
 
 /// Runs a study: expands it, runs what is not in the store of `options.out`, and writes the tables
-/// there. `experiment.toml` there is the study whose tables stand beside it: a later study in the
-/// same folder replaces it, with a warning, and keeps all runs.
+/// there. `experiment.toml` there is the study whose tables stand beside it, and `asked.toml` how it was
+/// asked for: a later study in the same folder replaces it, with a warning, and keeps all runs.
 ///
 /// ```
 /// use std::path::Path;
@@ -87,6 +88,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             let store = Store::open(folder).map_err(Refused)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
+            Asked::of(study, &known_inputs(&points, &inputs)).write(folder)?;
             Some(Mutex::new(store))
         }
         None => None,
@@ -156,9 +158,34 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
+/// Keeps a study that cannot be run, and why, so that a report on the folder knows of it. A folder
+/// that has runs is left as it is: they were made when it could.
+///
+/// # Errors
+/// One sentence, if the folder cannot be written.
+pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
+    if folder.join(RUNS).exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| writing_failed(&folder.display().to_string(), "this folder", &error))
+        .map_err(Refused)?;
+    keep_study(study, folder)?;
+    let left_out = Some(why.to_owned());
+    Asked { left_out, ..Asked::of(study, &BTreeMap::new()) }.write(folder)
+}
+
+/// The inputs of all scenarios, by the path that stands in the scenario.
+fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
+    let known = |(point, input): (&Point, &Option<Input>)| {
+        Some((point.scenario.input_path()?.to_owned(), input.clone()?))
+    };
+    points.iter().zip(inputs).filter_map(known).collect()
+}
+
 /// Writes `experiment.toml`; a sentence where it replaces another study.
 fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
-    let path = folder.join("experiment.toml");
+    let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();
     if before.as_deref() == Some(study.source.as_bytes()) {
         return Ok(None);

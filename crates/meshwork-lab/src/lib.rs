@@ -12,16 +12,20 @@
 //! comes back as sentences. **No result depends on the number of threads, or on how often a sweep
 //! was interrupted.**
 
+pub mod asked;
 pub mod check;
 pub mod claims;
+pub mod columns;
 pub mod expand;
 pub mod inputs;
 pub mod joboutput;
 pub mod lab;
 pub mod live;
 pub mod locate;
+pub mod number;
 pub mod papers;
 pub mod recording;
+pub mod report;
 pub mod runs;
 pub mod set;
 pub mod statistics;
@@ -30,6 +34,7 @@ pub mod study;
 pub mod summary;
 pub mod trace;
 pub mod traffic;
+pub mod words;
 
 pub use lab::{Finished, Options, run};
 pub use study::{Refused, Study};

@@ -192,6 +192,37 @@ impl Shared<'_, '_> {
     }
 }
 
+/// The runs of a study that are known, and how many of those that are wanted are not: what
+/// [`Runner::run`] would give if it ran nothing.
+#[must_use]
+pub fn known(
+    points: &[Point],
+    digests: &[Option<String>],
+    replications: &Replications,
+    find: &dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>>,
+) -> (Results, u64) {
+    let mut missing = 0;
+    let mut of_point = |(index, point): (usize, &Point)| {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut wanted = first(replications);
+        let mut next = 0;
+        while next < wanted {
+            let key = key(point.scenario.table(), digests[index].as_deref(), next);
+            match find(index, next, &key) {
+                Some(result) => runs.push(Run { key, replication: next, result }),
+                None => missing += 1,
+            }
+            next += 1;
+            if next == wanted && runs.len() as u64 == wanted {
+                wanted = more(replications, &runs);
+            }
+        }
+        runs
+    };
+    let runs = points.iter().enumerate().map(&mut of_point).collect();
+    (Results { runs, trouble: None }, missing)
+}
+
 /// How many replications every scenario has at least.
 fn first(replications: &Replications) -> u64 {
     match replications {

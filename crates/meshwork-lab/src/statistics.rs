@@ -40,6 +40,14 @@ pub struct Interval {
     pub method: Option<Method>,
 }
 
+impl Interval {
+    /// Whether 0 lies outside the interval.
+    #[must_use]
+    pub fn excludes_zero(&self) -> bool {
+        self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
+    }
+}
+
 /// The mean over independent replications, in order, with its Student-t interval; where there is one
 /// replication with batches, the interval is theirs.
 ///

@@ -8,6 +8,7 @@
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
 //! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications` |
 //! | `speeds.csv` | `replication, site, speed` |
+//! | `failures.csv` | `replication, message` |
 //!
 //! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says
 //! whether they come from `replications` or, of a single run, from `batch_means`.
@@ -198,6 +199,19 @@ impl Summary {
         }))
     }
 
+    /// `failures.csv`, where runs failed.
+    #[must_use]
+    pub fn failures_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.failures.is_empty()) {
+            return None;
+        }
+        Some(self.table(&["replication", "message"], |row, add| {
+            for (replication, message) in &row.failures {
+                add(vec![replication.to_string(), message.clone()]);
+            }
+        }))
+    }
+
     /// Writes the tables into a folder, each whole or not at all; one that an earlier study left and
     /// this one has not is removed.
     ///
@@ -209,6 +223,7 @@ impl Summary {
             ("by_size.csv", self.by_size_csv()),
             ("comparison.csv", self.comparison_csv()),
             ("speeds.csv", self.speeds_csv()),
+            ("failures.csv", self.failures_csv()),
         ];
         for (name, table) in tables {
             let path = folder.join(name);
@@ -576,6 +591,10 @@ mod tests {
         example().write(folder.path()).unwrap();
         let text = std::fs::read_to_string(folder.path().join("summary.csv")).unwrap();
         assert_eq!(text, example().csv());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing temporary");
+        let failures = std::fs::read_to_string(folder.path().join("failures.csv")).unwrap();
+        assert_eq!(failures, example().failures_csv().unwrap());
+        assert!(failures.ends_with(",1,no log\n"), "{failures}");
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, 4, "four tables, and nothing temporary");
     }
 }

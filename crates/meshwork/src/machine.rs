@@ -333,16 +333,17 @@ impl Site {
     pub fn claim(&mut self, placement: &Placement) -> Result<(), String> {
         let grid = self.topology.grid();
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
-        if ill_shaped || placement.is_empty() {
+        if ill_shaped || placement.blocks.is_empty() {
             return Err(format!("{placement:?} is no placement on a {}", self.topology));
         }
         let mut taken = true;
-        let mut runs = 0;
+        let (mut runs, mut nodes) = (0, 0);
         placement.for_each_run(grid, |start, count| {
             taken = taken && self.free.contains_range(start, count);
             if taken {
                 self.free.remove_range(start, count);
                 runs += 1;
+                nodes += count;
             }
         });
         if !taken {
@@ -354,15 +355,17 @@ impl Site {
             });
             return Err(format!("the placement {} is not free", placement.text(grid)));
         }
-        self.free_nodes -= placement.len();
+        self.free_nodes -= nodes;
         Ok(())
     }
 
     /// Gives the nodes of a claimed placement back.
     pub fn release(&mut self, placement: &Placement) {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
-        placement.add_to(&mut self.free, self.topology.grid());
-        self.free_nodes += placement.len();
+        placement.for_each_run(self.topology.grid(), |start, count| {
+            self.free.insert_range(start, count);
+            self.free_nodes += count;
+        });
     }
 
     /// A drawing for tests and terminals: one line for each row of the first two dimensions, `.`

@@ -47,7 +47,8 @@ impl ManagedSite {
         stream: Stream,
         rule: ShapeRule,
     ) -> ManagedSite {
-        let (asks, finds) = (allocator.asks().unwrap_or(entry.asks), entry.finds);
+        let asks = allocator.asks().unwrap_or(entry.asks);
+        let finds = allocator.finds().unwrap_or(entry.finds);
         ManagedSite {
             site,
             allocator,

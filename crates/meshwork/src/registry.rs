@@ -42,6 +42,12 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// What it does, in one line without a full stop.
     pub summary: &'static str,
+    /// What it is, in full sentences: enough to follow it by hand. It stands on its page of the
+    /// manual, with names of parameters in backticks.
+    pub definition: &'static str,
+    /// What it costs, and what the letters stand for, in full sentences; of what only counts or draws, what that
+    /// takes.
+    pub complexity: &'static str,
     /// Where its definition comes from.
     pub source: &'static str,
     /// Its parameters, in reading order.

@@ -146,6 +146,8 @@ pub struct Grid {
     strides: Dims,
     nodes: u32,
     wrapped: bool,
+    /// Whether every side is 2, as in a hypercube: a coordinate is then a bit of the index.
+    binary: bool,
 }
 
 impl Grid {
@@ -173,7 +175,8 @@ impl Grid {
                 ));
             }
         }
-        Ok(Grid { sides: Dims::from_slice(sides), strides, nodes: nodes as u32, wrapped })
+        let binary = sides.iter().all(|&side| side == 2);
+        Ok(Grid { sides: Dims::from_slice(sides), strides, nodes: nodes as u32, wrapped, binary })
     }
 
     /// The side of every dimension.
@@ -220,7 +223,11 @@ impl Grid {
 
     /// The coordinate of a node along one dimension.
     #[must_use]
+    #[inline]
     pub fn coordinate(&self, node: Node, dimension: usize) -> u32 {
+        if self.binary {
+            return node >> dimension & 1;
+        }
         let rows = if dimension == 0 { node } else { node / self.strides[dimension] };
         // Divisions are what this costs, and the last coordinate needs none by its side.
         if dimension + 1 == self.sides.len() { rows } else { rows % self.sides[dimension] }
@@ -245,6 +252,10 @@ impl Grid {
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
             return false;
+        }
+        if self.binary && !self.wrapped {
+            let fits = |(d, &side): (usize, &u32)| side == 1 || side == 2 && corner >> d & 1 == 0;
+            return sides.iter().enumerate().all(fits);
         }
         let mut rows = corner;
         (0..sides.len()).all(|d| {

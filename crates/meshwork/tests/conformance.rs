@@ -167,6 +167,9 @@ fn a_placement_is_free_distinct_and_of_the_right_shape() {
         assert_eq!(distinct.len(), nodes.len(), "{}: nodes twice", entry.about.name);
         assert!(nodes.iter().all(|&node| site.free().contains(node)));
         assert!(nodes.len() as u64 >= request.nodes(), "{}: too few", entry.about.name);
+        if allocator.finds().unwrap_or(entry.finds) == Finds::AnyNodes {
+            assert_eq!(nodes.len() as u64, request.nodes(), "{}: too many", entry.about.name);
+        }
         // A parameter that changes the form changes what may be given, too.
         if entry.contiguous && allocator.asks().is_none() {
             assert_eq!(placed.blocks.len(), 1);
@@ -188,7 +191,7 @@ fn it_finds_room_whenever_it_says_it_does() {
     in_random_histories(|entry, table, site, allocator, request| {
         let mut rng = Stream::new(1, 0, "draws");
         let found = allocator.choose(request, site, Time::ZERO, &mut rng).is_some();
-        let there_is = match (entry.finds, request) {
+        let there_is = match (allocator.finds().unwrap_or(entry.finds), request) {
             (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
             (Finds::EveryBlock, Request::Block(sides)) => {
                 orientations(sides, rotation(entry, table))

@@ -89,11 +89,8 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .skip(1)
         .map(|word| word.split_once('=').unwrap())
         .map(|(key, value)| {
-            let value = match (value.parse::<f64>(), value.parse::<bool>()) {
-                (Ok(number), _) => Value::Float(number),
-                (_, Ok(flag)) => Value::Boolean(flag),
-                _ => Value::String(value.to_owned()),
-            };
+            // A word that is no TOML is a text without its quotes.
+            let value = value.parse().unwrap_or_else(|_| Value::String(value.to_owned()));
             (key.to_owned(), value)
         })
         .collect();

@@ -4,8 +4,8 @@ use meshwork_lab::check::{Checked, Verdict as Found, check};
 use serde_json::json;
 
 use crate::args::Check;
-use crate::number::count;
 use crate::output::{Ended, Output, Stop, Verdict, say};
+use meshwork_lab::number::count;
 
 /// Replays a sample of the runs in a folder.
 pub(crate) fn run(out: &mut Output, arguments: &Check) -> Ended {

@@ -38,7 +38,15 @@ const fn kind(
     plural: &'static [&'static str],
     family: &'static Family,
 ) -> Listed {
-    let about = About { name: word, aliases: plural, summary: "", source: "", params: &[] };
+    let about = About {
+        name: word,
+        aliases: plural,
+        summary: "",
+        definition: "",
+        complexity: "",
+        source: "",
+        params: &[],
+    };
     Listed { about, family }
 }
 
@@ -133,10 +141,12 @@ fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Resul
 fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop> {
     let article = if kind.family.kind.starts_with('a') { "an" } else { "a" };
     out.headline(&format!("{}: {article} {}", about.name, kind.family.kind))?;
-    for line in wrapped(about.summary, out.width, "") {
-        out.line(&line)?;
+    for text in [about.summary, about.definition] {
+        for line in wrapped(text, out.width, "") {
+            out.line(&line)?;
+        }
+        out.line("")?;
     }
-    out.line("")?;
     let mut facts = Vec::new();
     if !about.aliases.is_empty() {
         facts.push(("also called", about.aliases.join(", ")));
@@ -144,6 +154,7 @@ fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop>
     facts.extend(
         capabilities(kind, about.name).into_iter().map(|(name, value)| (name, words(&value))),
     );
+    facts.push(("cost", about.complexity.to_owned()));
     facts.push(("source", about.source.to_owned()));
     let columns = facts.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
     for (name, value) in facts {
@@ -249,6 +260,8 @@ fn as_json(kind: &Listed, about: &About) -> Json {
         "name": about.name,
         "aliases": about.aliases,
         "summary": about.summary,
+        "definition": about.definition,
+        "complexity": about.complexity,
         "source": about.source,
     });
     if let Some(fields) = object.as_object_mut() {

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod list;
 pub(crate) mod pages;
 pub(crate) mod place;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod show;

@@ -1,6 +1,9 @@
 //! `meshwork reproduce`.
 
+use std::path::PathBuf;
+
 use meshwork_lab::claims::{self, Judgement, Verdict as Judged};
+use meshwork_lab::lab::leave_out;
 use meshwork_lab::papers::{PAPERS, Paper, paper, studies};
 use meshwork_lab::{Study, expand};
 use serde_json::json;
@@ -62,9 +65,19 @@ pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
     if !arguments.json {
         summary(out, &counts)?;
         out.line("")?;
-        out.line(&format!("written to {}: a folder for each study", arguments.out.display()))?;
+        out.line(&format!("written to {}: a folder for each study", base(arguments).display()))?;
+    }
+    out.flush()?;
+    let page = super::report::write(&base(arguments), None)?;
+    if !arguments.json {
+        out.line(&format!("every figure beside its claims: {}", page.display()))?;
     }
     Ok(verdict)
+}
+
+/// The folder that the folders of the studies lie in.
+fn base(arguments: &Reproduce) -> PathBuf {
+    if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
 /// Runs one study; one whose log is missing has claims that cannot be checked.
@@ -74,12 +87,14 @@ fn reproduce(
     arguments: &Reproduce,
     verdict: &mut Verdict,
 ) -> Result<Vec<Judgement>, Stop> {
-    let base = if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() };
-    let finished = match one(study, Some(base.join(&study.name)), arguments.threads, false) {
+    let folder = base(arguments).join(&study.name);
+    let finished = match one(study, Some(folder.clone()), arguments.threads, false) {
         Ok(finished) => finished,
         Err(refused) if study.obtain.is_some() => {
             say("warning", &format!("{} is left out: {refused}", study.name));
-            return Ok(claims::unchecked(study, "the log that it reads is missing"));
+            let why = "the log that it reads is missing";
+            leave_out(study, &folder, why)?;
+            return Ok(claims::unchecked(study, why));
         }
         Err(refused) => return Err(refused.into()),
     };

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::Show;
-use crate::number::significant;
 use crate::output::{Ended, Output, Stop, Verdict};
+use meshwork_lab::number::significant;
 
 /// Prints the scenarios one by one, as they are made.
 pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {

@@ -7,9 +7,10 @@ use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::{Convert, Generate, Trace};
-use crate::number::{count, left, significant};
+use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table, wrapped};
+use meshwork_lab::number::{count, significant};
 
 const DAY: f64 = 86_400.0;
 

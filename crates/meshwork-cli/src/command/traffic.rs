@@ -8,9 +8,10 @@ use meshwork_lab::traffic::{Point, sweep};
 use serde_json::{Value as Json, json};
 
 use crate::args::Traffic;
-use crate::number::{Figure, align, significant};
+use crate::number::align;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table};
+use meshwork_lab::number::{Rounded, significant};
 
 /// Lets every load through the network and prints what became of it.
 pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
@@ -142,11 +143,11 @@ fn headline(out: &mut Output, arguments: &Traffic, offered: &Offered) -> Result<
 
 fn print(out: &mut Output, loads: &[f64], points: &[Point]) -> Result<(), Stop> {
     let column = |header: &str, of: &dyn Fn(&Point) -> Option<f64>| {
-        let figures: Vec<Figure> =
-            points.iter().map(|point| Figure::new(of(point), None)).collect();
+        let figures: Vec<Rounded> =
+            points.iter().map(|point| Rounded::new(of(point), None)).collect();
         Column::numbers(header, align(&figures))
     };
-    let offered: Vec<Figure> = loads.iter().map(|&load| Figure::new(Some(load), None)).collect();
+    let offered: Vec<Rounded> = loads.iter().map(|&load| Rounded::new(Some(load), None)).collect();
     let keys = [Column::numbers("load", align(&offered))];
     let columns = [
         column("accepted", &|point| Some(point.carried.accepted)),

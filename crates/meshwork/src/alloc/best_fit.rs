@@ -16,6 +16,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "best_fit",
         aliases: &["bf"],
         summary: "the free block with the most held neighbours, walls not counted",
+        definition: "Of all free places of the block, the one with the most held nodes beside \
+                     its faces is taken, so that what is left free stays in one piece. Edges of \
+                     the machine do not count unless `count_walls` says so. With `base_only` \
+                     nothing but the neighbours of the base is looked at. Ties go to the lowest \
+                     base.",
+        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
+                     corner of what is held; with `base_only` a first fit, and O(d) for each \
+                     free base.",
         source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
                  computers, JPDC 16, 1992",
         params: &[

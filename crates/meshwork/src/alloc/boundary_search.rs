@@ -16,6 +16,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "boundary_search",
         aliases: &["bsm"],
         summary: "the free block with the most held neighbours, walls included",
+        definition: "Of all free places of the block, the one with the most held nodes and edges \
+                     of the machine beside its faces is taken: blocks are pressed into corners \
+                     and against each other. Ties go to the lowest base. On a torus there are no \
+                     edges to press against.",
+        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
+                     corner of what is held.",
         source: "Das Sharma & Pradhan, A fast and efficient strategy for submesh allocation in \
                  mesh-connected parallel computers, SPDP 1993",
         params: &[Rotation::param("\"best\"")],

@@ -14,6 +14,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "buddy",
         aliases: &[],
         summary: "aligned subcubes in the low dimensions, halved and merged with their buddies",
+        definition: "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
+                     multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
+                     block that is large enough is halved until its size is right; the other \
+                     halves, the buddies, are listed, and two free buddies are one block again. \
+                     As a bitmap, the lowest free aligned block is taken. It recognises 2ⁿ⁻ᵏ of \
+                     the subcubes of dimension k of an n-cube.",
+        complexity: "With lists O(n log c) for c blocks in a list; as a bitmap O(k · 2ⁿ / 64), \
+                     and nothing is kept but which nodes are free.",
         source: "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of Computer \
                  Programming, volume 1",
         params: &[

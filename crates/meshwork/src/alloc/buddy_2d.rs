@@ -15,6 +15,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "buddy_2d",
         aliases: &["tdb"],
         summary: "a free square whose side is a power of two, on multiples of that side",
+        definition: "A request is rounded up to a square whose side is a power of two, s. Only \
+                     squares whose base has multiples of s for coordinates are tried, in \
+                     row-major order, and the first free one is taken; in the form of lists, \
+                     larger squares are quartered and four free quarters are one square again. A \
+                     job holds its whole square.",
+        complexity: "As a bitmap O(n / s) for squares of side s on n nodes; with lists O(log n) \
+                     quarterings for a request.",
         source: "Li & Cheng, A two-dimensional buddy system for dynamic resource allocation in a \
                  partitionable mesh connected system, JPDC 12(1), 1991",
         params: &[Param {

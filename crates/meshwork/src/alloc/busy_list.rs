@@ -15,6 +15,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "busy_list",
         aliases: &["bl"],
         summary: "the first base on the planes to the right of held blocks, which is not turned",
+        definition: "A free block can be slid down along dimension 0 until it meets an edge or a \
+                     held block. So its base is looked for on few planes: at the edge, and right \
+                     behind each held block. Planes come by their coordinate, the edge first, \
+                     then in the order in which their blocks were claimed; on a plane the lowest \
+                     base is taken. Blocks are not turned.",
+        complexity: "O(h²) for h held blocks, times the pieces into which a plane is cut.",
         source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & Chen, \
                  TPDS 1999",
         params: &[],

@@ -18,6 +18,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "first_fit",
         aliases: &["ff"],
         summary: "the first free block in row-major order of its base",
+        definition: "Among all bases at which the whole block is free, the one of lowest index \
+                     in row-major order is taken. With `rotation = \"best\"` the orientations of \
+                     the block compete on that index. It finds a block whenever one is free in \
+                     an orientation that it tries, and the job holds exactly what it asked for.",
+        complexity: "O(d · log s · n / 64) for each orientation, with d dimensions, sides up to \
+                     s of the block and n nodes: sets of nodes are shifted word by word. In a \
+                     hypercube whose blocks may be turned, all orientations are searched \
+                     together.",
         source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
                  computers, JPDC 16, 1992",
         params: &[Rotation::PARAM],

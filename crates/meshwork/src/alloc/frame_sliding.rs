@@ -14,6 +14,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "frame_sliding",
         aliases: &["fs"],
         summary: "the first free frame of those that tile the machine from its lowest free node on",
+        definition: "Frames of the requested shape are laid over the machine a whole side apart \
+                     in each dimension, so that they never overlap; the lattice goes through the \
+                     lowest free node, or through node 0 with `start = \"origin\"`. The first \
+                     frame that is wholly free, in row-major order, is taken. A free block that \
+                     lies between two frames is missed.",
+        complexity: "O(n / v) frames of v nodes on n nodes, each left at its first held row: \
+                     O(n) at the worst.",
         source: "Chuang & Tzeng, An efficient submesh allocation strategy for mesh computer \
                  systems, ICDCS 1991",
         params: &[

@@ -16,6 +16,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "free_list",
         aliases: &[],
         summary: "lists of disjoint free subcubes, halved when needed and merged with any neighbour",
+        definition: "Free nodes are listed as disjoint subcubes, one list for each dimension. A \
+                     request takes the first cube of its list, or of the nearest list above, \
+                     which is halved along its highest free dimension until the size is right. A \
+                     cube that is given back is merged with any listed cube that has the same \
+                     free dimensions and lies next to it. When no list can serve a request, \
+                     every subcube is looked at, and if one is free the lists are formed anew \
+                     around it; with `strict_lists` the request waits instead.",
+        complexity: "O(n log c) for c cubes in the lists; that of a search of all subcubes when \
+                     the lists are formed anew.",
         source: "Kim, Das & Lin, A top-down processor allocation scheme for hypercube computers, \
                  IEEE TPDS 2(1), 1991",
         params: &[Param {

@@ -17,6 +17,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "maximal_subcubes",
         aliases: &["mss"],
         summary: "the smallest sufficient cube of the greatest set of disjoint free subcubes",
+        definition: "The maximal set of subcubes is the set of disjoint free subcubes that is \
+                     greatest when their sizes are compared from the largest down. Of its cubes \
+                     that are large enough, one of the least dimension is taken, and of that the \
+                     subcube without which the maximal set of the rest is greatest. Ties go to \
+                     the lowest base, then to the lowest mask. No free subcube is missed.",
+        complexity: "Exponential in the worst case: a branch and bound over the free subcubes, \
+                     up to dimension `exact_up_to`; beyond that largest cubes are taken \
+                     greedily.",
         source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
         params: &[Param {
             name: "exact_up_to",

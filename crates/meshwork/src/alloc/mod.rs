@@ -5,6 +5,7 @@ mod best_base;
 mod contact;
 mod held;
 mod peaks;
+mod ranked;
 pub mod first_fit;
 pub mod best_fit;
 pub mod frame_sliding;
@@ -25,7 +26,11 @@ pub mod multiple_gray_code;
 pub mod tree_collapsing;
 pub mod naive;
 pub mod noncubic;
+pub mod order;
 pub mod orientation;
+pub mod random;
+pub mod paging;
+pub mod multiple_partner;
 pub mod prime_cube_graph;
 pub mod subcube;
 
@@ -56,6 +61,12 @@ pub trait Allocator {
     /// The form in which it wants requests, where a parameter makes that another one than its entry
     /// [says](AllocatorEntry::asks).
     fn asks(&self) -> Option<Asks> {
+        None
+    }
+
+    /// When it finds room, where a parameter makes that less than its entry
+    /// [says](AllocatorEntry::finds).
+    fn finds(&self) -> Option<Finds> {
         None
     }
 
@@ -105,7 +116,7 @@ pub struct AllocatorEntry {
     pub dimensions: Option<usize>,
     /// The form in which it wants a request, unless a parameter [changes](Allocator::asks) that.
     pub asks: Asks,
-    /// When it finds room.
+    /// When it finds room, unless a parameter [changes](Allocator::finds) that.
     pub finds: Finds,
     /// Whether a placement is always one block of the requested shape, in that form.
     pub contiguous: bool,
@@ -151,6 +162,9 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &prime_cube_graph::ENTRY,
     &noncubic::ENTRY,
     &naive::ENTRY,
+    &random::ENTRY,
+    &paging::ENTRY,
+    &multiple_partner::ENTRY,
 ];
 
 /// Allocators, as a family of names.

@@ -18,6 +18,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "multiple_gray_code",
         aliases: &["multiple_gray_codes"],
         summary: "the first of several Gray codes that has two neighbouring half-blocks free",
+        definition: "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
+                     them, are tried in a fixed order, each as the single Gray code is. The \
+                     first code that has two neighbouring free half-blocks gives the first such \
+                     pair. None is missed.",
+        complexity: "O(2ⁿ) if the first code has a free pair; else that of a search of all sets \
+                     of k dimensions, and O(n) for each code before the one that is taken.",
         source: "Chen & Shin, Processor allocation in an n-cube multiprocessor using Gray codes, \
                  IEEE TC 36(12), 1987",
         params: &[],

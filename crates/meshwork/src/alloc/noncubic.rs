@@ -16,6 +16,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "noncubic",
         aliases: &[],
         summary: "a subcube for each binary digit of the count, next to one another where possible",
+        definition: "Free nodes are listed as disjoint subcubes. A count gets one subcube for \
+                     each of its binary digits, the largest first, so that no processor is \
+                     wasted. Each is taken from the shortest list with cubes that are large \
+                     enough: the first one next to what is taken already, or else the first. \
+                     Cubes that are too large are halved along the dimension that leaves the \
+                     fewest different masks in the lists.",
+        complexity: "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve \
+                     and list.",
         source: "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: fast and \
                  efficient strategies for cubic and noncubic allocation, IEEE TPDS 6(10), 1995",
         params: &[],

@@ -15,6 +15,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "prime_cube_graph",
         aliases: &["pc_graph"],
         summary: "a subcube of the smallest maximal free subcube that overlaps least with the others",
+        definition: "Prime cubes are free subcubes that are part of no larger one; an edge joins \
+                     two that share nodes, and weighs as many. Of the primes that are large \
+                     enough, one of the least dimension is taken, of those the one whose edges \
+                     weigh least together, and in it the subcube that shares fewest nodes with \
+                     other primes. What overlaps little goes first, so that large cubes stay \
+                     whole. With `cubes = \"several\"` a count gets a connected set of subcubes.",
+        complexity: "All prime cubes are found when the free nodes have changed; a request then \
+                     takes O(2ʲ) for each prime of the least sufficient dimension j, and O(3ʲ) \
+                     in the one that is taken.",
         source: "Yang & Wang, On the design and analysis of processor allocation in hypercubes: the \
                  PC-graph approach, IEEE TPDS 4, 1993",
         params: &[Param {

@@ -12,6 +12,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "turning_busy_list",
         aliases: &["tbl"],
         summary: "the first base on the planes to the right of held blocks, turned if need be",
+        definition: "The busy list strategy, which tries the block as it was asked for and then, \
+                     if it does not fit, in its other orientations.",
+        complexity: "That of the busy list, for each orientation.",
         source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006",
         params: &[],
     },

@@ -20,6 +20,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "weighted_boundary_search",
         aliases: &["wbsm"],
         summary: "the free block with the most held neighbours, those claimed long ago counting less",
+        definition: "Boundary search in which a held neighbour counts by its age: 1 if its block \
+                     was claimed just now, and 0 once it is `alpha` units of time old. Blocks \
+                     claimed at about the same time tend to end at about the same time, and \
+                     leave one large hole if they lie together. Edges of the machine count in \
+                     full. With a large enough `alpha` this is boundary search.",
+        complexity: "That of boundary search, and O(h log h) to order h held blocks, of which \
+                     each contact looks at those that begin or end beside it.",
         source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
                  architecture",
         params: &[

@@ -18,6 +18,7 @@ pub use reshape::Reshape;
 pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use slab::Slab;
@@ -46,8 +47,9 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Running>,
-    /// Running jobs by the end that their estimates promise.
-    ends: BTreeSet<(Time, RunKey)>,
+    /// Running jobs by the end that their estimates promise; kept once someone has asked for them, for
+    /// most schedulers never do.
+    ends: OnceCell<BTreeSet<(Time, RunKey)>>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
     /// What each request would hold on the empty machine: `false` if it never fits.
@@ -89,7 +91,7 @@ impl<'a> Cluster<'a> {
             kill_at_estimate,
             queue: Queue::default(),
             running: Slab::new(),
-            ends: BTreeSet::new(),
+            ends: OnceCell::new(),
             arrivals: Vec::new(),
             departures: Vec::new(),
             fits: BTreeMap::new(),
@@ -184,7 +186,14 @@ impl<'a> Cluster<'a> {
 
     /// The running jobs, in the order in which their estimates promise that they end.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
-        self.ends.iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
+        self.ends().iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
+    }
+
+    fn ends(&self) -> &BTreeSet<(Time, RunKey)> {
+        let entry = |(slot, ran): (usize, &Running)| {
+            (ran.expected_end, RunKey { id: ran.id, slot: slot as u32 })
+        };
+        self.ends.get_or_init(|| self.running.iter().map(entry).collect())
     }
 
     /// A running job.
@@ -219,7 +228,7 @@ impl<'a> Cluster<'a> {
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
             let mut at = self.now;
-            for (end, key) in &self.ends {
+            for (end, key) in self.ends() {
                 if free >= fewest && *end > at {
                     break;
                 }
@@ -236,7 +245,7 @@ impl<'a> Cluster<'a> {
         }
         let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
-        let mut ends = self.ends.iter().peekable();
+        let mut ends = self.ends().iter().peekable();
         loop {
             let enough = u64::from(ahead.site().free_nodes()) >= fewest;
             let found = if enough { ahead.propose(job, at) } else { None };
@@ -263,7 +272,7 @@ impl<'a> Cluster<'a> {
         let grid = self.site(reservation.site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let blocking = self.ends.iter().rev().find(|(_, key)| {
+        let blocking = self.ends().iter().rev().find(|(_, key)| {
             let running = &self.running[key.slot as usize];
             running.site == reservation.site && !running.placement.is_clear_of(&nodes, grid)
         });
@@ -278,7 +287,7 @@ impl<'a> Cluster<'a> {
             Hold::Count(ref wanted) => {
                 let free_now = u64::from(self.site(reservation.site).free_nodes());
                 let by_then: u64 = self
-                    .ends
+                    .ends()
                     .iter()
                     .take_while(|(end, _)| (*end).max(self.now) <= reservation.at)
                     .map(|(_, key)| &self.running[key.slot as usize])
@@ -294,7 +303,7 @@ impl<'a> Cluster<'a> {
     /// What the running jobs leave free from now on, to plan on.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
-        let running = self.ends.iter().map(|(_, key)| &self.running[key.slot as usize]);
+        let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
         Outlook::new(self.now, &self.facility, running)
     }
 
@@ -341,7 +350,9 @@ impl<'a> Cluster<'a> {
             let mut ran = self.running.remove(key.slot as usize);
             ran.messages = self.network.finish(self.now, key);
             self.facility.crowd.running -= 1;
-            self.ends.remove(&(ran.expected_end, key));
+            if let Some(ends) = self.ends.get_mut() {
+                ends.remove(&(ran.expected_end, key));
+            }
             self.facility.release(ran.site, &ran.placement);
             self.state.held -= u64::from(ran.held);
             self.state.asked -= ran.asked;

@@ -93,9 +93,12 @@ impl Cluster<'_> {
         // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
         // its estimate has nothing left by it but what is added.
         let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
-        self.ends.remove(&(running.expected_end, key));
+        let expected_before = running.expected_end;
         running.expected_end = self.now + expected_left / rate;
-        self.ends.insert((running.expected_end, key));
+        if let Some(ends) = self.ends.get_mut() {
+            ends.remove(&(expected_before, key));
+            ends.insert((running.expected_end, key));
+        }
         running.rate = rate;
         self.network.change(self.now, key, more, rate, running.site, &running.placement);
         self.observer.observe(self.now, &Event::Moved { running, from: &from });

@@ -197,7 +197,9 @@ impl Cluster<'_> {
         if let Err(sentence) = started {
             self.unfit.get_or_insert(sentence);
         }
-        self.ends.insert((expected_end, key));
+        if let Some(ends) = self.ends.get_mut() {
+            ends.insert((expected_end, key));
+        }
         self.state.held += u64::from(held);
         self.state.asked += asked;
         self.state.surplus += u64::from(held).saturating_sub(asked);

@@ -12,6 +12,9 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         name: "ideal",
         aliases: &[],
         summary: "messages cost nothing: a job takes its run time wherever it is placed",
+        definition: "A job takes its run time, divided by the speed of its site and stretched by \
+                     its sizing, wherever it is placed.",
+        complexity: "O(log r) for each start and each end with r running jobs; memory O(r).",
         source: "the assumption of all papers that do not simulate messages",
         params: &[],
     },

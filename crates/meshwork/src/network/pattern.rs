@@ -75,6 +75,9 @@ static ALL_TO_ALL: PatternEntry = PatternEntry {
         name: "all_to_all",
         aliases: &[],
         summary: "every process sends to every other one",
+        definition: "Each of p processes sends one message to every other one, in the order of \
+                     `destinations`.",
+        complexity: "p (p − 1) messages in a round.",
         source: PAPER,
         params: &[],
     },
@@ -87,6 +90,9 @@ static ONE_TO_ALL: PatternEntry = PatternEntry {
         name: "one_to_all",
         aliases: &[],
         summary: "one process, drawn for each job, sends to every other one",
+        definition: "One process, drawn for each job, sends one message to every other one, in \
+                     the order of `destinations`.",
+        complexity: "p − 1 messages in a round of p processes.",
         source: PAPER,
         params: &[],
     },
@@ -102,6 +108,9 @@ static RANDOM: PatternEntry = PatternEntry {
         name: "random",
         aliases: &[],
         summary: "random senders to random others: one message for each job, or as many as `num_messages` says",
+        definition: "Each message has a sender drawn from all processes, and a receiver drawn \
+                     from all others.",
+        complexity: "`num_messages` messages in a round; 1 where that is left out.",
         source: PAPER,
         params: &[],
     },
@@ -122,6 +131,10 @@ static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
         name: "near_neighbour",
         aliases: &["near_neighbor"],
         summary: "to the neighbours right, left, below and above in a square of processes, filled row by row",
+        definition: "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its \
+                     neighbours right, left, below and above, in this order, where there are \
+                     any.",
+        complexity: "At most 4 p messages in a round of p processes.",
         source: LO,
         params: &[],
     },
@@ -134,6 +147,8 @@ static RING: PatternEntry = PatternEntry {
         name: "ring",
         aliases: &[],
         summary: "every process to the next one, the last to the first",
+        definition: "Process i sends to process i + 1, the last one to the first.",
+        complexity: "p messages in a round of p processes.",
         source: LO,
         params: &[],
     },
@@ -146,6 +161,9 @@ static FFT: PatternEntry = PatternEntry {
         name: "fft",
         aliases: &["butterfly"],
         summary: "the butterfly: to the process whose number differs in bit 0, then in bit 1, and so on",
+        definition: "Process i sends to the process whose number differs in bit 0, then in bit \
+                     1, and so on. The number of processes has to be a power of two.",
+        complexity: "p log₂ p messages in a round of p processes.",
         source: LO,
         params: &[],
     },
@@ -167,6 +185,10 @@ static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
         aliases: &[],
         summary: "a process hands half of its share to another one, a quarter to the next, and so on; each returns \
                   its result to whom it came from",
+        definition: "A binomial tree with process 0 at its root: a process sends to those whose \
+                     number is its own plus a power of two below its lowest set bit, the largest \
+                     first, and at last to its parent.",
+        complexity: "2 (p − 1) messages in a round of p processes.",
         source: "binomial tree; the reading is ours",
         params: &[],
     },
@@ -180,6 +202,11 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
         aliases: &[],
         summary: "neighbours in a square of processes at distance 1, 2, 4, … of those that are left on each level, \
                   and back again",
+        definition: "The p processes fill a square of side ⌈√p⌉ row by row. On level l, those \
+                     whose coordinates are multiples of 2ˡ send to their neighbours at distance \
+                     2ˡ; the levels go up from 0 to the coarsest and down again.",
+        complexity: "O(p) messages in a round of p processes: each level has a quarter of those \
+                     of the level below.",
         source: LO,
         params: &[],
     },

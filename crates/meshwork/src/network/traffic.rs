@@ -38,6 +38,8 @@ static UNIFORM: TrafficEntry = TrafficEntry {
         name: "uniform",
         aliases: &["random"],
         summary: "every packet to any node, its own among them",
+        definition: "Each packet goes to a node drawn from all nodes, the sender among them.",
+        complexity: "One random number for each packet.",
         source: BOOK,
         params: &[],
     },
@@ -50,6 +52,10 @@ static TRANSPOSE: TrafficEntry = TrafficEntry {
         name: "transpose",
         aliases: &[],
         summary: "the coordinates in reverse order, as of a matrix; on a hypercube their halves exchanged",
+        definition: "A node sends to the one whose coordinates are its own in reverse order; on \
+                     a hypercube, whose address has the two halves exchanged. Sides have to read \
+                     the same backwards.",
+        complexity: "O(d) for each packet in d dimensions.",
         source: BOOK,
         params: &[],
     },
@@ -84,6 +90,9 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
         name: "bit_complement",
         aliases: &["bitcomp"],
         summary: "the complement of every bit of the address: the node opposite to the middle",
+        definition: "Node i of n sends to node n − 1 − i. The number of nodes has to be a power \
+                     of two.",
+        complexity: "O(1) for each packet.",
         source: BOOK,
         params: &[],
     },
@@ -104,6 +113,9 @@ static TORNADO: TrafficEntry = TrafficEntry {
         name: "tornado",
         aliases: &[],
         summary: "nearly half way around every dimension, upwards",
+        definition: "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, around \
+                     the edge.",
+        complexity: "O(d) for each packet in d dimensions.",
         source: BOOK,
         params: &[],
     },
@@ -116,6 +128,8 @@ static NEIGHBOUR: TrafficEntry = TrafficEntry {
         name: "neighbour",
         aliases: &["neighbor"],
         summary: "one step up in every dimension, around the edge",
+        definition: "A node sends one step upwards in every dimension, around the edge.",
+        complexity: "O(d) for each packet in d dimensions.",
         source: BOOK,
         params: &[],
     },
@@ -131,6 +145,9 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
         name: "hotspot",
         aliases: &[],
         summary: "every tenth packet to the node in the middle, all others to any node",
+        definition: "One packet in ten, drawn at random, goes to the node in the middle; all \
+                     others go to a node drawn from all.",
+        complexity: "Two random numbers for each packet.",
         source: "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
         params: &[],
     },

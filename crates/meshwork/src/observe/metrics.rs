@@ -121,6 +121,9 @@ static WAIT: MetricEntry = MetricEntry {
         name: "wait",
         aliases: &[],
         summary: "time from arrival to start, mean over jobs",
+        definition: "Σ (start − arrival) / jobs, over the jobs that finished in the measured \
+                     part of the run.",
+        complexity: "O(1) for each job.",
         source: "Zhu & Lin, section 4",
         params: &[],
     },
@@ -133,6 +136,10 @@ static QUEUEING_DELAY: MetricEntry = MetricEntry {
         name: "queueing_delay",
         aliases: &[],
         summary: "time from arrival to start, mean over jobs that started, also those still running at the end",
+        definition: "Σ (start − arrival) / jobs, over all jobs that started, whether they have \
+                     finished or not: in a machine that is saturated, `wait` leaves out those \
+                     that wait longest.",
+        complexity: "O(1) for each job.",
         source: "Mohapatra, Yu, Das & Kim, section 5",
         params: &[],
     },
@@ -145,6 +152,9 @@ static TURNAROUND: MetricEntry = MetricEntry {
         name: "turnaround",
         aliases: &[],
         summary: "time from arrival to finish, mean over jobs",
+        definition: "Σ (finish − arrival) / jobs, over the jobs that finished: wait and service \
+                     together.",
+        complexity: "O(1) for each job.",
         source: "Chang & Mohapatra, section 4",
         params: &[],
     },
@@ -157,6 +167,9 @@ static SERVICE: MetricEntry = MetricEntry {
         name: "service",
         aliases: &[],
         summary: "time from start to finish, mean over jobs",
+        definition: "Σ (finish − start) / jobs, over the jobs that finished: the run time, as \
+                     stretched by size, speed and messages.",
+        complexity: "O(1) for each job.",
         source: "the run time, as stretched by size, speed and messages",
         params: &[],
     },
@@ -169,6 +182,11 @@ static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
         name: "bounded_slowdown",
         aliases: &[],
         summary: "turnaround over run time, both at least a threshold, mean over jobs",
+        definition: "The mean over jobs of max(1, (finish − arrival) / max(finish − start, \
+                     threshold)), where the threshold is `measure.slowdown_threshold`: how many \
+                     times longer a job took than it would have alone, short jobs not counting \
+                     for more than they are.",
+        complexity: "O(1) for each job.",
         source: "Feitelson & Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998",
         params: &[],
     },
@@ -181,6 +199,9 @@ static UTILIZATION: MetricEntry = MetricEntry {
         name: "utilization",
         aliases: &[],
         summary: "share of all processors that jobs held, mean over time",
+        definition: "∫ held processors dt over ∫ all processors dt, of the measured part of the \
+                     run.",
+        complexity: "O(1) for each span between two events.",
         source: "time average of allocated processors",
         params: &[],
     },
@@ -194,6 +215,10 @@ static UTILIZATION_ASKED: MetricEntry = MetricEntry {
         aliases: &[],
         summary: "processors that the running jobs had asked for, as a share of all: more than 1 where \
                   jobs run on fewer, mean over time",
+        definition: "∫ processors that the running jobs had asked for dt over ∫ all processors \
+                     dt. It is below `utilization` where allocators round up, and above it where \
+                     jobs are folded.",
+        complexity: "O(1) for each span between two events.",
         source: "time average of requested processors: differs under rounding and folding",
         params: &[],
     },
@@ -206,6 +231,8 @@ static QUEUE_LENGTH: MetricEntry = MetricEntry {
         name: "queue_length",
         aliases: &[],
         summary: "waiting jobs, mean over time",
+        definition: "∫ waiting jobs dt over the measured time.",
+        complexity: "O(1) for each span between two events.",
         source: "time average of the queue",
         params: &[],
     },
@@ -218,6 +245,9 @@ static INTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
         name: "internal_fragmentation",
         aliases: &[],
         summary: "share of held processors that their jobs had not asked for, mean over time",
+        definition: "∫ (held − asked) dt over ∫ held dt: processors that are held because of the \
+                     form of an allocator's blocks.",
+        complexity: "O(1) for each span between two events.",
         source: "Chang & Mohapatra, section 2.2",
         params: &[],
     },
@@ -230,6 +260,10 @@ static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
         name: "external_fragmentation",
         aliases: &[],
         summary: "share of all processors that were free though the oldest waiting job asked for no more, mean over time",
+        definition: "∫ free processors dt, while the oldest waiting job asks for no more than \
+                     are free, over ∫ all processors dt: processors that stand idle because of \
+                     their shape alone.",
+        complexity: "O(1) for each span between two events.",
         source: "Chang & Mohapatra, section 2.2, both kinds together",
         params: &[],
     },
@@ -242,6 +276,8 @@ static THROUGHPUT: MetricEntry = MetricEntry {
         name: "throughput",
         aliases: &[],
         summary: "jobs finished for each unit of time",
+        definition: "Jobs that finished in the measured part of the run, over its time.",
+        complexity: "O(1) for each job.",
         source: "count over the measured time",
         params: &[],
     },
@@ -255,6 +291,10 @@ static CARRIED_LOAD: MetricEntry = MetricEntry {
         aliases: &[],
         summary: "processor-time that finished jobs had asked for, as a share of the machine's; where the \
                   queue never empties it is the load at which the machine saturates",
+        definition: "Σ (processors asked for × run time) of the jobs that finished, over ∫ all \
+                     processors dt. Where the queue never empties it is the load at which the \
+                     machine saturates.",
+        complexity: "O(1) for each job.",
         source: "Chang & Mohapatra, section 4: the load, measured where jobs leave",
         params: &[],
     },
@@ -267,6 +307,8 @@ static MAKESPAN: MetricEntry = MetricEntry {
         name: "makespan",
         aliases: &[],
         summary: "time from the first arrival to the last finish",
+        definition: "The last finish less the first arrival, of the whole run, warm-up included.",
+        complexity: "O(1) for each job.",
         source: "of the whole run, warm-up included",
         params: &[],
     },
@@ -279,6 +321,9 @@ static MAX_WAIT: MetricEntry = MetricEntry {
         name: "max_wait",
         aliases: &[],
         summary: "longest wait of any job",
+        definition: "The longest start − arrival of any measured job: it shows starvation, which \
+                     a mean hides.",
+        complexity: "O(1) for each job.",
         source: "shows starvation, which a mean hides",
         params: &[],
     },
@@ -291,6 +336,8 @@ static SIZE: MetricEntry = MetricEntry {
         name: "size",
         aliases: &[],
         summary: "processors asked for, mean over jobs",
+        definition: "Σ processors asked for / jobs, over the jobs that finished.",
+        complexity: "O(1) for each job.",
         source: "Shih, Huang & Chung, table IV",
         params: &[],
     },
@@ -303,6 +350,8 @@ static FINISHED: MetricEntry = MetricEntry {
         name: "finished",
         aliases: &[],
         summary: "jobs that finished and were measured",
+        definition: "The number of jobs that finished and were measured.",
+        complexity: "O(1) for each job.",
         source: "a count",
         params: &[],
     },
@@ -315,6 +364,9 @@ static REFUSED: MetricEntry = MetricEntry {
         name: "refused",
         aliases: &[],
         summary: "jobs that would not fit even the empty machine, or that their scheduler turned away",
+        definition: "The number of jobs that would not fit even the empty machine, or that their \
+                     scheduler turned away.",
+        complexity: "O(1) for each job.",
         source: "a count",
         params: &[],
     },
@@ -327,6 +379,8 @@ static UNUSABLE: MetricEntry = MetricEntry {
         name: "unusable",
         aliases: &[],
         summary: "lines of the log that were no jobs",
+        definition: "The number of lines of the log that were no jobs.",
+        complexity: "O(1) for each line.",
         source: "a count",
         params: &[],
     },
@@ -339,6 +393,9 @@ static PACKET_LATENCY: MetricEntry = MetricEntry {
         name: "packet_latency",
         aliases: &[],
         summary: "time of a message from entering the queue of its processor to arrival, mean over messages",
+        definition: "Σ (arrival of the tail − entry into the queue of its processor) / messages, \
+                     over the messages of the jobs that finished.",
+        complexity: "O(1) for each message.",
         source: "Bani-Mohammad, Ould-Khaoua & Ababneh, as ProcSimity reports it",
         params: &[],
     },
@@ -351,6 +408,9 @@ static NETWORK_LATENCY: MetricEntry = MetricEntry {
         name: "network_latency",
         aliases: &[],
         summary: "time of a message from leaving the queue of its processor to arrival, mean over messages",
+        definition: "Σ (arrival of the tail − exit from the queue of its processor) / messages, \
+                     over the messages of the jobs that finished.",
+        complexity: "O(1) for each message.",
         source: "Dally & Towles, Principles and Practices of Interconnection Networks",
         params: &[],
     },
@@ -363,6 +423,9 @@ static BLOCKING_TIME: MetricEntry = MetricEntry {
         name: "blocking_time",
         aliases: &[],
         summary: "latency of a message beyond that in an idle network, mean over messages",
+        definition: "Σ (packet latency − what the same way takes in an empty network) / \
+                     messages: waiting in queues, and standing still in the network.",
+        complexity: "O(1) for each message.",
         source: "as ProcSimity and NETSIM report it",
         params: &[],
     },
@@ -375,6 +438,8 @@ static HOPS: MetricEntry = MetricEntry {
         name: "hops",
         aliases: &[],
         summary: "links on the way of a message, mean over messages",
+        definition: "Σ links on the way / messages, over the messages of the jobs that finished.",
+        complexity: "O(1) for each message.",
         source: "a count",
         params: &[],
     },
@@ -387,6 +452,8 @@ static LINK_UTILIZATION: MetricEntry = MetricEntry {
         name: "link_utilization",
         aliases: &[],
         summary: "share of the cycles of all links in which they carried a flit of a job that finished",
+        definition: "Σ (flits × links) of the jobs that finished, over links × cycles.",
+        complexity: "O(1) for each job.",
         source: "flits times links over links times cycles",
         params: &[],
     },
@@ -399,6 +466,9 @@ static DISPERSAL: MetricEntry = MetricEntry {
         name: "dispersal",
         aliases: &[],
         summary: "share of the smallest enclosing block that a job does not hold, mean over jobs",
+        definition: "For each job, 1 − held processors / processors of the smallest block that \
+                     encloses them: 0 for a block. The mean over jobs.",
+        complexity: "O(held processors) for each job.",
         source: "Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997",
         params: &[],
     },
@@ -411,6 +481,8 @@ static WEIGHTED_DISPERSAL: MetricEntry = MetricEntry {
         name: "weighted_dispersal",
         aliases: &[],
         summary: "dispersal times the number of processors, mean over jobs",
+        definition: "For each job, its dispersal times its processors. The mean over jobs.",
+        complexity: "O(held processors) for each job.",
         source: "Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997",
         params: &[],
     },

@@ -64,6 +64,11 @@ static MESH: TopologyEntry = TopologyEntry {
         name: "mesh",
         aliases: &["grid"],
         summary: "a grid of any number of dimensions",
+        definition: "Nodes are the points of a grid with these sides; two are neighbours if they \
+                     differ by 1 in one coordinate. Node numbers are in row-major order, \
+                     dimension 0 fastest.",
+        complexity: "2 d links at an inner node; the longest shortest way is the sum of the \
+                     sides less one each.",
         source: "Chang & Mohapatra, section 2.1",
         params: &[SIDES],
     },
@@ -75,6 +80,10 @@ static TORUS: TopologyEntry = TopologyEntry {
         name: "torus",
         aliases: &[],
         summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
+        definition: "A mesh in which the two ends of every line are neighbours too, so that \
+                     blocks go around the edge.",
+        complexity: "2 d links at every node; the longest shortest way is the sum of the halves \
+                     of the sides.",
         source: "Al-Kerboly, preliminaries",
         params: &[SIDES],
     },
@@ -86,6 +95,9 @@ static HYPERCUBE: TopologyEntry = TopologyEntry {
         name: "hypercube",
         aliases: &["cube"],
         summary: "a grid with side 2 in every dimension",
+        definition: "Nodes are the numbers of n bits; two are neighbours if they differ in one \
+                     bit.",
+        complexity: "n links at every node; the longest shortest way has n links.",
         source: "Mohapatra, Yu, Das & Kim, section 2",
         params: &[Param {
             name: "dimension",
@@ -105,6 +117,9 @@ static FLAT: TopologyEntry = TopologyEntry {
         name: "flat",
         aliases: &["switch"],
         summary: "a switch: any processors will do",
+        definition: "Processors behind one switch: none is nearer to any other, and any free \
+                     ones will do.",
+        complexity: "No links: networks with messages refuse it.",
         source: "Shih, Huang & Chung, section 2",
         params: &[Param {
             name: "processors",

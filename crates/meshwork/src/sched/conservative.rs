@@ -11,6 +11,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         name: "conservative",
         aliases: &[],
         summary: "a job may start out of turn only if that delays no job that arrived before it",
+        definition: "Each job is promised, when it arrives, the earliest start that delays no \
+                     promise made before. When a job ends early, the promises are taken back in \
+                     order of arrival and made anew, so that none ever gets later. A job past \
+                     its estimate is expected to end now.",
+        complexity: "With q waiting and r running jobs O(q (q + r)) when a job ends early; where \
+                     shape matters up to q + r questions to the allocator for each waiting job.",
         source: "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime \
                  estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
         params: &[],

@@ -12,6 +12,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         aliases: &[],
         summary: "first come, first served, but a job may start out of turn if that does not delay \
                   the head of the queue",
+        definition: "Jobs start in order of arrival. When the head of the queue cannot, it is \
+                     promised the earliest start that the estimates of the running jobs allow, \
+                     and later jobs start at once wherever that does not delay it. Where any \
+                     processors will do, the promise is a count of them; where shape matters it \
+                     is a placement, and is kept until a better one turns up.",
+        complexity: "For q waiting and r running jobs O(q + r), and q questions to the \
+                     allocator, in each pass; where shape matters up to r questions more.",
         source: "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Mu'alem & Feitelson, TPDS \
                  12(6), 2001",
         params: &[],

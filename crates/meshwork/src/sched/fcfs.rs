@@ -11,6 +11,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         name: "fcfs",
         aliases: &[],
         summary: "first come, first served: a head of the queue that cannot start blocks the rest",
+        definition: "Jobs start in the order in which they arrived. When the head of the queue \
+                     cannot start, nothing else does until it has.",
+        complexity: "One question to the allocator for each start, and one for the head that has \
+                     to wait.",
         source: "the discipline of Chang & Mohapatra and of Zhu & Lin",
         params: &[],
     },

@@ -14,6 +14,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         aliases: &[],
         summary: "a job that arrives gets half of the largest partition, whose job is folded onto the \
                   other half; when a job ends, the one in the other half unfolds",
+        definition: "A job that arrives gets the largest free partition, or half of the largest \
+                     one that is held: its job is folded onto the other half. When a job ends, \
+                     the job in the other half unfolds onto the whole; two free halves are one \
+                     partition again. Only the two jobs concerned are moved, at `migration_cost` \
+                     each.",
+        complexity: "O(J) for each arrival and each end with J jobs on the machine, besides \
+                     moving two of them.",
         source: "McCann & Zahorjan, Processor allocation policies for message-passing parallel \
                  computers, SIGMETRICS 1994",
         params: malleable::PARAMS,

@@ -16,6 +16,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         aliases: &[],
         summary: "one queue for each size class; a job of a class starts on the processors that one of \
                   its class gives back, and elsewhere only if more wait than run",
+        definition: "There is one queue for each size class. A job rather waits for processors \
+                     that a running job of its class will give back: as many may wait as run. \
+                     Only one more than that asks the allocator. When the oldest job has waited \
+                     longer than the threshold, nothing else starts until it has.",
+        complexity: "O(1) for each arrival and O(classes) for each end, and at most one question \
+                     to the allocator for either; with `retry` up to one for each class and each \
+                     start more.",
         source: "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving hypercube \
                  performance, section 3.2",
         params: &[

@@ -15,6 +15,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         aliases: &[],
         summary: "each job that fits starts, in order of arrival; for those that have been passed by, \
                   the processors on which fewest others run are kept until they can start there",
+        definition: "In order of arrival, a job starts on the processors that are kept for it if \
+                     all are free, or wherever the allocator finds room clear of what is kept \
+                     for others. A job that `bypass_limit` later jobs have passed by gets a \
+                     reservation: the place on which the fewest other jobs run. At most \
+                     `reservations` are kept at once. Estimates only break ties.",
+        complexity: "A question to the allocator for each waiting job that might fit, two and a \
+                     copy of the machine where it would meet a reservation; O(machine) for each \
+                     reservation.",
         source: "Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998",
         params: &[
             Param {

@@ -13,6 +13,10 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
         aliases: &["bf"],
         summary: "the site on which the job leaves the fewest processors free; then the fastest, then \
                   the first",
+        definition: "Of the sites that have room for the job, it goes to the one with the fewest \
+                     processors left free beside it; of equal ones to the fastest, then to the \
+                     first.",
+        complexity: "One question for each site.",
         source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
                  grid through considering both speed heterogeneity and resource fragmentation, \
                  section 2",

@@ -12,6 +12,9 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
         name: "fastest_first",
         aliases: &["fastest"],
         summary: "the fastest site that has room; of equal ones the first",
+        definition: "Of the sites that have room for the job, it goes to the fastest; of equal \
+                     ones to the first.",
+        complexity: "One question for each site.",
         source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
                  grid through considering both speed heterogeneity and resource fragmentation, \
                  section 2",

@@ -12,6 +12,9 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
         name: "first_fit",
         aliases: &["ff"],
         summary: "the first site, in the order of the study, whose allocator finds room",
+        definition: "Sites are asked in the order of the study, and the first whose allocator \
+                     finds room for the job gets it.",
+        complexity: "At most one question for each site.",
         source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
                  grid through considering both speed heterogeneity and resource fragmentation, \
                  section 3",

@@ -17,6 +17,13 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
         aliases: &["it"],
         summary: "fastest first if no job waited before; else best fit or fastest first, whichever \
                   lets the waiting jobs consume more computing capacity, weighed by the speeds",
+        definition: "Best fit and fastest first both name a site. If the queue was empty when \
+                     the job came, the faster one is taken. Else the capacity (processors times \
+                     speed) that the job and the queue behind it would consume beside either \
+                     choice is summed; their ratio times the ratio of the speeds decides: above \
+                     1 for the fastest site.",
+        complexity: "Where the choices differ and some job waited before, twice a walk along the \
+                     queue: O(q) looks at each site for q waiting jobs.",
         source: "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
                  grid through considering both speed heterogeneity and resource fragmentation, \
                  section 2",

@@ -12,6 +12,9 @@ pub static ENTRY: SelectorEntry = SelectorEntry {
         name: "random",
         aliases: &[],
         summary: "any site that has room, all with the same probability",
+        definition: "Of the sites that have room for the job, it goes to any, all with the same \
+                     probability, drawn from a stream of its own.",
+        complexity: "One question for each site.",
         source: "general: a floor for comparison",
         params: &[],
     },

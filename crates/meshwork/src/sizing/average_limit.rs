@@ -15,6 +15,11 @@ pub static ENTRY: SizingEntry = SizingEntry {
         name: "average_limit",
         aliases: &["average"],
         summary: "every job that asks for more than an average is folded down to it",
+        definition: "A limit as in `limit` that follows the load: the processors of the site \
+                     divided by the number of jobs, rounded down to a power of two; or, with \
+                     `average = \"requests\"`, the mean dimension of the last 100 requests, to \
+                     the nearest. A job alone has no limit.",
+        complexity: "One question to the allocator for each attempt.",
         source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
                  hypercubes, ICPP 1994",
         params: &[

@@ -11,6 +11,9 @@ pub static ENTRY: SizingEntry = SizingEntry {
         name: "exact",
         aliases: &[],
         summary: "every job gets what it asked for, or waits",
+        definition: "A job is started with what it asked for, rounded up only as far as its \
+                     allocator must, or it waits.",
+        complexity: "One question to the allocator for each attempt.",
         source: "the rule of all rigid jobs",
         params: &[],
     },

@@ -12,6 +12,11 @@ pub static ENTRY: SizingEntry = SizingEntry {
         name: "greedy_limit",
         aliases: &["greedy"],
         summary: "a job that does not fit is folded until it does, down to one processor",
+        definition: "At each attempt to start a job its whole size is tried first, then the size \
+                     folded once, and so on down to one processor: `rsr` without a bound on the \
+                     folds.",
+        complexity: "At most one question to the allocator for each fold, and one more: O(log p) \
+                     for p processors.",
         source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
                  hypercubes, ICPP 1994",
         params: &[Stretch::PARAM],

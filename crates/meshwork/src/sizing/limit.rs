@@ -12,6 +12,10 @@ pub static ENTRY: SizingEntry = SizingEntry {
         name: "limit",
         aliases: &[],
         summary: "every job that asks for more than a fixed limit is folded down to it",
+        definition: "A job that asks for more than 2 to the power of `dimension` processors is \
+                     folded until it has no more, and always runs in that size, however empty \
+                     the machine is.",
+        complexity: "One question to the allocator for each attempt.",
         source: "Yu & Das, Limit allocation: an efficient processor management scheme for \
                  hypercubes, ICPP 1994",
         params: &[

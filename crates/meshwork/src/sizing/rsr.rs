@@ -13,6 +13,11 @@ pub static ENTRY: SizingEntry = SizingEntry {
         aliases: &["restricted_size_reduction"],
         summary: "a job that does not fit as it is is folded to half its size, again and again but at \
                   most so many times, before it waits",
+        definition: "At each attempt to start a job its whole size is tried first, then the size \
+                     folded once, up to `max_folds` times: a subcube loses a dimension, a square \
+                     half its side, a block half its longest side, a count half of itself, \
+                     rounded up. A folded job runs longer in proportion.",
+        complexity: "At most one question to the allocator for each fold, and one more.",
         source: "Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, \
                  section 3.2",
         params: &[

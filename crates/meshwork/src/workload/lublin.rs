@@ -19,6 +19,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         name: "lublin",
         aliases: &["lublin_feitelson"],
         summary: "the model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
+        definition: "Sizes: one processor with probability `p_serial`, else 2 to the power of a \
+                     number from two uniform pieces, rounded to a power of two with probability \
+                     `p_pow2`. Run times: the logarithm is drawn from one of two gamma \
+                     distributions, the long one the more often the larger the job. Arrivals: \
+                     gamma gaps in a time that runs by the hour of the day.",
+        complexity: "O(1) expected for each job; nothing is kept.",
         source: "Lublin & Feitelson, JPDC 63(11), 2003",
         params: &[
             Param {

@@ -31,6 +31,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         name: "swf",
         aliases: &[],
         summary: "the jobs of a log in the Standard Workload Format",
+        definition: "Each line of the log is a job: submitted at field 2, asking for the \
+                     processors of field 8 (else field 5), running for field 4, with the \
+                     estimate of field 9 (else the run time). A line without processors, run \
+                     time or time of submission is counted as `unusable` and passed over.",
+        complexity: "O(1) for each line of a log that is in order; memory O(`reorder`), whatever \
+                     the length of the log.",
         source: "Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)",
         params: &[
             Param {

@@ -14,6 +14,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         name: "synthetic",
         aliases: &[],
         summary: "Poisson arrivals, with sizes and run times from distributions",
+        definition: "Jobs arrive in a Poisson process. Each has a size and a run time from two \
+                     distributions, drawn from streams of their own, so that changing one leaves \
+                     the other. With `load`, the rate of arrivals is such that the mean work of \
+                     a job times the rate is this share of what the machine can do. Estimates \
+                     are exact.",
+        complexity: "O(1) for each job; nothing is kept.",
         source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim",
         params: &[
             Param {

@@ -16,6 +16,10 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         aliases: &[],
         summary: "the jobs of a table with the columns submit, runtime, perhaps estimate and job, \
                   and one of nodes, block (3x5) and subcube (2)",
+        definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
+                     `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
+                     `subcube`; perhaps `estimate` and `job`. A row that is no job is an error.",
+        complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
             name: "path",

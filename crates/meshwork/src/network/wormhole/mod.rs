@@ -44,6 +44,13 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         aliases: &["flits"],
         summary: "a job stays until its messages have arrived, in a network that is simulated flit by flit; a unit of \
                   time is a cycle",
+        definition: "Messages are packets of flits on dimension-order ways. The head takes one \
+                     lane after another, the other flits follow, and each lane is held until the \
+                     tail has passed; a packet whose next lane is held stands where it is and \
+                     keeps its own. A job stays until all its messages have arrived, so jobs \
+                     that share links slow each other. A unit of time is a cycle.",
+        complexity: "O(flits moved) with virtual channels that share a link, O(packets × links) \
+                     else; idle stretches cost nothing.",
         source: "Al-Kerboly, section III, after ProcSimity and NETSIM; router of Dally & Towles for `booksim`",
         params: &[
             messaging::PATTERN,

@@ -239,6 +239,9 @@ static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
         name: "exponential",
         aliases: &[],
         summary: "exponential run times: how long a job has run says nothing of how long it will",
+        definition: "P(T > t) = exp(−t / `mean`). How long a job has run says nothing of how \
+                     long it will. The coefficient of variation is 1.",
+        complexity: "O(1) for a draw.",
         source: "Chang & Mohapatra (mean 5)",
         params: &[MEAN],
     },
@@ -250,6 +253,8 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
         name: "uniform",
         aliases: &[],
         summary: "run times spread evenly from `min` to `max`",
+        definition: "Every run time from `min` to `max` is equally likely.",
+        complexity: "O(1) for a draw.",
         source: "Mohapatra, Yu, Das & Kim (0 to 10)",
         params: &[
             Param {
@@ -278,6 +283,10 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
         name: "hyperexponential",
         aliases: &[],
         summary: "exponential run times with a short mean for most jobs and a long one for the rest",
+        definition: "With probability `alpha` an exponential number with a short mean, else one \
+                     with a long mean; the two means are those with which the mean is `mean` and \
+                     the coefficient of variation is `cv`.",
+        complexity: "O(1) for a draw.",
         source: "Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)",
         params: &[
             MEAN,
@@ -323,6 +332,10 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
         name: "truncated_normal",
         aliases: &["normal"],
         summary: "normal run times; what lies outside `min` and `max` is drawn again",
+        definition: "A normal number with this mean and standard deviation, drawn again while it \
+                     is outside `min` and `max`: drawn in one step, by the inverse of the \
+                     distribution.",
+        complexity: "O(1) for a draw.",
         source: "Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)",
         params: &[
             Param {
@@ -374,6 +387,8 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
         name: "constant",
         aliases: &[],
         summary: "every job runs equally long",
+        definition: "Every job runs for `value`.",
+        complexity: "O(1) for a draw.",
         source: "general",
         params: &[Param {
             name: "value",
@@ -404,6 +419,10 @@ static GAMMA: RuntimeEntry = RuntimeEntry {
         name: "gamma",
         aliases: &[],
         summary: "gamma run times, with mean `shape` times `scale`",
+        definition: "The gamma distribution with this shape and scale: its mean is shape × \
+                     scale, its coefficient of variation 1 / √shape. Drawn by the method of \
+                     Marsaglia and Tsang.",
+        complexity: "O(1) expected for a draw.",
         source: "general",
         params: &[SHAPE, SCALE],
     },
@@ -417,6 +436,8 @@ static WEIBULL: RuntimeEntry = RuntimeEntry {
         name: "weibull",
         aliases: &[],
         summary: "Weibull run times: `scale` times a power of an exponential variate",
+        definition: "P(T > t) = exp(−(t / `scale`) to the power of `shape`).",
+        complexity: "O(1) for a draw.",
         source: "general",
         params: &[SHAPE, SCALE],
     },

@@ -304,6 +304,9 @@ static UNIFORM: SizeEntry = SizeEntry {
         name: "uniform",
         aliases: &[],
         summary: "every size from `min` to `max` equally often",
+        definition: "Every whole number from `min` to `max` has the same probability; each side \
+                     of a block is drawn by itself.",
+        complexity: "O(1) for a draw.",
         source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim; Al-Kerboly",
         params: &[
             MIN,
@@ -337,6 +340,10 @@ static NORMAL: SizeEntry = SizeEntry {
         aliases: &[],
         summary: "middle sizes most often: the normal distribution within 2.5 standard deviations, \
                   cut into equal cells, one for each size",
+        definition: "The normal distribution is cut at 2.5 standard deviations from its mean and \
+                     divided into as many cells of equal width as there are sizes; a size has \
+                     the probability of its cell. Middle sizes are most common.",
+        complexity: "O(log m) for a draw of m sizes.",
         source: "Chang & Mohapatra; Mohapatra, Yu, Das & Kim",
         params: &[
             MIN,
@@ -371,6 +378,8 @@ static DISCRETE: SizeEntry = SizeEntry {
         name: "discrete",
         aliases: &[],
         summary: "sizes with the probabilities that are given",
+        definition: "The sizes `min`, `min` + 1 and so on have the probabilities that are given.",
+        complexity: "O(log m) for a draw of m sizes.",
         source: "general",
         params: &[
             Param {
@@ -404,6 +413,9 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
         aliases: &[],
         summary: "small sizes most often: an exponential number rounded up, drawn again while it is \
                   not from `min` to `max`",
+        definition: "An exponential number is rounded up, and drawn again while it is not from \
+                     `min` to `max`.",
+        complexity: "O(log m) for a draw of m sizes.",
         source: "Al-Kerboly",
         params: &[
             Param {
@@ -433,6 +445,8 @@ static CONSTANT: SizeEntry = SizeEntry {
         name: "constant",
         aliases: &[],
         summary: "every job asks for the same",
+        definition: "Every job asks for `value`.",
+        complexity: "O(1) for a draw.",
         source: "general",
         params: &[Param {
             name: "value",

@@ -1,12 +1,14 @@
 //! Values of a study in as few words as tell them apart.
 
-use meshwork_lab::summary::shown;
 use toml::{Table, Value};
+
+use crate::summary::shown;
 
 /// The values of one swept key, short. A component is its name with its parameters behind it, a
 /// machine its wiring and size, a path the name of its file; where two would look the same, both
 /// are written out.
-pub(super) fn short(key: &str, values: &[&Value]) -> Vec<String> {
+#[must_use]
+pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();
     let is_told_apart = |i: usize| {
         (0..values.len()).all(|j| brief[i] != brief[j] || shown(values[i]) == shown(values[j]))

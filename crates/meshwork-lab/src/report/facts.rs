@@ -1,0 +1,292 @@
+//! What was asked, in words: the machine, the jobs, how often, and how to ask again.
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::Content;
+use crate::asked::EXPERIMENT;
+use crate::number::{count, significant};
+use crate::papers::sources;
+use crate::store::Findings;
+use crate::study::{Replications, Study};
+use crate::summary::{label, shown};
+use crate::words::short;
+
+/// One thing that was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is about.
+    pub name: String,
+    /// What was asked.
+    pub text: String,
+}
+
+/// The most failures that are told one by one.
+const MOST_FAILURES: usize = 100;
+
+/// What was asked, in reading order.
+pub(super) fn facts(content: &Content) -> Vec<Fact> {
+    let Content { study, points, .. } = content;
+    let mut facts = Vec::new();
+    let mut tell = |name: &str, text: String| {
+        if !text.is_empty() {
+            facts.push(Fact { name: name.to_owned(), text });
+        }
+    };
+    tell("Runs", runs(content));
+    if let Some(point) = points.first() {
+        let table = point.scenario.table();
+        for (name, key) in [
+            ("Machine", "machine"),
+            ("Jobs", "workload"),
+            ("Scheduler", "scheduler"),
+            ("Allocator", "allocator"),
+            ("Sizing", "sizing"),
+            ("Selector", "selector"),
+            ("Network", "network"),
+        ] {
+            if let Some(value) = table.get(key) {
+                tell(name, component(study, key, value));
+            }
+        }
+        tell("Measured", measured(study, table));
+        tell(
+            "Seed",
+            varied(study, "seed")
+                .unwrap_or_else(|| table.get("seed").map_or_else(String::new, shown)),
+        );
+    }
+    for axis in &study.sweep {
+        let values: Vec<&Value> = axis.values.iter().collect();
+        tell(&format!("Swept: {}", axis.key), short(&axis.key, &values).join(", "));
+    }
+    tell("Set on the command line", content.asked.settings.join(", "));
+    let logs: Vec<String> = content
+        .asked
+        .inputs
+        .iter()
+        .map(|input| {
+            format!("{} (BLAKE3 {})", input.path, &input.blake3[..16.min(input.blake3.len())])
+        })
+        .collect();
+    tell("Logs", logs.join(", "));
+    tell(
+        "Meshwork",
+        if content.versions.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "version {}, model {}",
+                content.versions.join(" and "),
+                meshwork::scenario::MODEL_VERSION
+            )
+        },
+    );
+    facts
+}
+
+/// How many scenarios and runs, and how many of them there are.
+fn runs(content: &Content) -> String {
+    let scenarios = content.points.len() as u64;
+    let runs = || content.results.runs.iter().flatten();
+    let failed = runs().filter(|run| run.result.is_err()).count() as u64;
+    let ended = runs().count() as u64 - failed;
+    let mut text = format!(
+        "{} of {}, {}",
+        count(ended),
+        plural(ended + failed + content.missing, "run"),
+        plural(scenarios, "scenario")
+    );
+    text += &match &content.study.replications {
+        Replications::Fixed(1) => ", one replication of each".to_owned(),
+        Replications::Fixed(number) => format!(", {} replications of each", count(*number)),
+        Replications::Precision { target, most, of, .. } => format!(
+            ", replicated until the interval of {of} is within {} % of its mean, at most {most} times",
+            significant(100.0 * target, 3)
+        ),
+    };
+    if failed > 0 {
+        text += &format!("; {} failed", count(failed));
+    }
+    if content.missing > 0 {
+        text += &format!("; {} not run yet", count(content.missing));
+    }
+    text
+}
+
+/// A component of the first scenario; where it is swept, that it is.
+fn component(study: &Study, key: &str, value: &Value) -> String {
+    varied(study, key).unwrap_or_else(|| {
+        let text = short(key, &[value]).concat();
+        let inner: Vec<&str> = study
+            .sweep
+            .iter()
+            .filter(|axis| axis.values.len() > 1)
+            .filter_map(|axis| axis.key.strip_prefix(key)?.strip_prefix('.'))
+            .collect();
+        if inner.is_empty() { text } else { format!("{text}; swept: {}", inner.join(", ")) }
+    })
+}
+
+fn varied(study: &Study, key: &str) -> Option<String> {
+    let axis = study.sweep.iter().find(|axis| axis.key == key && axis.values.len() > 1)?;
+    let values: Vec<&Value> = axis.values.iter().collect();
+    Some(format!("swept: {}", short(key, &values).join(", ")))
+}
+
+/// How long is measured, after how much of warm-up.
+fn measured(study: &Study, table: &Table) -> String {
+    let Some(measure) = table.get("measure").and_then(Value::as_table) else {
+        return String::new();
+    };
+    let number = |key: &str| {
+        measure.get(key).map(|value| match value {
+            Value::Integer(number) => count(u64::try_from(*number).unwrap_or(0)),
+            other => shown(other),
+        })
+    };
+    let mut words: Vec<String> = Vec::new();
+    let is_swept = |key: &str| study.sweep.iter().any(|axis| axis.key == format!("measure.{key}"));
+    for (key, before, after) in [
+        ("jobs", "until ", " jobs have arrived"),
+        ("time", "until time ", ""),
+        ("warmup_jobs", "the first ", " jobs are not measured"),
+        ("warmup_time", "nothing before time ", " is measured"),
+    ] {
+        if let (Some(number), false) = (number(key), is_swept(key)) {
+            words.push(format!("{before}{number}{after}"));
+        }
+    }
+    words.join("; ")
+}
+
+/// The command that repeats a study.
+pub(super) fn command(content: &Content) -> String {
+    let Content { study, asked, .. } = content;
+    let mut settings = &asked.settings[..];
+    let is_built_in = sources().any(|(name, text)| name == asked.file && text == study.source);
+    let mut command = match (&study.paper, is_built_in) {
+        (Some(paper), true) => {
+            let mut command = format!("meshwork reproduce {paper}");
+            if let Some(figure) = &study.figure {
+                command += &format!(" {}", quoted(figure));
+            }
+            if let (false, Some(rest)) =
+                (study.quick.is_empty(), settings.strip_prefix(&study.quick[..]))
+            {
+                command += " --quick";
+                settings = rest;
+            }
+            command
+        }
+        _ => {
+            let file = match &content.folder {
+                Some(folder) => format!("{folder}/{EXPERIMENT}"),
+                None => asked.file.clone(),
+            };
+            format!("meshwork run {}", quoted(&file))
+        }
+    };
+    for setting in settings {
+        command += &format!(" --set {}", quoted(setting));
+    }
+    command
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// What is worth a word.
+pub(super) fn notes(content: &Content) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(why) = &content.asked.left_out {
+        notes.push(format!("This study was left out: {why}"));
+    } else if content.results.runs.iter().all(Vec::is_empty) {
+        notes.push(
+            "No run has ended yet. The command below runs the study; the page shows more when it is made \
+             again."
+                .to_owned(),
+        );
+    } else if content.missing > 0 {
+        notes.push(format!(
+            "{} not here yet: the numbers below are of those that are.",
+            match content.missing {
+                1 => "One run is".to_owned(),
+                missing => format!("{} runs are", count(missing)),
+            }
+        ));
+    }
+    for (of, one, several) in [
+        (
+            (|findings: &Findings| findings.refused) as fn(&Findings) -> u64,
+            "job was refused: it would not fit even the empty machine, or its scheduler turned it away.",
+            "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
+             them away.",
+        ),
+        (
+            |findings| findings.unusable,
+            "line of the log was no job, and was passed over.",
+            "lines of the log were no jobs, and were passed over.",
+        ),
+    ] {
+        let runs = content.results.runs.iter().flatten();
+        let counts: Vec<u64> = runs.filter_map(|run| Some(of(run.result.as_ref().ok()?))).collect();
+        let (least, most) = (counts.iter().min(), counts.iter().max());
+        let (Some(&least), Some(&most @ 1..)) = (least, most) else { continue };
+        let number = if least == most {
+            count(most)
+        } else {
+            format!("{} to {}", count(least), count(most))
+        };
+        let runs = if counts.len() > 1 { "In each run, " } else { "" };
+        notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
+    }
+    notes.extend(content.notes.iter().cloned());
+    notes
+}
+
+/// Why runs failed.
+pub(super) fn failures(content: &Content) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut more = 0;
+    for (point, runs) in content.points.iter().zip(&content.results.runs) {
+        for run in runs {
+            let Err(message) = &run.result else { continue };
+            if sentences.len() == MOST_FAILURES {
+                more += 1;
+                continue;
+            }
+            let swept = label(&point.swept);
+            let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
+            sentences.push(format!("{place}replication {}: {message}", run.replication));
+        }
+    }
+    if more > 0 {
+        sentences.push(format!("and {} more, in failures.csv", count(more)));
+    }
+    sentences
+}
+
+fn plural(number: u64, what: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {what}{end}", count(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell() {
+        assert_eq!(quoted("workload.load=0.7"), "workload.load=0.7");
+        assert_eq!(quoted("Table IV"), "'Table IV'");
+        assert_eq!(quoted("name='a b'"), r"'name='\''a b'\'''");
+    }
+}

@@ -1,0 +1,418 @@
+//! What is drawn: means against what is swept, jobs by size, differences from a baseline.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::axes::{Axis, Kind, Layout};
+use crate::columns::{Shown, about, value};
+use crate::expand::Point;
+use crate::statistics::Interval;
+use crate::study::{Check, Study};
+use crate::summary::{Means, Row, Summary};
+use crate::words::short;
+
+/// From this ratio of the largest to the smallest on, a scale is logarithmic.
+const SPREAD: f64 = 30.0;
+
+/// The most metrics of claims that have a figure each.
+const MOST_CLAIMED: usize = 3;
+
+/// The most points that the figures of a section have in all, so that a page stays a page.
+const MOST_POINTS: usize = 100_000;
+
+/// One place in the page where something is drawn, with its choosers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Its name, unique in the page.
+    pub id: String,
+    /// What stands above it.
+    pub heading: String,
+    /// What can be chosen.
+    pub choices: Vec<Choice>,
+    /// What is drawn for each choice.
+    pub views: Vec<View>,
+}
+
+/// Something that can be chosen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// What it is.
+    pub key: String,
+    /// What can be chosen; the first is chosen at first.
+    pub values: Vec<String>,
+}
+
+/// One drawing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct View {
+    /// For each chooser of the figure, the index of its value.
+    pub at: Vec<usize>,
+    /// What the drawing shows.
+    pub sentence: String,
+    /// How it is drawn.
+    pub style: Style,
+    /// Whether values are differences: with a line at 0, and full dots where an interval excludes it.
+    pub differences: bool,
+    /// What runs along it.
+    pub x: Scale,
+    /// What is measured.
+    pub y: Scale,
+    /// The swept key that has a colour for each value.
+    pub colour: Option<String>,
+    /// The swept key that has a panel for each value.
+    pub panel: Option<String>,
+    /// The panels, in order; empty where there is one without a name.
+    pub panels: Vec<String>,
+    /// The lines, or groups of bars.
+    pub series: Vec<Series>,
+}
+
+/// How a view is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// Points joined by lines, with whiskers.
+    Lines,
+    /// Bars from 0, with whiskers.
+    Bars,
+    /// Points with whiskers, in rows: where bars cannot begin at 0.
+    Dots,
+}
+
+/// One of the two directions of a plot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scale {
+    /// What it is.
+    pub label: String,
+    /// Its unit; empty where it has none.
+    pub unit: String,
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// Its values by name, where they are no numbers: points then have their indices.
+    pub names: Vec<String>,
+}
+
+/// One line, or the bars of one colour, in one panel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Its value of the key that has colours; empty where none has.
+    pub name: String,
+    /// Which colour, counted from 0.
+    pub colour: usize,
+    /// Which panel, counted from 0.
+    pub panel: usize,
+    /// Where along the plot: a number, or the index of a name.
+    pub x: Vec<f64>,
+    /// The means.
+    pub mean: Vec<f64>,
+    /// Half the widths of the intervals, where there are intervals.
+    pub half: Vec<Option<f64>>,
+    /// How many replications each mean is of.
+    pub replications: Vec<u64>,
+}
+
+/// What is asked of a figure.
+struct Plan<'a> {
+    id: String,
+    heading: String,
+    axes: &'a [Axis],
+    layout: Layout,
+    metrics: Vec<String>,
+    differences: Option<String>,
+    /// The interval of a metric with these values of the axes.
+    find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
+}
+
+/// Every figure of a study: of each metric that a claim is about, of all others behind a chooser, of
+/// the jobs by size, and of the differences from each baseline.
+pub(super) fn all(
+    study: &Study,
+    points: &[Point],
+    summary: &Summary,
+    section: &str,
+) -> Vec<Figure> {
+    let rows = &summary.rows;
+    let shown = Shown::of(rows, points.first().map(|point| &point.scenario)).names;
+    let axes = Axis::all(study);
+    let layout = Layout::of(&axes, None);
+    let row = |at: &[usize]| rows.get(index(&axes, at));
+    let mut plans = Vec::new();
+    let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
+    if layout.along.is_some() {
+        let claimed: Vec<String> = claimed(study)
+            .into_iter()
+            .filter(|metric| shown.contains(metric))
+            .take(MOST_CLAIMED)
+            .collect();
+        let others: Vec<String> =
+            shown.iter().filter(|metric| !claimed.contains(metric)).cloned().collect();
+        let heading = if claimed.is_empty() { "Results" } else { "Other metrics" };
+        let plan = |name: &str, heading: &str, metrics: Vec<String>| Plan {
+            id: format!("{section}-{name}"),
+            heading: heading.to_owned(),
+            axes: &axes,
+            layout: layout.clone(),
+            metrics,
+            differences: None,
+            find: &mean,
+        };
+        for metric in claimed {
+            plans.push(plan(&metric, &title(&metric), vec![metric.clone()]));
+        }
+        plans.push(plan("means", heading, others));
+    }
+    // The sizes are one more axis, and what runs along the plot.
+    let sizes: BTreeSet<u64> =
+        rows.iter().flat_map(|row| &row.by_size).map(|class| class.size).collect();
+    let sizes: Vec<u64> = sizes.into_iter().collect();
+    let mut with_sizes = axes.clone();
+    with_sizes.push(Axis {
+        key: "size".to_owned(),
+        labels: sizes.iter().map(u64::to_string).collect(),
+        kind: Kind::Numbers(sizes.iter().map(|&size| size as f64).collect()),
+        contrasted: false,
+    });
+    let of_size = |metric: &str, at: &[usize]| {
+        let (size, at) = at.split_last()?;
+        let class = row(at)?.by_size.iter().find(|class| class.size == sizes[*size])?;
+        Some(value(&class.metrics, metric))
+    };
+    if !sizes.is_empty() {
+        plans.push(Plan {
+            id: format!("{section}-sizes"),
+            heading: "By size of the jobs".to_owned(),
+            axes: &with_sizes,
+            layout: Layout::of(&with_sizes, Some(axes.len())),
+            metrics: names(rows.iter().flat_map(|row| &row.by_size).map(|class| &class.metrics)),
+            differences: None,
+            find: &of_size,
+        });
+    }
+    let differences: Vec<_> = (0..study.compare.len())
+        .map(|number| {
+            let (baseline, axes) = (&study.compare[number], &axes);
+            move |metric: &str, at: &[usize]| {
+                let row: &Row = rows.get(index(axes, at))?;
+                let found = row.differences.iter().find(|other| other.baseline == *baseline)?;
+                found.metrics.iter().find(|(name, ..)| name == metric).map(|(_, found, _)| *found)
+            }
+        })
+        .collect();
+    for (number, find) in differences.iter().enumerate() {
+        let baseline = &study.compare[number];
+        let value = short(&baseline.key, &[&baseline.value]).concat();
+        plans.push(Plan {
+            id: format!("{section}-differences-{number}"),
+            heading: format!("Differences from {} = {value}", baseline.key),
+            axes: &axes,
+            layout: layout.clone(),
+            metrics: shown.clone(),
+            differences: Some(value),
+            find,
+        });
+    }
+    let mut left = MOST_POINTS;
+    plans.iter().filter_map(|plan| figure(plan, &mut left)).collect()
+}
+
+/// The metrics of claims, those of most claims first.
+fn claimed(study: &Study) -> Vec<String> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for claim in &study.claims {
+        let Check::Cells(test) = &claim.check else { continue };
+        match counts.iter_mut().find(|(metric, _)| *metric == test.metric) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((test.metric.clone(), 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.into_iter().map(|(metric, _)| metric).collect()
+}
+
+fn names<'a>(mut metrics: impl Iterator<Item = &'a Means>) -> Vec<String> {
+    metrics
+        .next()
+        .map_or_else(Vec::new, |means| means.iter().map(|(name, _)| name.clone()).collect())
+}
+
+/// Where a scenario stands in the order of the sweep.
+fn index(axes: &[Axis], at: &[usize]) -> usize {
+    axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
+}
+
+/// A name with its first letter large and spaces between its words.
+pub(super) fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Draws up a figure; none where there is nothing to draw.
+fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
+    let chosen = &plan.layout.chosen;
+    let mut choices = Vec::new();
+    let metrics: Vec<&String> = plan
+        .metrics
+        .iter()
+        .filter(|metric| {
+            every(plan.axes, &(0..plan.axes.len()).collect::<Vec<_>>())
+                .any(|at| found(plan, metric, &at).is_some())
+        })
+        .collect();
+    if metrics.len() > 1 {
+        let values = metrics.iter().map(|metric| title(metric)).collect();
+        choices.push(Choice { key: "metric".to_owned(), values });
+    }
+    for &axis in chosen {
+        let Axis { key, labels, .. } = &plan.axes[axis];
+        choices.push(Choice { key: key.clone(), values: labels.clone() });
+    }
+    let mut views = Vec::new();
+    for (number, metric) in metrics.iter().enumerate() {
+        for fixed in every(plan.axes, chosen) {
+            let mut view = view(plan, metric, &fixed);
+            let points: usize = view.series.iter().map(|series| series.x.len()).sum();
+            if points == 0 || points > *left {
+                continue;
+            }
+            *left -= points;
+            view.at = if metrics.len() > 1 { vec![number] } else { Vec::new() };
+            view.at.extend(chosen.iter().map(|&axis| fixed[axis]));
+            views.push(view);
+        }
+    }
+    let (id, heading) = (plan.id.clone(), plan.heading.clone());
+    let heading = match &metrics[..] {
+        [one] if plan.differences.is_none() && heading.starts_with("Other") => title(one),
+        _ => heading,
+    };
+    (!views.is_empty()).then_some(Figure { id, heading, choices, views })
+}
+
+/// All combinations of the values of some axes; 0 in all others.
+fn every<'a>(axes: &'a [Axis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
+    let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
+    (0..count).map(move |mut number| {
+        let mut at = vec![0; axes.len()];
+        for &axis in of.iter().rev() {
+            at[axis] = number % axes[axis].count();
+            number /= axes[axis].count();
+        }
+        at
+    })
+}
+
+fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
+    (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
+}
+
+/// One drawing: everything but what is fixed.
+fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
+    let Layout { along, colour, panel, .. } = plan.layout;
+    let along = along.unwrap_or_default();
+    let axis = &plan.axes[along];
+    let values = |of: Option<usize>| 0..of.map_or(1, |axis| plan.axes[axis].count());
+    let mut series = Vec::new();
+    for in_panel in values(panel) {
+        for in_colour in values(colour) {
+            let mut line = Series {
+                name: colour.map_or_else(String::new, |a| plan.axes[a].labels[in_colour].clone()),
+                colour: in_colour,
+                panel: in_panel,
+                x: Vec::new(),
+                mean: Vec::new(),
+                half: Vec::new(),
+                replications: Vec::new(),
+            };
+            for number in 0..axis.count() {
+                let mut at = fixed.to_vec();
+                at[along] = number;
+                if let Some(colour) = colour {
+                    at[colour] = in_colour;
+                }
+                if let Some(panel) = panel {
+                    at[panel] = in_panel;
+                }
+                let Some(interval) = found(plan, metric, &at) else { continue };
+                line.x.push(match &axis.kind {
+                    Kind::Numbers(numbers) if axis.is_line() => numbers[number],
+                    _ => number as f64,
+                });
+                line.mean.extend(interval.mean);
+                line.half.push(interval.half_width);
+                line.replications.push(interval.replications);
+            }
+            if !line.x.is_empty() {
+                series.push(line);
+            }
+        }
+    }
+    let differences = plan.differences.is_some();
+    let y_log = !differences && is_wide(series.iter().flat_map(|line| &line.mean));
+    let x_log = is_wide(series.iter().flat_map(|line| &line.x));
+    let is_number = axis.is_line() && matches!(axis.kind, Kind::Numbers(_));
+    let unit = about(metric).map_or("", |metric| metric.unit);
+    let mut view = View {
+        at: Vec::new(),
+        sentence: String::new(),
+        style: match (axis.is_line(), y_log || differences) {
+            (true, _) => Style::Lines,
+            (false, true) => Style::Dots,
+            (false, false) => Style::Bars,
+        },
+        differences,
+        x: Scale {
+            label: axis.key.clone(),
+            unit: if axis.key == "size" { "processors".to_owned() } else { String::new() },
+            log: is_number && x_log,
+            names: if is_number { Vec::new() } else { axis.labels.clone() },
+        },
+        y: Scale { label: title(metric), unit: unit.to_owned(), log: y_log, names: Vec::new() },
+        colour: colour.map(|axis| plan.axes[axis].key.clone()),
+        panel: panel.map(|axis| plan.axes[axis].key.clone()),
+        panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
+        series,
+    };
+    view.sentence = sentence(plan, metric, &view);
+    view
+}
+
+/// Whether numbers are spread so far that a linear scale would hide the small ones.
+fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
+    let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
+    let most = numbers.copied().fold(0.0, f64::max);
+    least > 0.0 && most.is_finite() && most / least >= SPREAD
+}
+
+/// What a view shows.
+fn sentence(plan: &Plan<'_>, metric: &str, view: &View) -> String {
+    let mut text = match about(metric) {
+        Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
+        None => title(metric),
+    };
+    if let Some(baseline) = &plan.differences {
+        text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
+    }
+    let (along, what) = match view.style {
+        Style::Lines => ("against", "a line"),
+        Style::Bars => ("for each", "a bar"),
+        Style::Dots => ("for each", "a dot"),
+    };
+    text += &format!(", {along} {}", view.x.label);
+    if let Some(colour) = &view.colour {
+        text += &format!(", {what} for each {colour}");
+    }
+    if let Some(panel) = &view.panel {
+        text += &format!(", a panel for each {panel}");
+    }
+    text += ".";
+    if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
+        text += " Whiskers are 95 % intervals";
+        text += if view.differences { "; a dot is full where they exclude 0." } else { "." };
+    }
+    if view.y.log {
+        text += " The scale is logarithmic.";
+    }
+    text
+}

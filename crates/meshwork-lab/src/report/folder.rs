@@ -1,0 +1,152 @@
+//! Studies as they lie in folders: the text, how it was asked for, and the runs that are stored.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Content;
+use crate::asked::{Asked, EXPERIMENT};
+use crate::expand::{Point, expand};
+use crate::papers::{PAPERS, sources};
+use crate::runs::known;
+use crate::store::{Findings, RUNS, load};
+use crate::study::{Refused, Study};
+use crate::summary::shown;
+
+/// Why runs failed, by the index of the scenario and the replication.
+type Failures = BTreeMap<(usize, u64), String>;
+
+/// Reads the study of one folder, with its runs; changes nothing.
+///
+/// # Errors
+/// One sentence, if the study or the runs cannot be read.
+pub(super) fn read(folder: &Path) -> Result<Content, Refused> {
+    let loaded = if folder.join(RUNS).exists() {
+        load(folder).map_err(Refused)?
+    } else {
+        crate::store::Loaded::default()
+    };
+    let asked = Asked::read(folder)?.unwrap_or_else(|| Asked::guess(&loaded.records));
+    let written = Study::read(&folder.join(EXPERIMENT), &asked.settings)?;
+    // Under the name that it had: a study that gives itself none is called after its file.
+    let study = Study::parse(&asked.file, &written.source, folder, &asked.settings)?;
+    let points = expand(&study)?;
+    let digests: Vec<Option<String>> = points
+        .iter()
+        .map(|point| asked.digest(point.scenario.input_path()?).map(str::to_owned))
+        .collect();
+    let failures = failures(folder, &points);
+    let mut versions: Vec<String> = Vec::new();
+    let mut by_key: BTreeMap<&str, &Findings> = BTreeMap::new();
+    for record in &loaded.records {
+        by_key.insert(&record.key, &record.findings);
+        if !versions.contains(&record.version) {
+            versions.push(record.version.clone());
+        }
+    }
+    let (results, missing) =
+        known(&points, &digests, &study.replications, &|index, number, key| {
+            let stored = by_key.get(key).map(|findings| Ok((*findings).clone()));
+            stored.or_else(|| failures.get(&(index, number)).cloned().map(Err))
+        });
+    Ok(Content {
+        study,
+        asked,
+        points,
+        results,
+        missing,
+        versions,
+        folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
+        notes: loaded.warnings,
+    })
+}
+
+/// The failures that the last run of the study left in `failures.csv`. What cannot be read there is
+/// passed over: the runs that it speaks of then count as not run.
+fn failures(folder: &Path, points: &[Point]) -> Failures {
+    let mut failures = Failures::new();
+    let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
+        return failures;
+    };
+    let label = |point: &Point| -> Vec<String> {
+        point.swept.iter().map(|(_, value)| shown(value)).collect()
+    };
+    let mut indices: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (index, point) in points.iter().enumerate() {
+        indices.entry(label(point)).or_insert(index);
+    }
+    for row in reader.records().flatten() {
+        let cells: Vec<String> = row.iter().map(str::to_owned).collect();
+        let [swept @ .., replication, message] = &cells[..] else { continue };
+        if let (Some(&index), Ok(replication)) = (indices.get(swept), replication.parse()) {
+            failures.insert((index, replication), message.clone());
+        }
+    }
+    failures
+}
+
+/// The folders of studies: the folder itself, if it holds one, else those directly in it. Studies
+/// of papers come in the order of the papers and their figures, all others after them by name.
+///
+/// # Errors
+/// One sentence, if there is none.
+pub(super) fn studies(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
+    let shown = folder.display();
+    if !folder.is_dir() {
+        let what = if folder.exists() { "this is no folder" } else { "there is no such folder" };
+        return Err(Refused(format!(
+            "{shown}: {what}: give one that `meshwork run --out` or `meshwork reproduce` wrote"
+        )));
+    }
+    let is_study = |folder: &Path| folder.join(EXPERIMENT).is_file();
+    if is_study(folder) {
+        return Ok(vec![folder.to_owned()]);
+    }
+    let inner = inner_folders(folder)?;
+    let mut found: Vec<PathBuf> = inner.iter().filter(|path| is_study(path)).cloned().collect();
+    if found.is_empty() {
+        let deeper = inner.iter().find(|path| {
+            inner_folders(path).is_ok_and(|inner| inner.iter().any(|path| is_study(path)))
+        });
+        return Err(Refused(match deeper {
+            Some(deeper) => format!(
+                "{shown}: there is no study in this folder, but there are some in {}: give that one",
+                deeper.display()
+            ),
+            None => format!(
+                "{shown}: there is no {EXPERIMENT} in this folder, nor in a folder in it: give one \
+                 that `meshwork run --out` or `meshwork reproduce` wrote"
+            ),
+        }));
+    }
+    let places: BTreeMap<String, usize> = order();
+    found.sort_by_cached_key(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        (places.get(&name).copied().unwrap_or(usize::MAX), name)
+    });
+    Ok(found)
+}
+
+fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        Refused(format!("{}: this folder cannot be read ({error})", folder.display()))
+    })?;
+    let mut folders: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    Ok(folders)
+}
+
+/// Where each study that is built in stands: by paper, then by figure.
+fn order() -> BTreeMap<String, usize> {
+    let names: Vec<&str> =
+        sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();
+    let mut places = BTreeMap::new();
+    for paper in PAPERS {
+        for name in names.iter().filter(|name| name.starts_with(paper.key)) {
+            let next = places.len();
+            places.insert((*name).to_owned(), next);
+        }
+    }
+    places
+}

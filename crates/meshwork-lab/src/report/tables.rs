@@ -1,0 +1,216 @@
+//! What is told in rows: means, differences, sizes.
+
+use serde::Serialize;
+
+use super::MOST_ROWS;
+use super::axes::{Axis, Kind};
+use crate::columns::{Shown, about, value};
+use crate::expand::Point;
+use crate::number::{Rounded, count, significant};
+use crate::statistics::Interval;
+use crate::study::{Baseline, Study};
+use crate::summary::{Row, SizeRow, Summary};
+use crate::words::short;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// The file beside it that has the same numbers in full.
+    pub file: &'static str,
+    /// Names of columns, and what each means: that of a metric, with its unit.
+    pub columns: Vec<(String, String)>,
+    /// How many of the columns say which row it is.
+    pub keys: usize,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// How many more rows there are in the file.
+    pub more: usize,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// What stands in it.
+    pub text: String,
+    /// Whether it is a number, and stands to the right.
+    pub number: bool,
+    /// Whether it is marked: its interval excludes 0.
+    pub marked: bool,
+}
+
+/// Every table of a study.
+pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Table> {
+    let rows = &summary.rows;
+    let shown = Shown::of(rows, points.first().map(|point| &point.scenario));
+    if shown.names.is_empty() {
+        return Vec::new();
+    }
+    let axes = Axis::all(study);
+    let mut tables = vec![match &rows[..] {
+        [row] if row.swept.is_empty() => of_one(row, &shown.names),
+        _ => means(&axes, rows, &shown),
+    }];
+    let of = |baseline| differences(&axes, baseline, rows, &shown);
+    tables.extend(study.compare.iter().filter_map(of));
+    tables.extend(sizes(&axes, rows));
+    tables
+}
+
+/// One scenario: a line for each metric, with its meaning.
+fn of_one(row: &Row, names: &[String]) -> Table {
+    let line = |name: &String| {
+        let about = about(name);
+        vec![
+            word(name),
+            number(&value(&row.metrics, name)),
+            word(about.map_or("", |metric| metric.unit)),
+            word(about.map_or("", |metric| metric.about.summary)),
+        ]
+    };
+    Table {
+        caption: "Every metric, with its 95 % interval".to_owned(),
+        file: "summary.csv",
+        columns: ["metric", "mean", "unit", "meaning"].map(plain).to_vec(),
+        keys: 1,
+        rows: names.iter().map(line).collect(),
+        more: 0,
+    }
+}
+
+fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
+    let left_out = if shown.left_out.is_empty() {
+        String::new()
+    } else {
+        format!("; left out: {}", shown.left_out.join(", "))
+    };
+    let line = |(index, row): (usize, &Row)| {
+        let mut line = keys(axes, index);
+        line.extend(shown.names.iter().map(|name| number(&value(&row.metrics, name))));
+        line
+    };
+    Table {
+        caption: format!("Means with 95 % intervals, by scenario{left_out}"),
+        file: "summary.csv",
+        columns: columns(axes, &shown.names),
+        keys: axes.len(),
+        rows: rows.iter().take(MOST_ROWS).enumerate().map(line).collect(),
+        more: rows.len().saturating_sub(MOST_ROWS),
+    }
+}
+
+fn differences(axes: &[Axis], baseline: &Baseline, rows: &[Row], shown: &Shown) -> Option<Table> {
+    let found = |(index, row): (usize, &'_ Row)| {
+        let at = row.differences.iter().position(|found| found.baseline == *baseline)?;
+        Some((index, at))
+    };
+    let all: Vec<(usize, usize)> = rows.iter().enumerate().filter_map(found).collect();
+    let line = |&(index, at): &(usize, usize)| {
+        let mut line = keys(axes, index);
+        for name in &shown.names {
+            let found = rows[index].differences[at].metrics.iter().find(|(own, ..)| own == name);
+            line.push(found.map_or_else(|| word("-"), |(_, i, share)| difference(i, *share)));
+        }
+        line
+    };
+    let value = short(&baseline.key, &[&baseline.value]).concat();
+    (!all.is_empty()).then(|| Table {
+        caption: format!(
+            "Differences from {} = {value}: each scenario minus that one on the same jobs, and as a \
+             share of it; * marks an interval that excludes 0",
+            baseline.key
+        ),
+        file: "comparison.csv",
+        columns: columns(axes, &shown.names),
+        keys: axes.len(),
+        rows: all.iter().take(MOST_ROWS).map(line).collect(),
+        more: all.len().saturating_sub(MOST_ROWS),
+    })
+}
+
+fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
+    let all: Vec<(usize, &SizeRow)> = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(index, row)| row.by_size.iter().map(move |class| (index, class)))
+        .collect();
+    let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
+    let line = |&(index, class): &(usize, &SizeRow)| {
+        let mut line = keys(axes, index);
+        line.push(Cell { text: count(class.size), number: true, marked: false });
+        line.push(Cell { text: count(class.jobs), number: true, marked: false });
+        line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
+        line
+    };
+    let mut columns = columns(axes, &names);
+    columns.splice(axes.len()..axes.len(), ["size", "jobs"].map(plain));
+    Some(Table {
+        caption: "By size: means over the jobs that asked for so many processors".to_owned(),
+        file: "by_size.csv",
+        columns,
+        keys: axes.len() + 1,
+        rows: all.iter().take(MOST_ROWS).map(line).collect(),
+        more: all.len().saturating_sub(MOST_ROWS),
+    })
+}
+
+/// The cells of the swept keys of the scenario with this index.
+fn keys(axes: &[Axis], index: usize) -> Vec<Cell> {
+    let mut rest = index;
+    let mut cells: Vec<Cell> = axes
+        .iter()
+        .rev()
+        .map(|axis| {
+            let text = axis.labels[rest % axis.count()].clone();
+            rest /= axis.count();
+            Cell { text, number: matches!(axis.kind, Kind::Numbers(_)), marked: false }
+        })
+        .collect();
+    cells.reverse();
+    cells
+}
+
+fn columns(axes: &[Axis], metrics: &[String]) -> Vec<(String, String)> {
+    let metric = |name: &String| {
+        let meaning = about(name).map_or_else(String::new, |metric| {
+            format!("{}, in {}", metric.about.summary, metric.unit)
+        });
+        (name.clone(), meaning)
+    };
+    axes.iter().map(|axis| plain(&axis.key)).chain(metrics.iter().map(metric)).collect()
+}
+
+fn plain(name: &str) -> (String, String) {
+    (name.to_owned(), String::new())
+}
+
+fn word(text: &str) -> Cell {
+    Cell { text: text.to_owned(), number: false, marked: false }
+}
+
+fn number(interval: &Interval) -> Cell {
+    Cell {
+        text: written(&Rounded::new(interval.mean, interval.half_width)),
+        number: true,
+        marked: false,
+    }
+}
+
+fn written(rounded: &Rounded) -> String {
+    match &rounded.half_width {
+        Some(half) => format!("{} ± {half}", rounded.mean),
+        None => rounded.mean.clone(),
+    }
+}
+
+fn difference(interval: &Interval, share: Option<f64>) -> Cell {
+    let text = written(&Rounded::new(interval.mean, interval.half_width).signed());
+    let marked = interval.excludes_zero();
+    let star = if marked { " *" } else { "" };
+    let share = share.map_or_else(String::new, |share| {
+        let sign = if share > 0.0 { "+" } else { "" };
+        format!(" ({sign}{} %)", significant(100.0 * share, 2))
+    });
+    Cell { text: format!("{text}{star}{share}"), number: true, marked }
+}

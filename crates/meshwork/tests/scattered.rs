@@ -1,0 +1,448 @@
+//! Allocators that hand out nodes in several pieces, against their definitions, written the obvious
+//! way, in states that long random histories lead to.
+
+mod common;
+
+use common::{random_jobs, run, scenario};
+use meshwork::alloc::order::Order;
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Finds};
+use meshwork::job::{Request, Time};
+use meshwork::machine::{Block, Placement, Site};
+use meshwork::nodeset::NodeSet;
+use meshwork::registry::{Problem, entry, resolve};
+use meshwork::rng::Stream;
+use meshwork::sched::SCHEDULERS;
+use meshwork::topology::{Grid, Node, Topology, Wiring};
+use toml::Table;
+
+/// An allocator, from its name and parameters as in "paging page=1 order='snake'".
+fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
+    let (name, params) = named.split_once(' ').unwrap_or((named, ""));
+    let given: Table = params.replace(' ', "\n").parse().unwrap();
+    let entry: &AllocatorEntry = entry(ALLOCATORS, name);
+    let declared: Vec<_> = entry.about.params.iter().collect();
+    (entry.build)(&resolve("allocator", &declared, &given, &[]).unwrap(), topology)
+}
+
+fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
+    try_build(named, topology).unwrap()
+}
+
+/// Small machines of one to four dimensions, with sides of 1, of powers of two and of neither.
+fn machines() -> Vec<Topology> {
+    let sides: [&[u32]; 9] = [
+        &[11],
+        &[8, 8],
+        &[6, 5],
+        &[1, 9],
+        &[3, 3, 3],
+        &[4, 4, 4],
+        &[5, 1, 4],
+        &[4, 3, 3],
+        &[3, 2, 2, 3],
+    ];
+    let mut all = Vec::new();
+    for sides in sides {
+        all.push(Topology::mesh(sides).unwrap());
+        all.push(Topology::torus(sides).unwrap());
+    }
+    all.push(Topology::hypercube(5).unwrap());
+    all
+}
+
+/// What an allocator was asked in some state, and what it said.
+struct Question<'a> {
+    site: &'a Site,
+    request: &'a Request,
+    answer: Option<Placement>,
+    /// The random numbers it had.
+    draws: Stream,
+}
+
+impl Question<'_> {
+    fn grid(&self) -> &Grid {
+        self.site.grid()
+    }
+
+    fn free(&self) -> Vec<Node> {
+        self.site.free().iter().collect()
+    }
+
+    fn count(&self) -> usize {
+        self.request.nodes() as usize
+    }
+}
+
+/// Nodes as a placement with one block each.
+fn singles(nodes: &[Node], grid: &Grid) -> Placement {
+    let one =
+        |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };
+    Placement { blocks: nodes.iter().map(one).collect() }
+}
+
+/// Calls `check` in each state of a long random history: claims of what the allocator chose and of
+/// other free nodes, releases of all and of parts of what was claimed.
+fn in_random_histories(
+    named: &str,
+    topology: &Topology,
+    steps: u32,
+    mut ask: impl FnMut(&Grid, &mut Stream) -> Request,
+    mut check: impl FnMut(Question<'_>),
+) {
+    let mut rng = Stream::new(3, 0, named);
+    let mut allocator = build(named, topology);
+    let mut site = Site::new(topology.clone(), 1.0);
+    let grid = topology.grid().clone();
+    let mut held: Vec<Vec<Node>> = Vec::new();
+    for step in 0..steps {
+        let now = Time::new(f64::from(step));
+        let request = ask(&grid, &mut rng);
+        let draws = Stream::new(u64::from(step), 0, "draws");
+        let answer = allocator.choose(&request, &site, now, &mut draws.clone());
+        check(Question { site: &site, request: &request, answer: answer.clone(), draws });
+        let claim = match rng.below(8) {
+            0..3 => answer,
+            3 => {
+                let some = site.free().iter().filter(|_| rng.below(4) == 0).collect::<Vec<Node>>();
+                Some(singles(&some, &grid)).filter(|placement| !placement.is_empty())
+            }
+            choice => {
+                if !held.is_empty() {
+                    let mut back = held.swap_remove(rng.below(held.len() as u64) as usize);
+                    if choice == 4 {
+                        let (kept, cut) = back.into_iter().partition(|_| rng.below(2) == 0);
+                        back = cut;
+                        held.push(kept);
+                        held.retain(|nodes| !nodes.is_empty());
+                    }
+                    if !back.is_empty() {
+                        let back = singles(&back, &grid);
+                        site.release(&back);
+                        allocator.released(&back, &site);
+                    }
+                }
+                None
+            }
+        };
+        if let Some(placement) = claim {
+            site.claim(&placement).unwrap();
+            allocator.claimed(&placement, &site, now);
+            held.push(placement.nodes(&grid));
+        }
+    }
+}
+
+fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
+    Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
+}
+
+/// Holds an allocator of counts to a definition that gives its nodes in rank order.
+fn is_its_definition(
+    named: &str,
+    machines: &[Topology],
+    definition: impl Fn(&Question<'_>) -> Option<Vec<Node>>,
+) {
+    let (mut found, mut missed) = (0, 0);
+    for topology in machines {
+        in_random_histories(named, topology, 150, any_count, |question| {
+            let expected = definition(&question);
+            *if expected.is_some() { &mut found } else { &mut missed } += 1;
+            let answer = question.answer.as_ref().map(|placed| placed.nodes(question.grid()));
+            let (request, drawing) = (question.request, question.site.drawing());
+            assert_eq!(answer, expected, "{named} {request} on a {topology}\n{drawing}");
+        });
+    }
+    assert!(found > 30 * machines.len() && missed > 10, "{named}: {found} found, {missed} not");
+}
+
+#[test]
+fn random_shuffles_the_free_nodes() {
+    is_its_definition("random", &machines(), |question| {
+        let (mut free, mut draws) = (question.free(), question.draws.clone());
+        if question.count() > free.len() {
+            return None;
+        }
+        let mut drawn = Vec::new();
+        for first in 0..question.count() {
+            let pick = first + draws.below((free.len() - first) as u64) as usize;
+            free.swap(first, pick);
+            drawn.push(free[first]);
+        }
+        Some(drawn)
+    });
+}
+
+#[test]
+fn all_sets_of_free_nodes_are_equally_likely() {
+    let topology = Topology::mesh(&[4, 2]).unwrap();
+    let mut site = Site::new(topology.clone(), 1.0);
+    site.claim(&singles(&[1, 6], site.grid())).unwrap();
+    let mut allocator = build("random", &topology);
+    let mut rng = Stream::new(1, 0, "allocator");
+    let mut counts = std::collections::BTreeMap::new();
+    let draws = 20_000;
+    for _ in 0..draws {
+        let placed = allocator.choose(&Request::Nodes(3), &site, Time::ZERO, &mut rng).unwrap();
+        let mut nodes = placed.nodes(site.grid());
+        nodes.sort_unstable();
+        *counts.entry(nodes).or_insert(0_u32) += 1;
+    }
+    assert_eq!(counts.len(), 20, "6 over 3");
+    // 1000 each; 5 standard deviations are 154.
+    assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
+}
+
+/// Every node of a grid, walked back and forth: each dimension turns each time that it is entered.
+fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
+    let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
+    let mut walk = walked_back_and_forth(others);
+    let mut all = Vec::new();
+    for at in 0..last {
+        all.extend(walk.iter().map(|node| {
+            let mut node = node.clone();
+            node.push(at);
+            node
+        }));
+        walk.reverse();
+    }
+    all
+}
+
+/// The pages of a grid in an order, as coordinates.
+fn pages_in_order(order: &str, counts: &[u32]) -> Vec<Vec<u32>> {
+    let grid = Grid::new(counts, false).unwrap();
+    let coordinates = |node: Node| grid.coordinates(node).to_vec();
+    let snake = walked_back_and_forth(counts);
+    let interleaved = |at: &[u32]| -> Vec<u32> {
+        (0..32).rev().flat_map(|bit| at.iter().rev().map(move |c| c >> bit & 1)).collect()
+    };
+    let mut pages: Vec<Vec<u32>> = (0..grid.nodes()).map(coordinates).collect();
+    match order {
+        "row_major" => {}
+        "snake" => pages = snake,
+        "shuffled_row_major" => pages.sort_by_key(|page| interleaved(page)),
+        "shuffled_snake" => pages.sort_by_key(|page| {
+            let place = snake.iter().position(|other| other == page).unwrap() as u32;
+            // Its place on the way is the index of the reflected coordinates.
+            interleaved(&grid.coordinates(place))
+        }),
+        _ => pages = Order::Hilbert.nodes(&grid).into_iter().map(coordinates).collect(),
+    }
+    pages
+}
+
+const ORDERS: [&str; 5] = ["row_major", "snake", "shuffled_row_major", "shuffled_snake", "hilbert"];
+
+#[test]
+fn paging_takes_the_first_free_pages() {
+    for (page, kind) in
+        [(0, "squares"), (1, "squares"), (2, "squares"), (1, "subcubes"), (2, "subcubes")]
+    {
+        for order in ORDERS {
+            let named = format!("paging page={page} pages='{kind}' order='{order}'");
+            let holds_a_page = |topology: &Topology| try_build(&named, topology).is_ok();
+            let machines: Vec<Topology> = machines().into_iter().filter(holds_a_page).collect();
+            is_its_definition(&named, &machines, |question| {
+                let grid = question.grid();
+                let page_side = |d: usize| match kind {
+                    "squares" => 1_u32 << page,
+                    _ if d < page => grid.sides()[d],
+                    _ => 1,
+                };
+                let counts: Vec<u32> = (0..grid.dimensions())
+                    .map(|d| grid.sides()[d].div_ceil(page_side(d)))
+                    .collect();
+                let mut taken = Vec::new();
+                for at in pages_in_order(order, &counts) {
+                    if taken.len() >= question.count() {
+                        break;
+                    }
+                    let is_on_it = |node: &Node| {
+                        (0..at.len()).all(|d| grid.coordinate(*node, d) / page_side(d) == at[d])
+                    };
+                    let nodes: Vec<Node> = (0..grid.nodes()).filter(is_on_it).collect();
+                    if nodes.iter().all(|&node| question.site.free().contains(node)) {
+                        taken.extend(nodes);
+                    }
+                }
+                (taken.len() >= question.count()).then_some(taken)
+            });
+        }
+    }
+}
+
+#[test]
+fn larger_pages_say_that_they_may_fail_and_hold_more_than_was_asked_for() {
+    let mesh = Topology::mesh(&[4, 4]).unwrap();
+    assert_eq!(build("paging", &mesh).finds(), None, "any nodes will do, as the entry says");
+    let mut paging = build("paging page=1", &mesh);
+    assert_eq!(paging.finds(), Some(Finds::SomeBlocks));
+    let mut site = Site::new(mesh, 1.0);
+    let mut draws = Stream::new(1, 0, "draws");
+    let mut ask = |paging: &mut Box<dyn Allocator>, site: &Site, count| {
+        paging.choose(&Request::Nodes(count), site, Time::ZERO, &mut draws)
+    };
+    let placed = ask(&mut paging, &site, 5).unwrap();
+    assert_eq!(placed.text(site.grid()), "0,0:2x2;2,0:2x2", "two pages, three nodes wasted");
+    let corners = singles(&[0, 3, 12, 15], site.grid());
+    site.claim(&corners).unwrap();
+    paging.claimed(&corners, &site, Time::ZERO);
+    assert_eq!(ask(&mut paging, &site, 1), None, "twelve nodes are free, and no page");
+}
+
+#[test]
+fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
+    for (named, topology, sentence) in [
+        (
+            "paging page=3",
+            Topology::mesh(&[16, 6]),
+            "a page with a side of 8 is larger than the machine, a 16 × 6 mesh: `page` is at most 2 \
+             here, a side of 4",
+        ),
+        (
+            "paging page=4",
+            Topology::torus(&[8, 8, 8]),
+            "a page of dimension 4 is larger than the machine, a 8 × 8 × 8 torus: `page` is at most \
+             3 here",
+        ),
+        (
+            "paging page=6 pages='subcubes'",
+            Topology::hypercube(5),
+            "a page of dimension 6 is larger than the machine, a hypercube of dimension 5: `page` is \
+             at most 5 here",
+        ),
+        (
+            "paging page=2 pages='squares'",
+            Topology::hypercube(5),
+            "a page with a side of 4 is larger than the machine, a hypercube of dimension 5: `page` \
+             is at most 1 here, a side of 2",
+        ),
+    ] {
+        let Err(problem) = try_build(named, &topology.unwrap()) else { panic!("{named}") };
+        assert_eq!(problem, Problem::new("allocator.page", sentence));
+    }
+}
+
+/// What two strategies that are one do with the same jobs, under every scheduler.
+fn are_one(one: &str, other: &str) {
+    for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
+        let topology = Topology::mesh(&[6, 6]).unwrap();
+        for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&Wiring::Torus)) {
+            let transcript = |allocator: &str| {
+                let text = format!(
+                    "machine = {{ {machine} }}\nallocator = {allocator}\nscheduler = '{}'",
+                    scheduler.about.name
+                );
+                run(&scenario(&text), random_jobs(&topology, 80, 3.0, 7)).1
+            };
+            assert_eq!(transcript(one), transcript(other), "{}", scheduler.about.name);
+        }
+    }
+}
+
+#[test]
+fn naive_is_paging_by_single_nodes_in_rows() {
+    are_one("'naive'", "'paging'");
+}
+
+/// The multiple partner strategy, digit by digit as it is printed.
+fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
+    let (grid, mut free) = (question.grid(), question.site.free().clone());
+    let (n, sides) = (grid.dimensions(), grid.sides());
+    let mut rest = question.count() as u32;
+    if rest > free.count() {
+        return None;
+    }
+    let length = |m: usize| -> u32 { sides[..m].iter().product() };
+    // How many subcubes of each dimension.
+    let mut wanted = vec![0; n + 1];
+    for m in (0..=n).rev() {
+        wanted[m] = rest / length(m);
+        rest %= length(m);
+    }
+    let mut taken = Vec::new();
+    for m in (1..=n).rev() {
+        while wanted[m] > 0 {
+            let blocks = 0..grid.nodes() / length(m - 1);
+            let partners = blocks.flat_map(|alpha| (0..=n - m).map(move |p| (alpha, p)));
+            let nodes = partners.into_iter().find_map(|(alpha, p)| {
+                if sides[m - 1 + p] != sides[m - 1] {
+                    return None;
+                }
+                let stride: u32 = sides[m - 1..m - 1 + p].iter().product();
+                let digit = alpha / stride % sides[m - 1];
+                let nodes: Vec<Node> = (0..sides[m - 1])
+                    .map(|other| alpha - digit * stride + other * stride)
+                    .flat_map(|block| block * length(m - 1)..(block + 1) * length(m - 1))
+                    .collect();
+                nodes.iter().all(|&node| free.contains(node)).then_some(nodes)
+            });
+            wanted[m] -= 1;
+            match nodes {
+                Some(nodes) => {
+                    nodes.iter().for_each(|&node| free.remove(node));
+                    taken.extend(nodes);
+                }
+                None => wanted[m - 1] += sides[m - 1],
+            }
+        }
+    }
+    taken.extend(free.iter().take(wanted[0] as usize));
+    Some(taken)
+}
+
+#[test]
+fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
+    is_its_definition("multiple_partner", &machines(), by_partners);
+}
+
+/// What an allocator places on a torus on which these nodes are held.
+fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
+    let mut site = Site::new(topology.clone(), 1.0);
+    let mut allocator = build(named, topology);
+    for &node in held {
+        let held = singles(&[node], site.grid());
+        site.claim(&held).unwrap();
+        allocator.claimed(&held, &site, Time::ZERO);
+    }
+    let mut draws = Stream::new(1, 0, "draws");
+    let answer = allocator.choose(&Request::Nodes(count), &site, Time::ZERO, &mut draws);
+    answer.map_or("none".to_owned(), |placement| placement.text(site.grid()))
+}
+
+#[test]
+fn multiple_partner_by_hand() {
+    // 100 is 1·64 + 4·8 + 4 in base 8.
+    let torus = Topology::torus(&[8, 8, 8]).unwrap();
+    assert_eq!(
+        placed("multiple_partner", &torus, &[], 100),
+        "0,0,0:8x8x1;0,0,1:8x1x1;0,1,1:8x1x1;0,2,1:8x1x1;0,3,1:8x1x1;0,4,1:4x1x1"
+    );
+    // No row is free, but a column is.
+    let small = Topology::torus(&[3, 3]).unwrap();
+    assert_eq!(placed("multiple_partner", &small, &[1, 4, 8], 5), "0,0:1x3;2,0:1x1;2,1:1x1");
+    // Neither plane through the held node is free; the partners of the next row are.
+    let torus = Topology::torus(&[3, 3, 3]).unwrap();
+    assert_eq!(placed("multiple_partner", &torus, &[0], 9), "0,1,0:3x1x3");
+    // No plane at all is free, and three lines take its place.
+    let planes = placed("multiple_partner", &torus, &[0, 4, 17, 19], 9);
+    assert_eq!(planes, "2,0,0:1x3x1;0,1,0:1x1x3;0,2,0:1x1x3");
+}
+
+#[test]
+fn a_set_that_is_free_of_what_was_drawn_stays_whole() {
+    // Forks do not share what they draw from.
+    let topology = Topology::mesh(&[4, 4]).unwrap();
+    let site = Site::new(topology.clone(), 1.0);
+    let mut allocator = build("random", &topology);
+    let mut fork = allocator.fork();
+    let ask = |allocator: &mut Box<dyn Allocator>| {
+        let mut draws = Stream::new(2, 0, "draws");
+        let placed = allocator.choose(&Request::Nodes(16), &site, Time::ZERO, &mut draws).unwrap();
+        let mut set = NodeSet::empty(16);
+        placed.add_to(&mut set, site.grid());
+        assert_eq!(set.count(), 16);
+        placed
+    };
+    assert_eq!(ask(&mut allocator), ask(&mut fork));
+}
