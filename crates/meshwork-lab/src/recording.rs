@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::check::scenario_of;
 use crate::inputs::Files;
+use crate::number::{count, significant};
 use crate::runs::caught;
 use crate::store::Record;
 
@@ -137,18 +138,18 @@ impl Recording {
 
     /// The first of its notes: which part of a run it is.
     fn part(record: &Record, tape: &Tape, window: Window) -> Option<String> {
-        let (jobs, until) = (tape.jobs(), tape.until().units());
-        let end = record.findings.end;
+        let time = |time: f64| significant(time, 6);
+        let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
+        let (from, end) = (time(window.from), time(record.findings.end));
         match (tape.is_full(), window.from > 0.0) {
             (true, false) => Some(format!(
                 "Shown are the first {jobs} jobs, until time {until}; the run went on until time {end}."
             )),
             (true, true) => Some(format!(
-                "Shown is a part of the run, from time {} to time {until}, with {jobs} jobs; the run ended at \
-                 time {end}.",
-                window.from
+                "Shown is a part of the run, from time {from} to time {until}, with {jobs} jobs; the run ended \
+                 at time {end}."
             )),
-            (false, true) => Some(format!("Shown is the run from time {} on.", window.from)),
+            (false, true) => Some(format!("Shown is the run from time {from} on.")),
             (false, false) => None,
         }
     }
@@ -169,11 +170,18 @@ impl Recording {
     }
 
     /// What a tape holds, of a run that ended then.
-    fn filled(mut self, subject: Subject<'_>, mut tape: Tape, end: f64) -> Result<Recording, String> {
+    fn filled(
+        mut self,
+        subject: Subject<'_>,
+        mut tape: Tape,
+        end: f64,
+    ) -> Result<Recording, String> {
         tape.end();
         if !tape.has_begun() && self.from > 0.0 {
-            let from = self.from;
-            return Err(format!("the run ended at time {end}, and so has no time {from} to be shown"));
+            let [end, from] = [end, self.from].map(|time| significant(time, 6));
+            return Err(format!(
+                "the run ended at time {end}, and so has no time {from} to be shown"
+            ));
         }
         let window = Window { from: self.from, ..Window::default() };
         self.notes.extend(Recording::part(subject.record, &tape, window));

@@ -3,7 +3,7 @@
 // Where processors have one natural order, a bar lies on the processors that it holds. Elsewhere a job takes the lowest
 // lane that is free when it begins; lanes are no processors.
 (function (M) {
-  'use strict';
+  "use strict";
 
   const AXIS = 18;
   const HEADING = 13;
@@ -116,7 +116,7 @@
       this.drawBars(context, theme, chosen);
       context.restore();
       context.fillStyle = theme.ink;
-      context.textAlign = 'left';
+      context.textAlign = "left";
       if (this.bands.length > 1) {
         this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, M.PAD, band.top - 6));
       }
@@ -128,8 +128,7 @@
       const count = M.upTo(run.from, view.until, run.stays);
       const names = [];
       const edged = [];
-      for (let s = 0; s < count; s += 1) {
-        if (run.to[s] <= view.from) continue;
+      M.lasting(run.to, run.lastStays, count, view.from, (s) => {
         const job = run.who[s];
         const left = Math.max(this.x(run.from[s]), 0);
         const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
@@ -137,22 +136,36 @@
         context.globalAlpha = chosen >= 0 && job !== chosen ? 0.35 : 1;
         this.pieces(s, (top, height) => {
           M.fill(context, theme, run.look[job], left, top, wide, height);
-          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, job]);
+          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, s]);
           this.rects.push([left, top, wide, height, job]);
           const text = String(run.number[job]);
           if (height >= 11 && wide > text.length * 6 + 6) names.push([text, left, top, wide, height, job]);
         });
-      }
+        return false;
+      });
       context.lineWidth = 1;
-      for (const [x, y, width, height, job] of edged) {
+      for (const [x, y, width, height, s] of edged) {
+        const job = run.who[s];
         const isChosen = job === chosen;
         context.strokeStyle = isChosen ? theme.chosen : theme.edge;
         context.globalAlpha = isChosen ? 1 : 0.55;
         context.lineWidth = isChosen ? 2 : 1;
-        context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+        context.beginPath();
+        // Where a job is only moved, its bar goes on.
+        const sides = [run.from[s] === run.start[job] && x + 0.5, run.to[s] === run.finish[job] && x + width - 0.5];
+        for (const side of sides) {
+          if (side === false) continue;
+          context.moveTo(side, y);
+          context.lineTo(side, y + height);
+        }
+        for (const side of [y + 0.5, y + height - 0.5]) {
+          context.moveTo(x, side);
+          context.lineTo(x + width, side);
+        }
+        context.stroke();
       }
       context.fillStyle = theme.label;
-      context.textAlign = 'center';
+      context.textAlign = "center";
       for (const [text, x, y, width, height, job] of names) {
         context.globalAlpha = chosen >= 0 && job !== chosen ? 0.5 : 1;
         context.fillText(text, x + width / 2, y + height / 2 + 0.5);

@@ -4,7 +4,7 @@
 // map: half of the dimensions count columns and half rows, both in Gray code, so that nodes side by side are
 // neighbours. One dimension is broken into rows.
 (function (M) {
-  'use strict';
+  "use strict";
 
   const GAP = 14; // between two layers, in pixels
   const TITLE = 15; // the height of a layer's title
@@ -21,7 +21,7 @@
     const down = Math.ceil(site.nodes / across);
     const labels = [];
     for (let y = 0; label > 0 && y < down; y += 1) {
-      labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: 'right' });
+      labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: "right" });
     }
     const node = (x, y) => (y * across + x < site.nodes ? y * across + x : -1);
     return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
@@ -33,16 +33,16 @@
     const down = site.sides.length - across;
     const [columns, lines] = [2 ** across, 2 ** down];
     const bits = cell >= 9;
-    const x = bits && down > 0 ? width(''.padStart(down)) + 6 : 0;
+    const x = bits && down > 0 ? width("".padStart(down)) + 6 : 0;
     const y = bits ? across * 10 + 4 : 0;
     const labels = [];
     for (let column = 0; bits && column < columns; column += 1) {
-      const text = gray(column).toString(2).padStart(across, '0');
-      [...text].forEach((bit, i) => labels.push({ x: x + (column + 0.5) * cell, y: i * 10 + 5, text: bit, align: 'center' }));
+      const text = gray(column).toString(2).padStart(across, "0");
+      [...text].forEach((bit, i) => labels.push({ x: x + (column + 0.5) * cell, y: i * 10 + 5, text: bit, align: "center" }));
     }
     for (let row = 0; x > 0 && row < lines; row += 1) {
-      const text = gray(row).toString(2).padStart(down, '0');
-      labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: 'right' });
+      const text = gray(row).toString(2).padStart(down, "0");
+      labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: "right" });
     }
     const node = (column, row) => gray(row) * columns + gray(column);
     return { labels, panes: [{ x, y, columns, rows: lines, node }] };
@@ -55,7 +55,7 @@
     const count = site.nodes / size;
     const title = (layer) => {
       const further = site.sides.slice(2).map((side, d) => Math.floor((layer * size) / site.strides[d + 2]) % side);
-      return further.length === 1 ? `z=${further[0]}` : further.join(',');
+      return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
     const pane = Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
     let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
@@ -67,7 +67,7 @@
     for (let layer = 0; layer < count; layer += 1) {
       const x = (layer % across) * (pane + GAP);
       const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
-      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: 'left' });
+      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: "left" });
       const node = (column, row) => layer * size + row * columns + column;
       panes.push({ x, y: y + heading, columns, rows: lines, node });
     }
@@ -77,14 +77,14 @@
   // A site drawn with cells of so many pixels, in this much room from left to right.
   function layout(site, cell, room) {
     let drawn;
-    if (site.wiring === 'hypercube') drawn = karnaugh(site, cell);
+    if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
     else if (site.sides.length === 1) drawn = rows(site, cell, room);
     else drawn = layers(site, cell, room);
     const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
     drawn.width = far((pane) => pane.x + pane.columns * cell);
     drawn.height = far((pane) => pane.y + pane.rows * cell);
     for (const label of drawn.labels) {
-      if (label.align === 'left') drawn.width = Math.max(drawn.width, label.x + width(label.text));
+      if (label.align === "left") drawn.width = Math.max(drawn.width, label.x + width(label.text));
     }
     return Object.assign(drawn, { cell });
   }

@@ -1,6 +1,6 @@
 // The map of one site: every processor in the look of the job that holds it.
 (function (M) {
-  'use strict';
+  "use strict";
 
   class SiteMap {
     constructor(run, site, canvas) {
@@ -122,7 +122,7 @@
       if (width === 0) return;
       context.strokeStyle = theme.edge;
       context.lineWidth = width;
-      context.lineCap = 'square';
+      context.lineCap = "square";
       context.beginPath();
       const differ = (a, b) => a !== b && (a >= 0 || b >= 0);
       this.edges(pane, differ, (...ends) => {
@@ -132,7 +132,7 @@
       context.stroke();
       const { cell } = this.layout;
       // A dashed frame where the edges of the machine are joined.
-      const isTorus = this.run.sites[this.site].wiring === 'torus';
+      const isTorus = this.run.sites[this.site].wiring === "torus";
       context.lineWidth = 1;
       context.setLineDash(isTorus ? [3, 3] : []);
       context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell - 1, pane.rows * cell - 1);
@@ -167,7 +167,7 @@
         if (one.s >= 0 && (!known || known.columns * known.rows < one.columns * one.rows)) largest.set(one.s, one);
       }
       context.fillStyle = theme.label;
-      context.textAlign = 'center';
+      context.textAlign = "center";
       for (const { s, x, y, columns, rows } of largest.values()) {
         const text = String(this.run.number[this.run.who[s]]);
         const [width, height] = [columns * cell, rows * cell];

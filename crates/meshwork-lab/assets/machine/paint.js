@@ -1,6 +1,6 @@
 // Colours, patterns and canvases.
 (function (M) {
-  'use strict';
+  "use strict";
 
   // The colours that the style sheet gives, for the light or the dark page as it now is.
   M.theme = function theme(element) {
@@ -8,31 +8,34 @@
     const get = (name) => style.getPropertyValue(`--m-${name}`).trim();
     const jobs = [];
     for (let i = 0; i < M.COLOURS; i += 1) jobs.push(get(`job-${i}`));
-    const names = ['free', 'edge', 'ink', 'soft', 'label', 'ground', 'held', 'waits', 'chosen'];
+    const names = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen"];
     return names.reduce((all, name) => Object.assign(all, { [name]: get(name) }), { jobs, tiles: new Map() });
   };
 
   // A canvas of so many pixels of the page, as fine as the screen is.
   M.sized = function sized(canvas, width, height) {
     const ratio = Math.min(globalThis.devicePixelRatio || 1, 3);
-    canvas.width = Math.max(1, Math.round(width * ratio));
-    canvas.height = Math.max(1, Math.round(height * ratio));
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    const context = canvas.getContext('2d');
+    const [across, down] = [width, height].map((length) => Math.max(1, Math.round(length * ratio)));
+    // A canvas that is given a size is made anew, which takes longer than to wipe it.
+    if (canvas.width !== across || canvas.height !== down) {
+      [canvas.width, canvas.height] = [across, down];
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.font = '10px system-ui, sans-serif';
-    context.textBaseline = 'middle';
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "middle";
     return context;
   };
 
   // Stripes or dots for the second and third round of colours, so that a colour alone never has to tell.
   function tile(theme, context, pattern) {
     if (!theme.tiles.has(pattern)) {
-      const canvas = document.createElement('canvas');
+      const canvas = document.createElement("canvas");
       canvas.width = canvas.height = 8;
-      const brush = canvas.getContext('2d');
+      const brush = canvas.getContext("2d");
       brush.strokeStyle = brush.fillStyle = theme.label;
       brush.globalAlpha = 0.45;
       brush.beginPath();
@@ -45,7 +48,7 @@
       } else {
         for (const [x, y] of [[2, 2], [6, 6]]) brush.fillRect(x - 0.8, y - 0.8, 1.6, 1.6);
       }
-      theme.tiles.set(pattern, context.createPattern(canvas, 'repeat'));
+      theme.tiles.set(pattern, context.createPattern(canvas, "repeat"));
     }
     return theme.tiles.get(pattern);
   }
@@ -75,11 +78,11 @@
 
   // A number for reading: three decimals are enough to see the clock go on.
   M.number = function number(value) {
-    if (!Number.isFinite(value)) return '–';
+    if (!Number.isFinite(value)) return "–";
     const rounded = Math.abs(value) >= 1e15 ? value : Math.round(value * 1000) / 1000;
-    const [whole, part] = String(rounded).split('.');
-    if (whole.includes('e')) return String(rounded);
-    const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
+    const [whole, part] = String(rounded).split(".");
+    if (whole.includes("e")) return String(rounded);
+    const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
     return part ? `${grouped}.${part}` : grouped;
   };
 })((globalThis.Meshwork = globalThis.Meshwork || {}));

@@ -1,6 +1,6 @@
 // How many processors are held, and how many jobs wait, over the whole time: one picture, which is also a place to drag.
 (function (M) {
-  'use strict';
+  "use strict";
 
   const HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
   M.PAD = 9; // left and right of everything that has the slider's axis: half of its thumb
@@ -52,12 +52,12 @@
     context.strokeRect(M.PAD + 0.5, top + 0.5, mean.length - 1, height - 1);
     context.globalAlpha = 1;
     context.fillStyle = theme.ink;
-    context.textAlign = 'left';
+    context.textAlign = "left";
     context.fillText(words, M.PAD, top - 7);
   }
 
-  // Draws both; returns the height.
-  M.drawPlots = function drawPlots(canvas, run, theme, width, view) {
+  // Draws both.
+  M.drawPlots = function drawPlots(canvas, run, theme, width) {
     const { held, waits, gap, axis } = HEIGHTS;
     const height = gap + held + gap + waits + axis;
     const context = M.sized(canvas, width, height);
@@ -70,19 +70,12 @@
       `Jobs that wait, at most ${M.number(run.mostWaiting)}`);
     const x = (time) => M.PAD + (until > from ? ((time - from) / (until - from)) * inner : 0);
     M.drawAxis(context, theme, from, until, x, second + waits, width);
-    if (view && (view.from > from || view.until < until)) {
-      context.fillStyle = theme.chosen;
-      context.globalAlpha = 0.13;
-      context.fillRect(x(view.from), gap, Math.max(2, x(view.until) - x(view.from)), second + waits - gap);
-      context.globalAlpha = 1;
-    }
-    return height;
   };
 
   // A line of times.
   M.drawAxis = function drawAxis(context, theme, from, until, x, y, width) {
     context.fillStyle = context.strokeStyle = theme.soft;
-    context.textAlign = 'center';
+    context.textAlign = "center";
     context.beginPath();
     for (const time of M.ticks(from, until, width / 110)) {
       const at = Math.round(x(time)) + 0.5;

@@ -4,7 +4,7 @@
 // it holds without a change, so a job that is never moved has one. At a time, all that happened up to and at
 // that time has happened.
 (function (M) {
-  'use strict';
+  "use strict";
 
   const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
   const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
@@ -17,13 +17,13 @@
   M.LOOKS = 3 * M.COLOURS;
 
   async function inflated(base64) {
-    if (typeof DecompressionStream === 'undefined') {
-      throw new Error('This browser cannot unpack the recording: it is too old for that.');
+    if (typeof DecompressionStream === "undefined") {
+      throw new Error("This browser cannot unpack the recording: it is too old for that.");
     }
     const text = atob(base64);
     const packed = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
@@ -70,6 +70,8 @@
       else if (ends[i] > time && visit(i)) return;
     }
   }
+
+  M.lasting = lasting;
 
   class Run {
     constructor(recording, columns) {
@@ -252,9 +254,18 @@
       const texts = [];
       for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
         const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
-        texts.push(`${corner.join(',')}:${this.shapes[this.shape[block]].join('x')}`);
+        texts.push(`${corner.join(",")}:${this.shapes[this.shape[block]].join("x")}`);
       }
       return texts;
+    }
+
+    // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+    busiest(after, before) {
+      const { from, until } = this.recording;
+      const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+      let best = -1;
+      for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+      return best < 0 ? from : Math.max(this.at[best], from);
     }
 
     // The instant before or behind a time, or the end that is next.

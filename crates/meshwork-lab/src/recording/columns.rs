@@ -44,13 +44,13 @@ impl Columns {
         let mut bytes = Vec::new();
         let mut list = Vec::new();
         let mut f64s = |name, numbers: &[f64]| {
-            planes(&mut bytes, numbers.iter().map(|number| number.to_le_bytes()));
+            planes(&mut bytes, numbers, f64::to_le_bytes);
             list.push((name, "f64", numbers.len()));
         };
         f64s("at", &self.at);
         f64s("number", &self.number);
         let mut u32s = |name, numbers: &[u32]| {
-            planes(&mut bytes, numbers.iter().map(|number| number.to_le_bytes()));
+            planes(&mut bytes, numbers, u32::to_le_bytes);
             list.push((name, "u32", numbers.len()));
         };
         u32s("count", &self.count);
@@ -67,9 +67,9 @@ impl Columns {
 }
 
 /// The first byte of every number, then the second ones, and so on.
-fn planes<const N: usize>(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = [u8; N]> + Clone) {
+fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
-        bytes.extend(numbers.clone().map(|number| number[byte]));
+        bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
     }
 }
 
@@ -117,9 +117,8 @@ pub(super) mod tests {
             let planes = &bytes[at..at + length * width];
             at += length * width;
             let number = |i: usize| {
-                (0..width).fold(0_u64, |n, byte| {
-                    n | u64::from(planes[byte * length + i]) << (8 * byte)
-                })
+                (0..width)
+                    .fold(0_u64, |n, byte| n | u64::from(planes[byte * length + i]) << (8 * byte))
             };
             let whole = || (0..length).map(|i| number(i) as u32).collect::<Vec<u32>>();
             let real = || (0..length).map(|i| f64::from_bits(number(i))).collect::<Vec<f64>>();

@@ -35,9 +35,11 @@ pub(super) fn read(
         .into_iter()
         .find(|path| path.is_file());
     let Some(path) = existing else {
-        return Err("and it has no per-job output either, which `[output] jobs = \"csv\"` would have \
+        return Err(
+            "and it has no per-job output either, which `[output] jobs = \"csv\"` would have \
              written"
-            .to_owned());
+                .to_owned(),
+        );
     };
     let shown = path.display().to_string();
     let table = Table::try_from(&record.scenario)
@@ -143,7 +145,8 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
     let mut all: Vec<(Time, u8, Happening)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.iter().enumerate() {
         let id = JobId(i as u64);
-        let wrong = |what: &str| format!("the row of job {} has no {what} that can be read", row.number);
+        let wrong =
+            |what: &str| format!("the row of job {} has no {what} that can be read", row.number);
         let topology = topologies.get(row.site).ok_or_else(|| wrong("site"))?;
         let placement = placement(&row.blocks, topology.grid()).ok_or_else(|| wrong("blocks"))?;
         let request = request(row).ok_or_else(|| wrong("request"))?;

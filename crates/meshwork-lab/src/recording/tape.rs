@@ -154,7 +154,8 @@ impl Tape {
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
-        let mut earlier: Vec<_> = std::mem::take(&mut self.earlier).into_values().flatten().collect();
+        let mut earlier: Vec<_> =
+            std::mem::take(&mut self.earlier).into_values().flatten().collect();
         earlier.sort_by_key(|(order, _)| *order);
         for (_, happening) in earlier {
             if self.instant.last().is_some_and(|last| last.at < happening.at) {

@@ -26,7 +26,9 @@ fn told(recording: &Recording) -> Vec<Happening> {
             let asked = Job {
                 number: columns.number[job] as u64,
                 arrival: Time::new(at),
-                request: Request::Nodes(recording.asked[columns.request[job] as usize].nodes as u32),
+                request: Request::Nodes(
+                    recording.asked[columns.request[job] as usize].nodes as u32,
+                ),
                 runtime: 1.0,
                 estimate: 1.0,
             };
