@@ -80,6 +80,12 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Write the reference pages of the manual, one for each entry of each list
+    #[command(hide = true)]
+    Manual {
+        /// The folder of the manual: its SUMMARY.md, and reference/
+        dir: PathBuf,
+    },
     /// Print the manual page, or write all of them
     #[command(after_help = "Example:\n  meshwork man ~/.local/share/man/man1")]
     Man {

@@ -49,6 +49,7 @@ fn run(command: Command) -> Ended {
         Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, &arguments)?,
         Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
+        Command::Manual { dir } => command::manual::run(&dir)?,
         Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,
     };
     out.flush()?;

@@ -1,6 +1,7 @@
 //! The results of a study, as tables made for reading.
 
 pub(crate) mod claims;
+pub(crate) mod network;
 
 use std::path::Path;
 
@@ -30,6 +31,7 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     for line in wrapped(&caption(finished), out.width, "") {
         out.line(&line)?;
     }
+    network::print(out, &finished.points)?;
     out.line("")?;
     print_means(out, finished)?;
     print_differences(out, study, finished)?;

@@ -12,7 +12,7 @@ fn every_study_is_listed() {
     for beginning in ["rsr: Chang & Mohapatra, ", "wbsm: Zhu & Lin, ", "lazy: ", "intelligent: "] {
         assert!(said.out.lines().any(|line| line.starts_with(beginning)), "{}", said.out);
     }
-    for figure in ["  1a: ", "  5: ", "  3b: ", "  Table IV: "] {
+    for figure in ["  1a: ", "  5: ", "  3b: ", "  Table IV: ", "  1, 4: "] {
         assert!(said.out.lines().any(|line| line.starts_with(figure)), "{figure}: {}", said.out);
     }
     assert!(!folder.path().join("reproduction").exists(), "a list runs nothing");
@@ -45,6 +45,38 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     assert_eq!(objects.len(), claims.lines().count() - 1);
     assert_eq!(objects[0]["paper"], "rsr");
     assert!(objects[0]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
+}
+
+/// What a paper does not say of its network is printed with the figure, as it was set.
+#[test]
+fn the_network_of_a_figure_is_printed_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = meshwork(
+        folder.path(),
+        &[
+            "reproduce",
+            "noncontiguous",
+            "5",
+            "--quick",
+            "--set",
+            "measure.jobs=20",
+            "--set",
+            "network.buffer=8",
+        ],
+    );
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let head: Vec<&str> = said.out.lines().take_while(|line| !line.contains("→")).collect();
+    assert!(head[0].starts_with("noncontiguous 2, 5: "), "{}", said.out);
+    let words = head.join(" ");
+    for words_of in [
+        "8 × 8 × 8 torus, network wormhole: pattern one_to_all, ",
+        "send injected",
+        "destinations ascending",
+        "buffer 8",
+        "lanes independent",
+    ] {
+        assert!(words.contains(words_of), "{words_of}: {words}");
+    }
 }
 
 #[test]

@@ -101,10 +101,13 @@ pub fn studies(
         if study.paper.as_deref() != Some(paper.key) {
             continue;
         }
-        let own = study.figure.clone().unwrap_or_default();
-        let wanted = figure.is_none_or(|figure| own.eq_ignore_ascii_case(figure));
-        if !figures.contains(&own) {
-            figures.push(own);
+        let own: Vec<String> = study.figures().map(str::to_owned).collect();
+        let wanted =
+            figure.is_none_or(|figure| own.iter().any(|own| own.eq_ignore_ascii_case(figure)));
+        for own in own {
+            if !figures.contains(&own) {
+                figures.push(own);
+            }
         }
         if !wanted {
             continue;
@@ -160,6 +163,21 @@ mod tests {
             let study = Study::parse(name, text, Path::new(""), &[]).unwrap();
             crate::expand::expand(&study).unwrap_or_else(|refused| panic!("{refused}"));
         }
+    }
+
+    /// Utilization and turnaround of the same runs are two figures.
+    #[test]
+    fn a_study_of_two_figures_is_found_by_either() {
+        let paper = paper("noncontiguous").unwrap();
+        let named = |figure: &str| -> Vec<String> {
+            let found = studies(paper, Some(figure), false, &[]).unwrap();
+            found.into_iter().map(|study| study.name).collect()
+        };
+        assert_eq!(named("4"), ["noncontiguous_figures_1_4"]);
+        assert_eq!(named("1"), named("4"));
+        let refused = studies(paper, Some("1, 4"), false, &[]).unwrap_err().0;
+        let has = "`noncontiguous` has no figure `1, 4`, but has 1, 4, 2, 5, 3, 6, parameters, k";
+        assert_eq!(refused, has);
     }
 
     #[test]

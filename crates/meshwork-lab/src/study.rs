@@ -14,8 +14,8 @@ use crate::locate::{Lines, line_at};
 use crate::set::{assignment, plain, set};
 
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
-pub use keys::MOST_REPLICATIONS;
-use keys::{PARAMS, job_formats, replications, take_table};
+pub use keys::{MOST_REPLICATIONS, PARAMS};
+use keys::{job_formats, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,
 /// and where.
@@ -237,6 +237,18 @@ impl Study {
         }
         study.fill(document).map_err(|problem| study.refused(&problem))?;
         Ok(study)
+    }
+
+    /// The figures or tables of the paper that are made of its runs.
+    ///
+    /// ```
+    /// use meshwork_lab::Study;
+    /// let text = "figure = '1, 4'\nmachine = { topology = 'mesh', dims = [4] }\nworkload = { name = 'lublin', jobs = 9 }";
+    /// let study = Study::parse("study.toml", text, "".as_ref(), &[]).unwrap();
+    /// assert_eq!(study.figures().collect::<Vec<_>>(), ["1", "4"]);
+    /// ```
+    pub fn figures(&self) -> impl Iterator<Item = &str> {
+        self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
     /// A problem as one sentence that begins with where it is: the setting of the command line that

@@ -4,10 +4,11 @@ pub(crate) mod sites;
 
 use toml::{Table, Value};
 
-use crate::alloc;
+use crate::alloc::{self, ALLOCATORS};
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
-use crate::job::Time;
+use crate::job::{Request, Time};
+use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, Machine, NETWORKS, Network};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
@@ -18,10 +19,11 @@ use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join,
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
-use crate::shape::ShapeRule;
+use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{self, SIZINGS};
 use crate::speeds::Speeds;
 use crate::topology::{Topology, Wiring};
+use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
 
 pub use sites::{SITE_FAMILY, SITES, TOPOLOGIES, TopologyEntry};
@@ -390,6 +392,33 @@ impl Scenario {
         (scheduler.build)(&params, &topologies).map(drop)
     }
 
+    /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape
+    /// them. Sizes of logs, and parts of what is split, are known only as their jobs start.
+    fn check_pattern(&self) -> Result<(), Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
+            return Ok(());
+        };
+        let pattern = entry(PATTERNS, pattern.name());
+        let sizes =
+            workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
+        let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
+        let shape = self.shape();
+        let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
+        let rule = ShapeRule::named(workload.text("shape"));
+        for site in &self.machine {
+            let asks = entry(ALLOCATORS, site.allocator.name()).asks;
+            let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
+            for request in sizes.samples().filter_map(shaped) {
+                pattern
+                    .serves(request.nodes())
+                    .map_err(|sentence| Problem::new(join(network.path(), "pattern"), sentence))?;
+            }
+        }
+        Ok(())
+    }
+
     /// What can be wrong between parts that are right by themselves.
     fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
@@ -434,6 +463,7 @@ impl Scenario {
         self.facility(0)?;
         self.network(0)?;
         self.check_scheduler()?;
+        self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
         match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {

@@ -345,6 +345,84 @@ fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
 }
 
+/// The multiple buddy strategy on a set of free nodes: cells are found by looking at all of them.
+fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
+    let mut rest = question.count() as u32;
+    if rest > question.site.free_nodes() {
+        return None;
+    }
+    let is_cube = question.grid().sides().iter().all(|&side| side == 2);
+    let line = Grid::new(&[question.grid().nodes()], false).unwrap();
+    let grid = if is_cube { &line } else { question.grid() };
+    let d = grid.dimensions();
+    let highest = grid.sides().iter().min().unwrap().ilog2();
+    let cell = |corner: Node, level: u32| {
+        let sides = std::iter::repeat_n(1 << level, d).collect();
+        Placement::from(Block { base: corner, sides })
+            .nodes(&Grid::new(grid.sides(), false).unwrap())
+    };
+    let mut free = question.site.free().clone();
+    let is_free = |free: &NodeSet, corner: Node, level: u32| {
+        (0..d).all(|k| {
+            let at = grid.coordinate(corner, k);
+            at % (1 << level) == 0 && at + (1 << level) <= grid.sides()[k]
+        }) && cell(corner, level).iter().all(|&node| free.contains(node))
+    };
+    let mut wanted = vec![0; highest as usize + 1];
+    for level in (0..=highest).rev() {
+        let nodes = 1 << (level * d as u32);
+        wanted[level as usize] = rest / nodes;
+        rest %= nodes;
+    }
+    let mut taken = Vec::new();
+    for level in (0..=highest).rev() {
+        while wanted[level as usize] > 0 {
+            wanted[level as usize] -= 1;
+            // The smallest free block that is large enough: part of no larger free one.
+            let corner = (level..=highest).find_map(|larger| {
+                (0..grid.nodes()).find(|&corner| {
+                    let inside = |above: u32| {
+                        (0..grid.nodes()).any(|other| {
+                            is_free(&free, other, above) && cell(other, above).contains(&corner)
+                        })
+                    };
+                    is_free(&free, corner, larger) && !(larger + 1..=highest).any(inside)
+                })
+            });
+            match corner {
+                Some(corner) => {
+                    cell(corner, level).iter().for_each(|&node| free.remove(node));
+                    taken.extend(cell(corner, level));
+                }
+                None => wanted[level as usize - 1] += 1 << d,
+            }
+        }
+    }
+    Some(taken)
+}
+
+#[test]
+fn multiple_buddy_takes_the_smallest_blocks_that_are_large_enough() {
+    is_its_definition("multiple_buddy", &machines(), by_buddies);
+}
+
+#[test]
+fn multiple_buddy_by_hand() {
+    // 13 is 3·4 + 1.
+    let mesh = Topology::mesh(&[8, 8]).unwrap();
+    let thirteen = placed("multiple_buddy", &mesh, &[], 13);
+    assert_eq!(thirteen, "0,0:2x2;2,0:2x2;0,2:2x2;2,2:1x1");
+    // One node of each quarter is held: no square of side 4 is free, and four of side 2 take its place.
+    let sixteen = placed("multiple_buddy", &mesh, &[0, 4, 32, 36], 16);
+    assert_eq!(sixteen, "2,0:2x2;6,0:2x2;0,2:2x2;2,2:2x2");
+    // On a hypercube, a subcube for each binary digit.
+    let cube = Topology::hypercube(4).unwrap();
+    assert_eq!(
+        placed("multiple_buddy", &cube, &[], 11),
+        "0,0,0,0:2x2x2x1;0,0,0,1:2x1x1x1;0,1,0,1:1x1x1x1"
+    );
+}
+
 /// The multiple partner strategy, digit by digit as it is printed.
 fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
@@ -394,6 +472,173 @@ fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
 #[test]
 fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
+}
+
+/// Curve allocation: every run, and every part of the line, looked at one by one.
+fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
+    let line = order.nodes(question.grid());
+    let count = question.count();
+    let is_free = |place: &usize| question.site.free().contains(line[*place]);
+    let free: Vec<usize> = (0..line.len()).filter(is_free).collect();
+    if count > free.len() {
+        return None;
+    }
+    // Which of the free places is the first one taken.
+    let windows: Vec<&[usize]> = free.windows(count).collect();
+    let run_from = |place: usize| (place..line.len()).take_while(is_free).count();
+    let begins = |place: &usize| *place == 0 || !is_free(&(place - 1));
+    let runs: Vec<usize> =
+        free.iter().copied().filter(begins).filter(|&place| run_from(place) >= count).collect();
+    let start = match fit {
+        "free_list" => Some(free[0]),
+        "first_fit" => runs.first().copied(),
+        _ => runs.iter().copied().min_by_key(|&place| (run_from(place), place)),
+    };
+    let tightest = || {
+        let least = windows.iter().min_by_key(|window| window[count - 1] - window[0]);
+        least.map(|window| window[0])
+    };
+    let start = start.or_else(tightest)?;
+    let taken = free.iter().filter(|&&place| place >= start).take(count);
+    Some(taken.map(|&place| line[place]).collect())
+}
+
+#[test]
+fn curve_fits_runs_of_a_line() {
+    for (curve, order) in
+        [("hilbert", Order::Hilbert), ("snake", Order::Snake), ("row_major", Order::RowMajor)]
+    {
+        for fit in ["best_fit", "first_fit", "free_list"] {
+            let named = format!("curve curve='{curve}' fit='{fit}'");
+            is_its_definition(&named, &machines(), |question| {
+                along_the_curve(question, order, fit)
+            });
+        }
+    }
+}
+
+#[test]
+fn a_free_list_along_the_rows_is_naive() {
+    are_one("'naive'", "{ name = 'curve', curve = 'row_major', fit = 'free_list' }");
+}
+
+/// The free nodes nearest to the best of some centres: everything looked at one by one.
+fn nearest_to_a_centre(
+    question: &Question<'_>,
+    may_be: impl Fn(Node) -> bool,
+    apart: impl Fn(Node, Node) -> u32,
+    score: impl Fn(Node, &[Node]) -> u32,
+) -> Option<Vec<Node>> {
+    if question.count() > question.free().len() {
+        return None;
+    }
+    let mut best: Option<(u32, Vec<Node>)> = None;
+    for centre in (0..question.grid().nodes()).filter(|&node| may_be(node)) {
+        let mut nodes = question.free();
+        nodes.sort_by_key(|&node| (apart(centre, node), node));
+        nodes.truncate(question.count());
+        let score = score(centre, &nodes);
+        if best.as_ref().is_none_or(|(least, _)| score < *least) {
+            best = Some((score, nodes));
+        }
+    }
+    best.map(|(_, nodes)| nodes)
+}
+
+/// Hops between all nodes of a grid.
+fn hops(grid: &Grid) -> Vec<Vec<u32>> {
+    (0..grid.nodes()).map(|a| (0..grid.nodes()).map(|b| grid.distance(a, b)).collect()).collect()
+}
+
+fn over_all_pairs(nodes: &[Node], hops: &[Vec<u32>]) -> u32 {
+    let to_later = |(i, &a): (usize, &Node)| {
+        nodes[i..].iter().map(|&b| hops[a as usize][b as usize]).sum::<u32>()
+    };
+    nodes.iter().enumerate().map(to_later).sum()
+}
+
+/// Machines small enough for a search of all centres, nodes and pairs.
+fn small_machines() -> Vec<Topology> {
+    machines().into_iter().filter(|topology| topology.grid().nodes() <= 40).collect()
+}
+
+#[test]
+fn mc1x1_has_the_closest_shells() {
+    is_its_definition("mc1x1", &small_machines(), |question| {
+        let grid = question.grid();
+        let apart = |a: Node, b: Node| {
+            let along = |d: usize| {
+                let straight = grid.coordinate(a, d).abs_diff(grid.coordinate(b, d));
+                if grid.is_wrapped() { straight.min(grid.sides()[d] - straight) } else { straight }
+            };
+            (0..grid.dimensions()).map(along).max().unwrap()
+        };
+        let is_free = |node| question.site.free().contains(node);
+        nearest_to_a_centre(question, is_free, apart, |centre, nodes| {
+            nodes.iter().map(|&node| apart(centre, node)).sum()
+        })
+    });
+}
+
+#[test]
+fn mm_tries_every_crossing_of_occupied_coordinates() {
+    is_its_definition("mm", &small_machines(), |question| {
+        let (grid, free) = (question.grid(), question.free());
+        let occurs = |node| {
+            (0..grid.dimensions()).all(|d| {
+                free.iter().any(|&other| grid.coordinate(other, d) == grid.coordinate(node, d))
+            })
+        };
+        let hops = hops(grid);
+        let apart = |a: Node, b: Node| hops[a as usize][b as usize];
+        nearest_to_a_centre(question, occurs, apart, |_, nodes| over_all_pairs(nodes, &hops))
+    });
+}
+
+#[test]
+fn gen_alg_tries_every_free_node() {
+    is_its_definition("gen_alg", &small_machines(), |question| {
+        let hops = hops(question.grid());
+        let apart = |a: Node, b: Node| hops[a as usize][b as usize];
+        let is_free = |node| question.site.free().contains(node);
+        nearest_to_a_centre(question, is_free, apart, |_, nodes| over_all_pairs(nodes, &hops))
+    });
+}
+
+/// The proven bound: the average distance over pairs is at most 2 − 1/(2d) times the least there is. The
+/// least is found by trying all sets.
+#[test]
+fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
+    for (sides, bound) in [(&[4, 3][..], 7.0 / 4.0), (&[2, 3, 2][..], 11.0 / 6.0)] {
+        let topology = Topology::mesh(sides).unwrap();
+        let hops = hops(topology.grid());
+        let mut rng = Stream::new(6, 0, "bound");
+        let mut worst = 1.0_f64;
+        for _ in 0..150 {
+            let mut site = Site::new(topology.clone(), 1.0);
+            let held: Vec<Node> = (0..12).filter(|_| rng.below(5) < 2).collect();
+            if held.is_empty() || held.len() > 8 {
+                continue;
+            }
+            site.claim(&singles(&held, site.grid())).unwrap();
+            let free: Vec<Node> = site.free().iter().collect();
+            let count = 2 + rng.below(free.len() as u64 - 2) as u32;
+            let all_sets = (0_u32..1 << free.len()).filter(|set| set.count_ones() == count);
+            let least = all_sets
+                .map(|set| {
+                    let chosen = (0..free.len()).filter(|i| set >> i & 1 == 1).map(|i| free[i]);
+                    over_all_pairs(&chosen.collect::<Vec<Node>>(), &hops)
+                })
+                .min()
+                .unwrap();
+            let mut mm = build("mm", &topology);
+            let placed = mm.choose(&Request::Nodes(count), &site, Time::ZERO, &mut rng).unwrap();
+            let found = over_all_pairs(&placed.nodes(site.grid()), &hops);
+            worst = worst.max(f64::from(found) / f64::from(least));
+        }
+        assert!((1.0..=bound).contains(&worst), "{sides:?}: {worst}");
+        assert!(worst > 1.0, "it is no exact search, and the test would not notice one");
+    }
 }
 
 /// What an allocator places on a torus on which these nodes are held.

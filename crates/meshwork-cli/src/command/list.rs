@@ -16,20 +16,25 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
 /// A kind as the command line calls it, and its entries.
-struct Listed {
+pub(super) struct Listed {
     about: About,
-    family: &'static Family,
+    pub(super) family: &'static Family,
 }
 
 impl Listed {
     /// The word for one of its entries.
-    fn word(&self) -> &'static str {
+    pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
     /// The word for all of them.
-    fn plural(&self) -> &'static str {
+    pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
+    }
+
+    /// What they are for, and where a study names one.
+    pub(super) fn introduction(&self) -> &'static str {
+        self.about.definition
     }
 }
 
@@ -37,12 +42,13 @@ const fn kind(
     word: &'static str,
     plural: &'static [&'static str],
     family: &'static Family,
+    introduction: &'static str,
 ) -> Listed {
     let about = About {
         name: word,
         aliases: plural,
         summary: "",
-        definition: "",
+        definition: introduction,
         complexity: "",
         source: "",
         params: &[],
@@ -51,19 +57,83 @@ const fn kind(
 }
 
 /// Every kind, in the order of a scenario.
-static KINDS: &[Listed] = &[
-    kind("topology", &["topologies"], &SITE_FAMILY),
-    kind("workload", &["workloads"], &meshwork::workload::FAMILY),
-    kind("size", &["sizes"], &SIZES),
-    kind("runtime", &["runtimes"], &RUNTIMES),
-    kind("scheduler", &["schedulers"], &meshwork::sched::FAMILY),
-    kind("selector", &["selectors"], &meshwork::select::FAMILY),
-    kind("sizing", &["sizings"], &meshwork::sizing::FAMILY),
-    kind("allocator", &["allocators"], &meshwork::alloc::FAMILY),
-    kind("network", &["networks"], &meshwork::network::FAMILY),
-    kind("pattern", &["patterns"], &meshwork::network::pattern::FAMILY),
-    kind("traffic", &["traffic_patterns"], &meshwork::network::traffic::FAMILY),
-    kind("metric", &["metrics"], &meshwork::observe::metrics::FAMILY),
+pub(super) static KINDS: &[Listed] = &[
+    kind(
+        "topology",
+        &["topologies"],
+        &SITE_FAMILY,
+        "How the processors of a machine are wired. A study says it in the table `machine`; several of \
+         them in `machine.sites` are a grid of sites.",
+    ),
+    kind(
+        "workload",
+        &["workloads"],
+        &meshwork::workload::FAMILY,
+        "Where jobs come from. A study says it in the table `workload`. A workload knows the machine's \
+         shape and never its state, so all strategies are compared on the same jobs.",
+    ),
+    kind(
+        "size",
+        &["sizes"],
+        &SIZES,
+        "What a synthetic job asks for: the key `sizes` of the workload `synthetic`.",
+    ),
+    kind(
+        "runtime",
+        &["runtimes"],
+        &RUNTIMES,
+        "How long a synthetic job runs: the key `runtimes` of the workload `synthetic`.",
+    ),
+    kind(
+        "scheduler",
+        &["schedulers"],
+        &meshwork::sched::FAMILY,
+        "Which waiting job starts when: the key `scheduler`. It asks for a start and learns at once \
+         whether it happened; it sees estimates and never run times.",
+    ),
+    kind(
+        "selector",
+        &["selectors"],
+        &meshwork::select::FAMILY,
+        "To which site a job goes, where a machine has several: the key `selector`.",
+    ),
+    kind(
+        "sizing",
+        &["sizings"],
+        &meshwork::sizing::FAMILY,
+        "With how many processors a job may start when it cannot have what it asked for: the key `sizing`.",
+    ),
+    kind(
+        "allocator",
+        &["allocators"],
+        &meshwork::alloc::FAMILY,
+        "Which free processors a job gets: the key `allocator`, for all sites or for one.",
+    ),
+    kind(
+        "network",
+        &["networks"],
+        &meshwork::network::FAMILY,
+        "How long a placed job takes: the key `network`. All but `ideal` let jobs send messages, and \
+         a job stays until its messages have arrived.",
+    ),
+    kind(
+        "pattern",
+        &["patterns"],
+        &meshwork::network::pattern::FAMILY,
+        "Which process of a job sends to which: the key `pattern` of the networks with messages.",
+    ),
+    kind(
+        "traffic",
+        &["traffic_patterns"],
+        &meshwork::network::traffic::FAMILY,
+        "Where packets go when a network is loaded without jobs, by `meshwork traffic`.",
+    ),
+    kind(
+        "metric",
+        &["metrics"],
+        &meshwork::observe::metrics::FAMILY,
+        "What is measured in a run: the list `measure.metrics`; without it, all that apply.",
+    ),
 ];
 
 /// Kinds are entries themselves, so that a misspelt one finds its nearest.
@@ -193,7 +263,7 @@ fn may_be(param: &Param) -> String {
 }
 
 /// What an entry can do, beside its parameters.
-fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
+pub(super) fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
     match kind.word() {
         "allocator" => {
             let entry = named(ALLOCATORS, name);
@@ -243,7 +313,7 @@ fn named<E: Named>(entries: &'static [&'static E], name: &str) -> &'static E {
     meshwork::registry::entry(entries, name)
 }
 
-fn words(value: &Json) -> String {
+pub(super) fn words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),

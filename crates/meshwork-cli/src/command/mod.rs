@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod list;
+pub(crate) mod manual;
 pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;

@@ -116,7 +116,7 @@ fn title(out: &mut Output, paper: &Paper, study: &Study) -> Result<(), Stop> {
     for line in wrapped(&head, out.width, "") {
         out.headline(&line)?;
     }
-    Ok(())
+    results::network::print(out, &expand::expand(study)?)
 }
 
 fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {

@@ -9,7 +9,7 @@ use super::{JobFormat, Replications};
 pub const MOST_REPLICATIONS: u64 = 1_000_000;
 
 /// What a study may say besides its scenario and its tables.
-pub(super) static PARAMS: &[&Param] = &[
+pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
         kind: Kind::Text,
@@ -32,7 +32,7 @@ pub(super) static PARAMS: &[&Param] = &[
         name: "figure",
         kind: Kind::Text,
         default: Default::Absent("none"),
-        help: "the figure or table of the paper, such as 1a",
+        help: "the figure or table of the paper, such as 1a, or several that are made of the same runs: 1, 4",
     },
     &Param {
         name: "obtain",

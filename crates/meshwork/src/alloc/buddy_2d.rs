@@ -1,13 +1,12 @@
 //! Squares whose sides are powers of two, and which lie on multiples of their sides.
 
-use std::collections::BTreeSet;
-
+use super::cells::FreeCells;
 use super::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, Default, Kind, Param};
 use crate::rng::Stream;
-use crate::topology::{Grid, Node, Wiring};
+use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry {
@@ -41,7 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         if params.text("form") == "bitmap" {
             return Ok(Box::new(Bitmap));
         }
-        Ok(Box::new(Lists::new(topology.grid())))
+        Ok(Box::new(Lists { squares: FreeCells::new(topology.grid()) }))
     },
 };
 
@@ -95,94 +94,7 @@ impl Allocator for Bitmap {
 /// squares that it is made of.
 #[derive(Clone)]
 struct Lists {
-    /// For each power of two the bases of the free squares that are part of no larger one.
-    free: Vec<BTreeSet<Node>>,
-}
-
-impl Lists {
-    fn new(grid: &Grid) -> Lists {
-        let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
-        let levels = levels.max().unwrap_or(0) as usize + 1;
-        let mut lists = Lists { free: vec![BTreeSet::new(); levels] };
-        let whole = Block { base: 0, sides: Dims::from_slice(grid.sides()) };
-        lists.for_each_square(grid, &whole, |lists, level, x, y| lists.give(grid, level, x, y));
-        lists
-    }
-
-    /// Calls `visit` for the largest squares that a block is made of.
-    fn for_each_square(
-        &mut self,
-        grid: &Grid,
-        block: &Block,
-        mut visit: impl FnMut(&mut Lists, usize, u32, u32),
-    ) {
-        let corner = grid.coordinates(block.base);
-        let (left, low) = (corner[0], corner[1]);
-        let (right, high) = (left + block.sides[0], low + block.sides[1]);
-        let mut rest = vec![(self.free.len() - 1, 0, 0)];
-        while let Some((level, x, y)) = rest.pop() {
-            let side = 1 << level;
-            if x + side <= left || right <= x || y + side <= low || high <= y {
-                continue;
-            }
-            if left <= x && x + side <= right && low <= y && y + side <= high {
-                visit(self, level, x, y);
-                continue;
-            }
-            // A square of side 1 lies inside or outside.
-            rest.extend(quarters(level, x, y).map(|(x, y)| (level - 1, x, y)));
-        }
-    }
-
-    /// Takes a free square: out of its list, or out of a larger one, of which the rest is listed.
-    fn take(&mut self, grid: &Grid, wanted: usize, x: u32, y: u32) {
-        let holds = |lists: &Lists, level: usize| {
-            let mask = (1_u32 << level) - 1;
-            lists.free[level].contains(&grid.node(&[x & !mask, y & !mask]))
-        };
-        let whole = (wanted..self.free.len()).find(|&level| holds(self, level));
-        let mut level = whole.expect("what is claimed was free");
-        let at = |level: usize| (x >> level << level, y >> level << level);
-        let (left, low) = at(level);
-        self.free[level].remove(&grid.node(&[left, low]));
-        while level > wanted {
-            let (left, low) = at(level);
-            level -= 1;
-            for (left, low) in
-                quarters(level + 1, left, low).filter(|&quarter| quarter != at(level))
-            {
-                self.free[level].insert(grid.node(&[left, low]));
-            }
-        }
-    }
-
-    /// Gives a square back, and joins it with its three buddies as long as all are free.
-    fn give(&mut self, grid: &Grid, mut level: usize, mut x: u32, mut y: u32) {
-        self.free[level].insert(grid.node(&[x, y]));
-        while level + 1 < self.free.len() {
-            let (left, low) = (x >> (level + 1) << (level + 1), y >> (level + 1) << (level + 1));
-            let reach = 1 << (level + 1);
-            if left + reach > grid.sides()[0] || low + reach > grid.sides()[1] {
-                return;
-            }
-            let buddies = || quarters(level + 1, left, low).map(|(x, y)| grid.node(&[x, y]));
-            if !buddies().all(|buddy| self.free[level].contains(&buddy)) {
-                return;
-            }
-            for buddy in buddies() {
-                self.free[level].remove(&buddy);
-            }
-            level += 1;
-            (x, y) = (left, low);
-            self.free[level].insert(grid.node(&[x, y]));
-        }
-    }
-}
-
-/// The corners of the four quarters of a square of side 2 to the power `level`, in row-major order.
-fn quarters(level: usize, x: u32, y: u32) -> impl Iterator<Item = (u32, u32)> {
-    let half = 1 << (level - 1);
-    [(x, y), (x + half, y), (x, y + half), (x + half, y + half)].into_iter()
+    squares: FreeCells,
 }
 
 impl Allocator for Lists {
@@ -195,21 +107,19 @@ impl Allocator for Lists {
     ) -> Option<Placement> {
         let Request::Block(sides) = request else { return None };
         let level = sides[0].trailing_zeros() as usize;
-        let base = self.free.get(level..)?.iter().find_map(|list| list.first())?;
-        Some(Block { base: *base, sides: Dims::clone(sides) }.into())
+        let base = self.squares.smallest_from(level)?;
+        Some(Block { base, sides: Dims::clone(sides) }.into())
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
-        let grid = site.grid();
+    fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
         for block in &placement.blocks {
-            self.for_each_square(grid, block, |lists, level, x, y| lists.take(grid, level, x, y));
+            self.squares.take_block(block.base, &block.sides);
         }
     }
 
-    fn released(&mut self, placement: &Placement, site: &Site) {
-        let grid = site.grid();
+    fn released(&mut self, placement: &Placement, _site: &Site) {
         for block in &placement.blocks {
-            self.for_each_square(grid, block, |lists, level, x, y| lists.give(grid, level, x, y));
+            self.squares.give_block(block.base, &block.sides);
         }
     }
 

@@ -2,8 +2,10 @@
 
 mod bases;
 mod best_base;
+mod cells;
 mod contact;
 mod held;
+mod nearest;
 mod peaks;
 mod ranked;
 pub mod first_fit;
@@ -30,7 +32,12 @@ pub mod order;
 pub mod orientation;
 pub mod random;
 pub mod paging;
+pub mod multiple_buddy;
 pub mod multiple_partner;
+pub mod curve;
+pub mod mc1x1;
+pub mod mm;
+pub mod gen_alg;
 pub mod prime_cube_graph;
 pub mod subcube;
 
@@ -164,7 +171,12 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &naive::ENTRY,
     &random::ENTRY,
     &paging::ENTRY,
+    &multiple_buddy::ENTRY,
     &multiple_partner::ENTRY,
+    &curve::ENTRY,
+    &mc1x1::ENTRY,
+    &mm::ENTRY,
+    &gen_alg::ENTRY,
 ];
 
 /// Allocators, as a family of names.

@@ -112,6 +112,7 @@ impl Messaging {
     /// # Errors
     /// A sentence if the pattern is not for that many.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, String> {
+        self.entry.serves(ranks.into())?;
         let key = keyed(self.seed, self.replication, job.0);
         if ranks < 2 {
             return Ok(Plan { pattern: None, senders: Vec::new(), quota: None, rounds: 0, key });
@@ -130,7 +131,7 @@ impl Messaging {
             key,
             rng: &mut rng,
         };
-        let pattern = (self.entry.plan)(ranks, &mut order)?;
+        let pattern = (self.entry.plan)(ranks, &mut order);
         let senders = (0..ranks).filter(|&rank| pattern.messages(rank) > 0).collect();
         let quota = quota.filter(|_| !self.entry.draws);
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })

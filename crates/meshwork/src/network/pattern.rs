@@ -9,9 +9,26 @@ pub struct PatternEntry {
     pub about: About,
     /// Whether it draws its messages and wants to know how many; all others have lists.
     pub draws: bool,
-    /// What is sent by a job with so many processes, which are at least 2, or a sentence that says why
-    /// the pattern is not for that many.
-    pub(super) plan: fn(u32, &mut Order<'_>) -> Result<Box<dyn Pattern>, String>,
+    /// Whether it is only for numbers of processes that are powers of two.
+    pub in_powers_of_two: bool,
+    /// What is sent by a job with so many processes, which are at least 2 and a number that the pattern is for.
+    pub(super) plan: fn(u32, &mut Order<'_>) -> Box<dyn Pattern>,
+}
+
+impl PatternEntry {
+    /// Whether the pattern is for so many processes.
+    ///
+    /// # Errors
+    /// A sentence if it is not.
+    pub fn serves(&self, processes: u64) -> Result<(), String> {
+        if !self.in_powers_of_two || processes.is_power_of_two() {
+            return Ok(());
+        }
+        Err(format!(
+            "the pattern `{}` needs a number of processors that is a power of two, and a job has {processes}",
+            self.about.name
+        ))
+    }
 }
 
 impl Named for PatternEntry {
@@ -82,7 +99,8 @@ static ALL_TO_ALL: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
-    plan: |ranks, order| Ok(Box::new(ToOthers::new(ranks, None, order))),
+    in_powers_of_two: false,
+    plan: |ranks, order| Box::new(ToOthers::new(ranks, None, order)),
 };
 
 static ONE_TO_ALL: PatternEntry = PatternEntry {
@@ -97,9 +115,10 @@ static ONE_TO_ALL: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
+    in_powers_of_two: false,
     plan: |ranks, order| {
         let root = order.rng.below(u64::from(ranks)) as u32;
-        Ok(Box::new(ToOthers::new(ranks, Some(root), order)))
+        Box::new(ToOthers::new(ranks, Some(root), order))
     },
 };
 
@@ -115,6 +134,7 @@ static RANDOM: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: true,
+    in_powers_of_two: false,
     plan: |ranks, order| {
         let mut lists = vec![Vec::new(); ranks as usize];
         for _ in 0..order.messages {
@@ -122,7 +142,7 @@ static RANDOM: PatternEntry = PatternEntry {
             let other = order.rng.below(u64::from(ranks) - 1) as u32;
             lists[from as usize].push(other + u32::from(other >= from));
         }
-        Ok(Box::new(Lists { lists }))
+        Box::new(Lists { lists })
     },
 };
 
@@ -139,7 +159,8 @@ static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
-    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1)))),
+    in_powers_of_two: false,
+    plan: |ranks, _| Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1))),
 };
 
 static RING: PatternEntry = PatternEntry {
@@ -153,7 +174,8 @@ static RING: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
-    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks]))),
+    in_powers_of_two: false,
+    plan: |ranks, _| Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks])),
 };
 
 static FFT: PatternEntry = PatternEntry {
@@ -168,14 +190,10 @@ static FFT: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
+    in_powers_of_two: true,
     plan: |ranks, _| {
-        if !ranks.is_power_of_two() {
-            return Err(format!(
-                "the pattern `fft` needs a number of processors that is a power of two, and a job has {ranks}"
-            ));
-        }
         let stages = ranks.trailing_zeros();
-        Ok(Box::new(lists(ranks, |rank| (0..stages).map(|bit| rank ^ 1 << bit).collect())))
+        Box::new(lists(ranks, |rank| (0..stages).map(|bit| rank ^ 1 << bit).collect()))
     },
 };
 
@@ -193,7 +211,8 @@ static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
-    plan: |ranks, _| Ok(Box::new(lists(ranks, |rank| tree(ranks, rank)))),
+    in_powers_of_two: false,
+    plan: |ranks, _| Box::new(lists(ranks, |rank| tree(ranks, rank))),
 };
 
 static NAS_MULTIGRID: PatternEntry = PatternEntry {
@@ -211,15 +230,16 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
         params: &[],
     },
     draws: false,
+    in_powers_of_two: false,
     plan: |ranks, _| {
         let square = Square::of(ranks);
         let levels = u32::BITS - (square.width.max(2) - 1).leading_zeros();
-        Ok(Box::new(lists(ranks, |rank| {
+        Box::new(lists(ranks, |rank| {
             let (x, y) = (rank % square.width, rank / square.width);
             let stays = |level: &u32| (x | y).trailing_zeros() >= *level;
             let cycle = (0..levels).chain((0..levels.saturating_sub(1)).rev());
             cycle.filter(stays).flat_map(|level| square.around(rank, 1 << level)).collect()
-        })))
+        }))
     },
 };
 
@@ -342,7 +362,7 @@ mod tests {
         let mut rng = Stream::new(1, 0, "pattern");
         let mut order = Order { destinations, messages, key: 7, rng: &mut rng };
         let entry = PATTERNS.iter().find(|entry| entry.about.name == name).unwrap();
-        (entry.plan)(ranks, &mut order).unwrap()
+        (entry.plan)(ranks, &mut order)
     }
 
     fn list(pattern: &dyn Pattern, rank: u32) -> Vec<u32> {
@@ -365,15 +385,16 @@ mod tests {
                 let mut rng = Stream::new(1, 0, "pattern");
                 let destinations = Destinations::Shuffle;
                 let mut order = Order { destinations, messages: 9, key: 7, rng: &mut rng };
-                match (entry.plan)(ranks, &mut order) {
-                    Ok(pattern) => {
-                        let pairs = pairs(&*pattern, ranks);
+                let is_served = entry.about.name != "fft" || ranks.is_power_of_two();
+                match entry.serves(ranks.into()) {
+                    Ok(()) => {
+                        assert!(is_served);
+                        let pairs = pairs(&*(entry.plan)(ranks, &mut order), ranks);
                         assert!(!pairs.is_empty(), "{} of {ranks}", entry.about.name);
                         assert!(pairs.iter().all(|&(from, to)| from != to && to < ranks));
                     }
                     Err(sentence) => {
-                        assert_eq!(entry.about.name, "fft");
-                        assert!(!ranks.is_power_of_two());
+                        assert!(!is_served);
                         assert!(sentence.ends_with(&format!("and a job has {ranks}")));
                     }
                 }

@@ -29,7 +29,10 @@ const DELIVERY: u32 = 3 << 30;
 ///
 /// Its ring of times has one place for each flit of room: when the flit there arrived, and once it is
 /// known when it left, from when on its place can be used again.
+///
+/// Aligned so that none lies in two lines of the processor's cache: most of the time goes into fetching them.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Lane {
     front: PacketId,
     back: PacketId,
@@ -232,9 +235,13 @@ impl WormEngine {
         lane.target = target;
         lane.from = lane.from.max(first);
         self.lanes[target as usize].feeder = at;
-        self.changed.push(at);
-        while let Some(lane) = self.changed.pop() {
-            self.advance(lane);
+        let mut changed = at;
+        loop {
+            // What gains room is most often the lane behind.
+            changed = match self.advance(changed).or_else(|| self.changed.pop()) {
+                Some(lane) => lane,
+                None => return,
+            };
         }
     }
 
@@ -276,11 +283,12 @@ impl WormEngine {
         }
     }
 
-    /// Works out when flits leave a lane, as far as that is known by now.
-    fn advance(&mut self, at: u32) {
+    /// Works out when flits leave a lane, as far as that is known by now. Gives back the lane behind it if that
+    /// has gained room.
+    fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {
-            return;
+            return None;
         }
         let is_source = self.is_source(at);
         let is_sink = (self.sinks..self.sources).contains(&target);
@@ -290,7 +298,7 @@ impl WormEngine {
             if is_sink { u32::MAX } else { self.buffer - self.lanes[target as usize].present };
         let count = left.min(present).min(room);
         if count == 0 {
-            return;
+            return None;
         }
         let delay = match self.timing.inject {
             Some(delay) if is_source => delay,
@@ -339,16 +347,15 @@ impl WormEngine {
         next.tail = tail;
         if !is_sink {
             next.present += count;
+            if next.target != NONE {
+                self.changed.push(target);
+            }
             if is_head {
                 self.enter(target, packet, first);
             }
-            self.changed.push(target);
         }
         if is_processor && is_head {
             self.packets.start(packet, first - delay);
-        }
-        if feeder != NONE {
-            self.changed.push(feeder);
         }
         if left == count {
             self.pass_tail(at, packet, output, from);
@@ -356,6 +363,7 @@ impl WormEngine {
                 self.calendar.push(from - 1 + delay, DELIVERY | packet);
             }
         }
+        (feeder != NONE).then_some(feeder)
     }
 
     /// A head arrives in a lane.

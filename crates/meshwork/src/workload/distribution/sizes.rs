@@ -101,6 +101,25 @@ impl Sizes {
         self.mean_nodes
     }
 
+    /// Requests in which every number that can be drawn occurs: all requests, but that of blocks each side varies
+    /// alone, beside sides of 1.
+    pub fn samples(&self) -> impl Iterator<Item = Request> {
+        let (form, sides) = (self.form, self.laws.len());
+        let numbers = self
+            .laws
+            .iter()
+            .enumerate()
+            .flat_map(|(side, law)| law.numbers().map(move |number| (side, number)));
+        numbers.map(move |(side, number)| match form {
+            Form::Block => {
+                Request::Block((0..sides).map(|own| if own == side { number } else { 1 }).collect())
+            }
+            Form::Square(dimensions) => Request::Block(Dims::from_elem(number, dimensions)),
+            Form::Subcube => Request::Subcube(number),
+            Form::Count => Request::Nodes(number),
+        })
+    }
+
     /// How many streams a draw takes: one for each side that is drawn by itself.
     #[must_use]
     pub fn streams(&self) -> usize {

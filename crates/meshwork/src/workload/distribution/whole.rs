@@ -43,6 +43,18 @@ impl Law {
         }
     }
 
+    /// Every number that can be drawn, in order.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        let (min, max) = self.bounds();
+        (min..=max).filter(move |number| match self {
+            Law::Uniform { .. } | Law::Exponential { .. } => true,
+            Law::Weights { up_to, .. } => {
+                let at = (number - min) as usize;
+                up_to[at] > if at == 0 { 0.0 } else { up_to[at - 1] }
+            }
+        })
+    }
+
     /// The probability of every number within the bounds, in order.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
         match self {

@@ -1,0 +1,208 @@
+//! `meshwork manual`: the pages of the manual that are made of the lists, one for each entry.
+//!
+//! The command is hidden: those who add a strategy run it, and a test sees to it that they did.
+
+mod drawing;
+mod example;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use meshwork::registry::{About, Default, Kind, Param};
+
+use super::list::{KINDS, Listed, capabilities, words};
+use crate::output::{Ended, Stop, Verdict};
+
+/// The heading of the summary below which everything is written by this command.
+const PART: &str = "# Reference";
+
+/// Writes `reference/` and the last part of `SUMMARY.md` into a folder that has the other parts.
+pub(crate) fn run(folder: &Path) -> Ended {
+    let summary = folder.join("SUMMARY.md");
+    let shown = summary.display();
+    let text = fs::read_to_string(&summary)
+        .map_err(|error| Stop::Wrong(format!("{shown}: this cannot be read ({error})")))?;
+    let Some((chapters, _)) = text.split_once(PART) else {
+        return Err(Stop::Wrong(format!(
+            "{shown}: there is no line `{PART}`, below which to write"
+        )));
+    };
+    let mut pages = pages();
+    pages.push(("SUMMARY.md".to_owned(), format!("{chapters}{PART}\n\n{}", contents())));
+    for (name, text) in pages {
+        let file = folder.join(&name);
+        let parent = file.parent().expect("a page is in the folder");
+        fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).map_err(|error| {
+            Stop::Failed(format!("{}: this cannot be written ({error})", file.display()))
+        })?;
+    }
+    Ok(Verdict::Done)
+}
+
+/// The lines of the summary.
+fn contents() -> String {
+    let mut text = "- [All that there is](reference/README.md)\n\
+         - [The keys of a study](reference/study.md)\n"
+        .to_owned();
+    for kind in KINDS {
+        let (title, folder) = (title(kind), kind.plural());
+        text += &format!("- [{title}](reference/{folder}/README.md)\n");
+        for about in (kind.family.entries)() {
+            text += &format!("  - [{0}](reference/{folder}/{0}.md)\n", about.name);
+        }
+    }
+    text
+}
+
+/// Every page, by its place in the folder.
+fn pages() -> Vec<(String, String)> {
+    let mut pages = vec![
+        ("reference/README.md".to_owned(), everything()),
+        ("reference/study.md".to_owned(), study()),
+    ];
+    for kind in KINDS {
+        let folder = kind.plural();
+        pages.push((format!("reference/{folder}/README.md"), overview(kind)));
+        for about in (kind.family.entries)() {
+            pages.push((format!("reference/{folder}/{}.md", about.name), page(kind, about)));
+        }
+    }
+    pages
+}
+
+/// A plural as a heading.
+fn title(kind: &Listed) -> String {
+    let words = kind.plural().replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn everything() -> String {
+    let mut text = "# All that there is\n\n\
+         These pages are written by `meshwork manual` from the same lists that the program reads, so they say what \
+         your version does. On the terminal the same is `meshwork list`.\n"
+        .to_owned();
+    for kind in KINDS {
+        let folder = kind.plural();
+        let names: Vec<String> = (kind.family.entries)()
+            .iter()
+            .map(|about| format!("[`{0}`]({folder}/{0}.md)", about.name))
+            .collect();
+        let (title, introduction) = (title(kind), kind.introduction());
+        let _ = write!(
+            text,
+            "\n## [{title}]({folder}/README.md)\n\n{introduction}\n\n{}\n",
+            names.join(" · ")
+        );
+    }
+    text
+}
+
+fn overview(kind: &Listed) -> String {
+    let mut text = format!("# {}\n\n{}\n\n", title(kind), kind.introduction());
+    if kind.word() == "allocator" {
+        text += drawing::HISTORY;
+    }
+    text += "| name | what it is |\n|---|---|\n";
+    for about in (kind.family.entries)() {
+        let _ = writeln!(text, "| [`{0}`]({0}.md) | {1} |", about.name, cell(about.summary));
+    }
+    if !kind.family.common.is_empty() {
+        text += "\n## Parameters of all of them\n\n";
+        parameters(&mut text, &kind.family.common.iter().collect::<Vec<_>>(), "../");
+    }
+    text
+}
+
+fn page(kind: &Listed, about: &About) -> String {
+    let article = if kind.family.kind.starts_with('a') { "An" } else { "A" };
+    let (what, folder) = (kind.family.kind, kind.plural());
+    let mut text = format!(
+        "# {}\n\n[{article} {what}](README.md): {}.\n\n{}\n\n",
+        about.name, about.summary, about.definition
+    );
+    if kind.word() == "allocator" {
+        text += &drawing::of(about);
+    }
+    text += "| | |\n|---|---|\n";
+    if !about.aliases.is_empty() {
+        let aliases: Vec<String> = about.aliases.iter().map(|a| format!("`{a}`")).collect();
+        let _ = writeln!(text, "| also called | {} |", aliases.join(", "));
+    }
+    for (name, value) in capabilities(kind, about.name) {
+        let _ = writeln!(text, "| {name} | {} |", words(&value));
+    }
+    let _ = writeln!(text, "| cost | {} |", cell(about.complexity));
+    let _ = writeln!(text, "| source | {} |", cell(about.source));
+    text += "\n## Parameters\n\n";
+    let own: Vec<&Param> = about.params.iter().collect();
+    if own.is_empty() {
+        text += "It has none";
+        text += if kind.family.common.is_empty() { ".\n" } else { " of its own.\n" };
+    } else {
+        parameters(&mut text, &own, "../");
+    }
+    if !kind.family.common.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n[Those of all {}](README.md#parameters-of-all-of-them) come to these.",
+            folder.replace('_', " ")
+        );
+    }
+    let _ = write!(text, "\n## Example\n\n{}", example::of(kind, about));
+    text
+}
+
+/// A table of parameters; `up` leads from the page to the folder of the kinds.
+fn parameters(text: &mut String, params: &[&Param], up: &str) {
+    text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
+    for param in params {
+        let default = match param.default {
+            Default::Required => "it must be given".to_owned(),
+            Default::Is(value) => format!("`{value}`"),
+            Default::Absent(meaning) => cell(meaning),
+        };
+        let may_be = match param.kind {
+            Kind::Component(family) | Kind::Components(family) | Kind::Names(family) => {
+                let kind = KINDS.iter().find(|kind| std::ptr::eq(kind.family, family));
+                let kind = kind.expect("every family that a parameter names is a kind");
+                let folder = kind.plural();
+                format!("{} ([list]({up}{folder}/README.md))", cell(&param.kind.to_string()))
+            }
+            Kind::Choice(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            _ => cell(&param.kind.to_string()),
+        };
+        let _ =
+            writeln!(text, "| `{}` | {} | {may_be} | {default} |", param.name, cell(param.help));
+    }
+}
+
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn study() -> String {
+    let mut text = "# The keys of a study\n\n\
+         A study is one TOML file. `meshwork show study.toml` prints it with every default filled in, and `--set KEY=VALUE` \
+         changes any key from the command line.\n\n## The scenario\n\n"
+        .to_owned();
+    text += "`machine` is a table with a `topology` ([list](topologies/README.md)), or with `sites`.\n\n";
+    parameters(&mut text, &meshwork::scenario::PARAMS.iter().collect::<Vec<_>>(), "");
+    text += "\n## `[measure]`\n\n";
+    parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");
+    text += "\n## The study around it\n\n";
+    parameters(&mut text, meshwork_lab::study::PARAMS, "");
+    text += "\n## Tables\n\n\
+         | table | what it says |\n|---|---|\n\
+         | `[sweep]` | each key with a list of values: their cross product is run |\n\
+         | `[compare]` | a swept key and its baseline: every other value is compared with it, on the same jobs |\n\
+         | `[output]` | `jobs = [\"csv\", \"parquet\"]` writes one row for each job, into `jobs/` of the folder of results |\n\
+         | `[quick]` | what `meshwork reproduce --quick` lays over the study |\n\
+         | `[[claim]]` | a sentence that the runs are to bear out: see [claims](../claims.md) |\n";
+    text
+}

@@ -1,0 +1,276 @@
+//! The example of an entry: a study, or a command, that is made from what the entry says of itself.
+//!
+//! So a new strategy has an example without a line written for it, and the tests run them all.
+
+use meshwork::alloc::ALLOCATORS;
+use meshwork::observe::metrics::usual;
+use meshwork::registry::{About, Default, Family, Kind, Param, entry};
+use meshwork::sched::SCHEDULERS;
+use meshwork::topology::Wiring;
+
+use crate::command::list::Listed;
+
+const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
+const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
+const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
+     runtimes = { name = \"exponential\", mean = 5.0 }";
+
+/// A study before it is written down.
+struct Draft {
+    /// What it asks.
+    description: String,
+    machine: String,
+    /// Keys at the top, each a line.
+    top: String,
+    workload: String,
+    metrics: String,
+    sweep: String,
+    compare: Option<String>,
+}
+
+/// The text of the section.
+pub(super) fn of(kind: &Listed, about: &About) -> String {
+    let name = about.name;
+    let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
+    if kind.word() == "traffic" {
+        return format!(
+            "```console\n$ meshwork traffic --topology torus --dims 8,8 --traffic {name} --loads 0.05,0.1 --cycles 4000\n```\n\n{list}"
+        );
+    }
+    let draft = draft(kind, about);
+    let folder = if draft.workload.contains("path = ") {
+        " in the folder `examples`, where its jobs are,"
+    } else {
+        ""
+    };
+    format!(
+        "Saved as `study.toml`{folder} this is run by `meshwork run study.toml`:\n\n```toml\n{}```\n\n{list}",
+        draft.study()
+    )
+}
+
+impl Draft {
+    /// Blocks beside scattered processors.
+    fn new() -> Draft {
+        Draft {
+            description: String::new(),
+            machine: MESH.to_owned(),
+            top: String::new(),
+            workload: SYNTHETIC.to_owned(),
+            metrics: quoted(&["turnaround", "wait", "utilization"]),
+            sweep: "allocator = [\"first_fit\", \"naive\"]".to_owned(),
+            compare: None,
+        }
+    }
+
+    /// What backfilling gains.
+    fn of_schedulers() -> Draft {
+        Draft {
+            sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
+            compare: Some("scheduler = \"fcfs\"".to_owned()),
+            ..Draft::new()
+        }
+    }
+
+    fn study(&self) -> String {
+        let Draft { description, machine, top, workload, metrics, sweep, compare } = self;
+        let ends = if workload.contains("first_jobs") || workload.contains("path = ") {
+            String::new()
+        } else {
+            "warmup_jobs = 50\njobs = 650\n".to_owned()
+        };
+        let compare = compare.as_ref().map_or_else(String::new, |c| format!("\n[compare]\n{c}\n"));
+        format!(
+            "description = \"{description}\"\nmachine = {machine}\n{top}\n[workload]\n{workload}\n\n[measure]\n{ends}\
+             metrics = [{metrics}]\n\n[sweep]\n{sweep}\n{compare}"
+        )
+    }
+
+    /// Compares an entry with a plainer one, or, where it is that itself, loads the machine more and more.
+    fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
+        let name = about.name;
+        if name == plain {
+            self.description = format!("{name}, as the load grows");
+            self.top += &format!("{key} = {}\n", component(about, key));
+            self.workload = self.workload.replace("load = 0.5\n", "");
+            self.sweep = "\"workload.load\" = [0.2, 0.4, 0.6]".to_owned();
+        } else {
+            self.description = format!("{name} beside {plain}, on the same jobs");
+            self.sweep = format!("{key} = [\"{plain}\", {}]", component(about, key));
+            self.compare = Some(format!("{key} = \"{plain}\""));
+        }
+        self
+    }
+}
+
+fn draft(kind: &Listed, about: &About) -> Draft {
+    let name = about.name;
+    match kind.word() {
+        "topology" => {
+            let params: Vec<String> =
+                required(about).map(|p| format!(", {} = {}", p.name, sample(p, name))).collect();
+            Draft {
+                description: format!("what backfilling gains on this machine: {name}"),
+                machine: format!("{{ topology = \"{name}\"{} }}", params.concat()),
+                ..Draft::of_schedulers()
+            }
+        }
+        "workload" => {
+            let params: Vec<String> =
+                required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();
+            // Where nothing must be said, nothing but a small number of jobs is.
+            let more = if about.params.iter().any(|param| param.name == "load") {
+                "load = 0.5"
+            } else {
+                "first_jobs = 500"
+            };
+            Draft {
+                description: format!("what backfilling gains on these jobs: {name}"),
+                workload: format!("name = \"{name}\"\n{}{more}", params.concat()),
+                ..Draft::of_schedulers()
+            }
+        }
+        "size" | "runtime" => {
+            let (sizes, runtimes) = if kind.word() == "size" {
+                (component(about, "sizes"), "{ name = \"exponential\", mean = 5.0 }".to_owned())
+            } else {
+                ("\"uniform\"".to_owned(), component(about, "runtimes"))
+            };
+            Draft {
+                description: format!("{} as the load grows: {name}", kind.plural()),
+                workload: format!("name = \"synthetic\"\nsizes = {sizes}\nruntimes = {runtimes}"),
+                sweep: "\"workload.load\" = [0.2, 0.4, 0.6]".to_owned(),
+                ..Draft::new()
+            }
+        }
+        "scheduler" => {
+            Draft { machine: machine(entry(SCHEDULERS, name).serves, None), ..Draft::new() }.beside(
+                "scheduler",
+                about,
+                "fcfs",
+            )
+        }
+        "selector" => Draft {
+            machine: "{ sites = [\n    { topology = \"flat\", processors = 64 },\n    \
+                      { topology = \"flat\", processors = 32, speed = 1.5 },\n    \
+                      { topology = \"mesh\", dims = [8, 8], speed = 0.75 },\n] }"
+                .to_owned(),
+            workload: SYNTHETIC.replace("\"uniform\"", "{ name = \"uniform\", max = 32 }"),
+            ..Draft::new()
+        }
+        .beside("selector", about, "first_fit"),
+        "sizing" => {
+            Draft { machine: CUBE.to_owned(), ..Draft::new() }.beside("sizing", about, "exact")
+        }
+        "allocator" => {
+            let served = entry(ALLOCATORS, name);
+            Draft {
+                machine: machine(served.serves, served.dimensions),
+                metrics: quoted(&["turnaround", "utilization", "external_fragmentation"]),
+                ..Draft::new()
+            }
+            .beside("allocator", about, "first_fit")
+        }
+        "network" | "pattern" => {
+            let network = if kind.word() == "network" {
+                component(about, "network")
+            } else {
+                format!("{{ name = \"hops\", pattern = {} }}", component(about, "pattern"))
+            };
+            Draft {
+                description: format!("what scattered processors cost: {name}"),
+                top: format!("network = {network}\n"),
+                workload: SYNTHETIC.replace("load = 0.5", "mean_interarrival = 400.0").replace(
+                    "\"uniform\"",
+                    "{ name = \"constant\", form = \"count\", value = 16 }",
+                ),
+                metrics: if name == "ideal" {
+                    quoted(&["turnaround", "service"])
+                } else {
+                    quoted(&["turnaround", "packet_latency", "hops"])
+                },
+                ..Draft::new()
+            }
+        }
+        _ => {
+            let of_messages = !usual(false).contains(&name);
+            let top = if of_messages { "network = \"link_load\"\n" } else { "" };
+            let workload = if of_messages {
+                SYNTHETIC
+                    .replace("load = 0.5", "mean_interarrival = 400.0")
+                    .replace("\"uniform\"", "{ name = \"uniform\", max = 4 }")
+            } else {
+                SYNTHETIC.to_owned()
+            };
+            Draft {
+                description: format!("{name}, of blocks and of scattered processors"),
+                top: top.to_owned(),
+                workload,
+                metrics: quoted(&[name]),
+                ..Draft::new()
+            }
+        }
+    }
+}
+
+/// Names as a list in TOML.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A small machine on which something works.
+fn machine(serves: &[Wiring], dimensions: Option<usize>) -> String {
+    let is_mesh = serves.contains(&Wiring::Mesh);
+    match (is_mesh, dimensions) {
+        (true, None | Some(2)) => MESH.to_owned(),
+        (true, Some(dimensions)) => {
+            let sides = vec!["4"; dimensions].join(", ");
+            format!("{{ topology = \"mesh\", dims = [{sides}] }}")
+        }
+        (false, _) if serves.contains(&Wiring::Hypercube) => CUBE.to_owned(),
+        (false, _) => "{ topology = \"torus\", dims = [8, 8] }".to_owned(),
+    }
+}
+
+/// An entry as a study names it: its name, or a table with whatever it must be given.
+fn component(about: &About, key: &str) -> String {
+    let name = about.name;
+    let params: Vec<String> =
+        required(about).map(|param| format!(", {} = {}", param.name, sample(param, key))).collect();
+    if params.is_empty() {
+        return format!("\"{name}\"");
+    }
+    format!("{{ name = \"{name}\"{} }}", params.concat())
+}
+
+fn required(about: &About) -> impl Iterator<Item = &Param> {
+    about.params.iter().filter(|param| matches!(param.default, Default::Required))
+}
+
+/// A value that suits a parameter, as TOML.
+fn sample(param: &Param, of: &str) -> String {
+    match (param.name, &param.kind) {
+        ("path", _) if of == "table" => "\"shapes.csv\"".to_owned(),
+        ("path", _) => "\"lublin.swf.gz\"".to_owned(),
+        ("dims", _) => "[16, 8]".to_owned(),
+        ("processors", _) => "128".to_owned(),
+        ("dimension", Kind::Integer(1, _)) => "7".to_owned(),
+        (_, Kind::Integer(least, most) | Kind::Integers(least, most)) => {
+            4.clamp(*least, *most).to_string()
+        }
+        (_, Kind::Numbers(_)) => "[0.5, 0.3, 0.2]".to_owned(),
+        (_, Kind::Number(range)) if range.to_string().contains("below 1") => "0.5".to_owned(),
+        (_, Kind::Number(_)) => "5.0".to_owned(),
+        (_, Kind::Flag) => "true".to_owned(),
+        (_, Kind::Choice(words) | Kind::Or(words, _)) => format!("\"{}\"", words[0]),
+        (name, Kind::Component(family)) => first_of(family, name),
+        (name, Kind::Components(family)) => format!("[{}]", first_of(family, name)),
+        (_, Kind::Names(family)) => format!("[\"{}\"]", (family.entries)()[0].name),
+        (_, Kind::Text) => "\"text\"".to_owned(),
+        (_, Kind::Table(_)) => "{}".to_owned(),
+    }
+}
+
+fn first_of(family: &'static Family, key: &str) -> String {
+    component((family.entries)()[0], key)
+}

@@ -1,0 +1,54 @@
+//! The network of a study in words: what its numbers hang on beside what is swept.
+
+use meshwork::network::NETWORKS;
+use meshwork_lab::expand::Point;
+use meshwork_lab::summary::shown;
+use toml::Table;
+
+use crate::output::{Output, Stop};
+use crate::table::wrapped;
+
+/// Prints them, if there are any.
+pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
+    if let Some(words) = in_words(points) {
+        for line in wrapped(&words, out.width, "") {
+            out.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// What all scenarios have in common of the machine and the network, such as `8 × 8 × 8 torus, network wormhole:
+/// pattern all_to_all, buffer 2`. Nothing if no job sends messages.
+fn in_words(points: &[Point]) -> Option<String> {
+    let of = |point: &Point| point.scenario.table()["network"].as_table().cloned();
+    let networks: Vec<Table> = points.iter().filter_map(of).collect();
+    let sends = |network: &Table| {
+        NETWORKS.iter().any(|entry| {
+            entry.sends && network["name"].as_str().is_some_and(|name| name == entry.about.name)
+        })
+    };
+    if !networks.iter().any(sends) {
+        return None;
+    }
+    let mut words = Vec::new();
+    let machine = points[0].scenario.topologies();
+    if points.iter().all(|point| point.scenario.topologies() == machine) {
+        let sites: Vec<String> = machine.iter().map(ToString::to_string).collect();
+        words.push(sites.join(" + "));
+    }
+    let is_common = |key: &str| networks.iter().all(|other| other.get(key) == networks[0].get(key));
+    let name =
+        if is_common("name") { format!(" {}", shown(&networks[0]["name"])) } else { String::new() };
+    words.push(format!("network{name}"));
+    let parameters: Vec<String> = networks[0]
+        .iter()
+        .filter(|(key, _)| *key != "name" && is_common(key))
+        .map(|(key, value)| {
+            let value = value.get("name").unwrap_or(value);
+            format!("{key} {}", shown(value))
+        })
+        .collect();
+    let colon = if parameters.is_empty() { "" } else { ": " };
+    Some(format!("{}{colon}{}", words.join(", "), parameters.join(", ")))
+}

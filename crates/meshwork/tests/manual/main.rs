@@ -1,0 +1,160 @@
+//! The strategies of the manual's chapters on adding one, compiled as they stand there, run, and held to
+//! their definitions.
+//!
+//! The files of `tests/manual/` are written as they would be in the crate, where `crate` is the model and `super`
+//! the folder of its kind: the names below make it so.
+
+#![expect(unreachable_pub, reason = "what is public in the crate is not in a test")]
+
+use std::fs;
+use std::path::Path;
+
+use meshwork::facility::Facility;
+use meshwork::offer::ManagedSite;
+use meshwork::registry::{Params, entry, resolve};
+use meshwork::scenario::Scenario;
+use meshwork::select::SELECTORS;
+use meshwork::shape::ShapeRule;
+use meshwork::sizing::SIZINGS;
+use meshwork::workload::NoInputs;
+use meshwork::{cluster, job, machine, registry, rng, topology};
+
+use job::{Request, Time};
+use machine::{Block, Placement, Site};
+use rng::Stream;
+use topology::Topology;
+
+mod alloc {
+    pub(crate) use meshwork::alloc::*;
+
+    pub(crate) mod two_ends;
+}
+
+mod sched {
+    pub(crate) use meshwork::sched::*;
+
+    pub(crate) mod shortest_first;
+}
+
+fn params(entry: &registry::About, given: &str) -> Params {
+    let params: Vec<&registry::Param> = entry.params.iter().collect();
+    resolve("", &params, &given.parse().unwrap(), &[]).unwrap()
+}
+
+fn allocator(given: &str, topology: &Topology) -> Box<dyn alloc::Allocator> {
+    let entry = &alloc::two_ends::ENTRY;
+    (entry.build)(&params(&entry.about, given), topology).unwrap()
+}
+
+#[test]
+fn the_chapters_show_the_files_that_are_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    for (page, file) in
+        [("add-an-allocator", "alloc/two_ends"), ("add-a-scheduler", "sched/shortest_first")]
+    {
+        let source = read(&format!("crates/meshwork/tests/manual/{file}.rs"));
+        let page = read(&format!("docs/{page}.md"));
+        assert!(page.contains(&format!("```rust\n{source}```\n")), "{file} is not in the page");
+    }
+    let test = read("crates/meshwork/tests/manual/main.rs");
+    let twin = test.split("// twin\n").nth(1).unwrap();
+    let page = read("docs/add-an-allocator.md");
+    assert!(page.contains(&format!("```rust\n{twin}```\n")), "the test is not in the page");
+}
+
+// twin
+#[test]
+fn two_ends_is_its_definition() {
+    let topologies = [Topology::mesh(&[9, 7]), Topology::torus(&[4, 4, 3]), Topology::hypercube(5)];
+    for topology in topologies.map(Result::unwrap) {
+        let (mut allocator, mut site) =
+            (allocator("large = 0.2", &topology), Site::new(topology, 1.0));
+        let (mut rng, mut held) = (Stream::new(1, 0, "history"), Vec::<Placement>::new());
+        for _ in 0..300 {
+            let grid = site.grid().clone();
+            let sides: Vec<u32> =
+                grid.sides().iter().map(|&s| 1 + rng.below(u64::from(s)) as u32).collect();
+            // The definition, the slow way: every base, every node.
+            let block = |base| Placement::from(Block { base, sides: sides.as_slice().into() });
+            let fits = |base: u32| {
+                let corner = grid.coordinates(base);
+                let inside = |d: usize| corner[d] + sides[d] <= grid.sides()[d];
+                (grid.is_wrapped() || (0..sides.len()).all(inside))
+                    && block(base).nodes(&grid).iter().all(|&node| site.free().contains(node))
+            };
+            let mut free = (0..grid.nodes()).filter(|&base| fits(base));
+            let is_large =
+                f64::from(sides.iter().product::<u32>()) >= 0.2 * f64::from(grid.nodes());
+            let expected = if is_large { free.next_back() } else { free.next() }.map(block);
+            let found = allocator.choose(&Request::block(&sides), &site, Time::ZERO, &mut rng);
+            assert_eq!(found, expected, "{sides:?}");
+            // A random history: what was found is claimed, and now and then something is given back.
+            if let Some(placement) = found {
+                site.claim(&placement).unwrap();
+                held.push(placement);
+            }
+            if rng.below(3) > 0 && !held.is_empty() {
+                site.release(&held.swap_remove(rng.below(held.len() as u64) as usize));
+            }
+        }
+    }
+}
+// twin
+
+fn scenario(allocator: &str) -> Scenario {
+    let text = format!(
+        "allocator = '{allocator}'
+        machine = {{ topology = 'mesh', dims = [16, 16] }}
+        workload = {{ name = 'synthetic', load = 0.4, sizes = 'uniform',
+                      runtimes = {{ name = 'exponential', mean = 5.0 }} }}
+        measure = {{ warmup_jobs = 100, jobs = 1100, metrics = ['wait'] }}"
+    );
+    Scenario::read(&text.parse().unwrap()).unwrap()
+}
+
+fn wait(outcome: &meshwork::scenario::Outcome) -> f64 {
+    outcome.metrics[0].value.unwrap()
+}
+
+#[test]
+fn an_allocator_of_ones_own_runs_without_being_in_the_list() {
+    let scenario = scenario("first_fit");
+    let run = |large: &str| {
+        let topology = Topology::mesh(&[16, 16]).unwrap();
+        let site = ManagedSite::new(
+            Site::new(topology.clone(), 1.0),
+            allocator(large, &topology),
+            &alloc::two_ends::ENTRY,
+            Stream::new(1, 0, "allocator.0"),
+            ShapeRule::named("squarest"),
+        );
+        let (exact, first) = (entry(SIZINGS, "exact"), entry(SELECTORS, "first_fit"));
+        let facility = Facility::new(
+            vec![site],
+            (exact.build)(&params(&exact.about, ""), &[topology]).unwrap(),
+            (first.build)(&params(&first.about, "")).unwrap(),
+            Stream::new(1, 0, "selector"),
+        );
+        let mut setup = scenario.setup(0).unwrap();
+        setup.facility = facility;
+        let jobs = scenario.jobs(0, &NoInputs).unwrap();
+        wait(&scenario.run_on(setup, jobs, &mut ()).unwrap())
+    };
+    let first_fit = wait(&scenario.run(0, &NoInputs, &mut ()).unwrap());
+    // No job has more than all processors: nearly all are small, and it is first fit.
+    assert!((run("large = 1.0") - first_fit).abs() < 1e-9 * first_fit.max(1.0));
+    assert!((run("large = 0.1") - first_fit).abs() > 1e-3, "and else it is not");
+}
+
+#[test]
+fn a_scheduler_of_ones_own_runs_without_being_in_the_list() {
+    let scenario = scenario("first_fit");
+    let mine = &sched::shortest_first::ENTRY;
+    let mut setup = scenario.setup(0).unwrap();
+    setup.scheduler = (mine.build)(&params(&mine.about, ""), &[]).unwrap();
+    let jobs = scenario.jobs(0, &NoInputs).unwrap();
+    let shortest = wait(&scenario.run_on(setup, jobs, &mut ()).unwrap());
+    let in_order = wait(&scenario.run(0, &NoInputs, &mut ()).unwrap());
+    assert!(shortest < 0.9 * in_order, "{shortest} is no less than {in_order}");
+}
