@@ -6,6 +6,7 @@
   const LISTED = 20; // jobs in each list
   const CAPTION = 44; // pixels for the words below a map,
   const BESIDE = 400; // and for the lists beside it
+  const PATIENCE = 120; // milliseconds between two of them
   const PACES = [1, 4, 20, 100, 500]; // instants a second
 
   const make = (tag, attributes, ...children) => {
@@ -41,7 +42,7 @@
 
   class Player {
     constructor(root, recordings) {
-      Object.assign(this, { root, recordings, chosen: -1, isPlaying: false, time: NaN });
+      Object.assign(this, { root, recordings, chosen: -1, isPlaying: false, time: NaN, listed: 0 });
       root.classList.add("machine");
       root.replaceChildren();
       this.build();
@@ -295,7 +296,7 @@
       this.slider.setAttribute("aria-valuetext",
         `time ${M.number(this.time)}, ${moment.held} of ${run.processors} processors held`);
       this.drawLines();
-      this.drawLists();
+      this.listSoon();
     }
 
     // The words keep the room that the longest of them took: what stands below must not dance.
@@ -306,7 +307,15 @@
       this.now.style.minHeight = `${this.now.offsetHeight}px`;
     }
 
+    // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+    listSoon() {
+      clearTimeout(this.listing);
+      if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
+      else this.drawLists();
+    }
+
     drawLists() {
+      this.listed = performance.now();
       const { run, moment } = this;
       const site = (s) => (run.sites.length > 1 ? ` on site ${run.where[s] + 1}` : "");
       const until = (job) => (run.finish[job] <= run.recording.until ? M.number(run.finish[job]) : "the end");
