@@ -124,10 +124,11 @@ impl Recording {
     /// # Complexity
     /// That of the run. Memory **O(events in the window)**, besides the jobs in the system.
     pub fn of(subject: Subject<'_>, folder: &Path, window: Window) -> Result<Recording, String> {
-        again(subject, folder, window).or_else(|why| {
-            let read = rows::read(subject, folder, window, &why);
-            read.map_err(|rows| format!("{why}; {rows}"))
-        })
+        let files = Files::beside(folder);
+        match repeatable(subject.record, &files) {
+            Ok(scenario) => again(subject, &scenario, &files, window),
+            Err(why) => rows::read(subject, folder, window, &why),
+        }
     }
 
     /// How many jobs are in it.
@@ -194,18 +195,28 @@ impl Recording {
     }
 }
 
-/// Runs it again.
-fn again(subject: Subject<'_>, folder: &Path, window: Window) -> Result<Recording, String> {
-    let record = subject.record;
-    let files = Files::beside(folder);
-    let (scenario, key) = scenario_of(record, &files)?;
-    if key != record.key {
-        return Err(format!("its key is {}, but should be {key}", record.key));
+/// The scenario of a run, if it can be run again.
+fn repeatable(record: &Record, files: &Files) -> Result<Scenario, String> {
+    let (scenario, key) = scenario_of(record, files)?;
+    if key == record.key {
+        Ok(scenario)
+    } else {
+        Err(format!("its key is {}, but should be {key}", record.key))
     }
-    let begun = Recording::begin(subject, sites(&scenario, record.replication)?, window);
+}
+
+/// Runs it again.
+fn again(
+    subject: Subject<'_>,
+    scenario: &Scenario,
+    files: &Files,
+    window: Window,
+) -> Result<Recording, String> {
+    let record = subject.record;
+    let begun = Recording::begin(subject, sites(scenario, record.replication)?, window);
     let mut tape = Tape::new(window);
     let outcome = caught(|| {
-        let outcome = scenario.run(record.replication, &files, &mut tape);
+        let outcome = scenario.run(record.replication, files, &mut tape);
         outcome.map_err(|error| error.to_string())
     })?;
     begun.filled(subject, tape, outcome.end.units().min(f64::MAX))

@@ -13,7 +13,7 @@ use crate::summary::{Means, Row, Summary};
 use crate::words::short;
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
-const SPREAD: f64 = 30.0;
+const SPREAD: f64 = 20.0;
 
 /// The most metrics of claims that have a figure each.
 const MOST_CLAIMED: usize = 3;
@@ -410,6 +410,9 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View) -> String {
     if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
         text += " Whiskers are 95 % intervals";
         text += if view.differences { "; a dot is full where they exclude 0." } else { "." };
+    }
+    if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
+        text += " With one replication a difference has no interval.";
     }
     if view.y.log {
         text += " The scale is logarithmic.";
