@@ -35,11 +35,9 @@ pub(super) fn read(
         .into_iter()
         .find(|path| path.is_file());
     let Some(path) = existing else {
-        return Err(
-            "and it has no per-job output either, which `[output] jobs = \"csv\"` would have \
-             written"
-                .to_owned(),
-        );
+        return Err(format!(
+            "{why}; and it has no per-job output either, which `[output] jobs = \"csv\"` would have written"
+        ));
     };
     let shown = path.display().to_string();
     let table = Table::try_from(&record.scenario)

@@ -180,7 +180,7 @@ fn a_window_behind_the_run_is_refused() {
     let (folder, _) = stored(MACHINES[0], "");
     let sentence = recorded(folder.path(), Window { from: 1e9, jobs: 5 }).unwrap_err();
     assert!(sentence.starts_with("the run ended at time "), "{sentence}");
-    assert!(sentence.contains("and so has no time 1000000000 to be shown"), "{sentence}");
+    assert!(sentence.contains("and so has no time 1,000,000,000 to be shown"), "{sentence}");
 }
 
 #[test]
