@@ -143,10 +143,12 @@
     const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
     const marks = [measured.grid, measured.axis, along.axis];
     if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
+    // Whiskers of one place stand beside each other, so that all can be seen.
+    const beside = (colour) => 2 * ([...bySeries.keys()].indexOf(colour) - (bySeries.size - 1) / 2);
     for (const [colour, own] of bySeries) {
       const stroke = colourOf(colour);
       marks.push(
-        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true }),
+        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour) }),
         Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
         Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour), stroke, fill: (point) => dotStyle(view, point), r: 3.2 }),
       );
@@ -358,7 +360,18 @@
   }
 
   globalThis.drawFigures = drawFigures;
-  addEventListener("beforeprint", drawRest);
+  // On paper nothing can be opened: tables of a page or so are open there.
+  const PAPER_ROWS = 60;
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    drawRest();
+    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
+    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
   const data = document.getElementById("report-data");
   if (data) drawFigures(document, JSON.parse(data.textContent));
 })();

@@ -129,7 +129,8 @@ impl Page {
             width,
             height,
             device_scale_factor: 1.0,
-            mobile: width < 600,
+            // A phone would zoom out of a page that is too wide, and hide that it is.
+            mobile: false,
             scale: None,
             screen_width: None,
             screen_height: None,

@@ -214,6 +214,9 @@ fn section_html(section: &Section, is_alone: bool) -> String {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", escaped(&sentence(description)));
         }
     }
+    if let Some(runs) = section.facts.first() {
+        let _ = writeln!(out, "<p class=\"runs\">{}</p>", escaped(&sentence(&runs.text)));
+    }
     list(&mut out, "notes", &section.notes);
     let beside = if section.claims.is_empty() { "" } else { " beside" };
     let _ = writeln!(out, "<div class=\"body{beside}\">");
@@ -240,9 +243,9 @@ fn section_html(section: &Section, is_alone: bool) -> String {
         out += &table_html(table, &format!("{id}-table-{number}"), is_open);
     }
     if !section.failures.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>\n",
+            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>",
             section.failures.len()
         );
         list(&mut out, "notes", &section.failures);
@@ -336,7 +339,7 @@ fn asked_html(section: &Section) -> String {
     let _ = writeln!(
         out,
         "</dl>\n<p>To repeat it:</p>\n<pre><code>{}</code></pre>\n<p>The study:</p>\n<pre \
-         tabindex=\"0\"><code>{}</code></pre>\n</details>",
+         tabindex=\"0\" role=\"region\" aria-label=\"The study\"><code>{}</code></pre>\n</details>",
         escaped(&section.command),
         escaped(section.source.trim_end())
     );
