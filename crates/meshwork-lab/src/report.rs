@@ -124,12 +124,19 @@ pub struct ClaimLine {
 }
 
 impl Report {
-    /// The report of a folder of results, or of a folder of such folders. Only a single study is shown
-    /// instant by instant.
+    /// The report of a folder of results, or of a folder of such folders, with no run shown instant by instant.
     ///
     /// # Errors
-    /// One sentence, if there is no study in it, its only one cannot be read, or a run is chosen that is not there.
-    pub fn read(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
+    /// One sentence, if there is no study in it, or its only one cannot be read.
+    pub fn read(folder: &Path) -> Result<Report, Refused> {
+        Report::with_maps(folder, &Maps::none())
+    }
+
+    /// The same, with runs that are shown instant by instant where there is a single study.
+    ///
+    /// # Errors
+    /// The same, or if a run is chosen that is not there.
+    pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         let folders = folder::studies(folder)?;
         if folders.len() == 1 && folders[0] == folder {
             let content = folder::read(folder)?;

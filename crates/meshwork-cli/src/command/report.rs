@@ -11,8 +11,8 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
 pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
-    let mut maps = Maps { runs: arguments.runs.clone(), ..Maps::default() };
-    maps.window = Window { from: arguments.from, jobs: arguments.jobs };
+    let window = Window { from: arguments.from, jobs: arguments.jobs };
+    let maps = Maps { runs: arguments.runs.clone(), window };
     let path = write(&arguments.dir, arguments.out.as_deref(), &maps)?;
     out.line(&format!("written to {}", path.display()))?;
     Ok(Verdict::Done)
@@ -20,7 +20,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
 
 /// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
 pub(super) fn write(folder: &Path, file: Option<&Path>, maps: &Maps) -> Result<PathBuf, Stop> {
-    let page = Page::read(folder, maps)?;
+    let page = Page::with_maps(folder, maps)?;
     for warning in &page.warnings {
         say("warning", warning);
     }

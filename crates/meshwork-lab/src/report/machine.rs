@@ -33,6 +33,14 @@ impl Default for Maps {
     }
 }
 
+impl Maps {
+    /// No run is shown.
+    #[must_use]
+    pub fn none() -> Maps {
+        Maps { runs: Vec::new(), window: Window { from: 0.0, jobs: 0 } }
+    }
+}
+
 /// What is recorded of a study, and one sentence for each run that could not be.
 pub(super) type Recorded = (Vec<Recording>, Vec<String>);
 
