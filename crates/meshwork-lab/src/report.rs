@@ -171,7 +171,7 @@ impl Report {
     /// use meshwork_lab::report::{Content, Report};
     /// use meshwork_lab::{Study, asked::Asked, expand::expand, runs::Results};
     /// let text = "[machine]\ntopology = 'flat'\nprocessors = 8\n\
-    ///             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = 'exponential'\n\
+    ///             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
