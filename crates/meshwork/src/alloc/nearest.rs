@@ -44,10 +44,10 @@ pub(super) enum Score {
 /// the shorter way.
 ///
 /// # Complexity
-/// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is the nodes of the machine cut to its
-/// lower dimensions and to its higher ones, some twice the root of all. A distance is the sum, or
-/// the larger, of what two tables say of the two halves; hops over all pairs follow, one dimension
-/// after the other, from how many nodes have each coordinate.
+/// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is how many nodes two parts of the grid
+/// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
+/// all. A distance is the sum, or the larger, of what two tables say of the two parts; hops over all pairs
+/// follow, one dimension after the other, from how many nodes have each coordinate.
 #[derive(Clone)]
 pub(super) struct NearestNodes {
     distance: Distance,
