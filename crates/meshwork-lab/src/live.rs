@@ -58,6 +58,27 @@ pub enum What {
     Finished,
 }
 
+impl Happening {
+    /// What an event means to whoever looks on; `None` where it changes nothing that is seen.
+    #[must_use]
+    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
+        let (id, what) = match event {
+            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
+            Event::Started(run) => {
+                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
+            }
+            Event::Moved { running, .. } => {
+                (running.id, What::Moved { placement: running.placement.clone() })
+            }
+            Event::Finished(run) => (run.id, What::Finished),
+            Event::Promised(..) | Event::Unusable(_) => return None,
+        };
+        Some(Happening { at: now, id, what })
+    }
+}
+
 /// A run that waits for whoever looks at it.
 ///
 /// It has a thread of its own, which is never more than a fixed number of events ahead, so that an endless
@@ -131,20 +152,8 @@ struct Teller {
 
 impl Observer for Teller {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let (id, what) = match event {
-            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
-            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
-            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
-            Event::Started(run) => {
-                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
-            }
-            Event::Moved { running, .. } => {
-                (running.id, What::Moved { placement: running.placement.clone() })
-            }
-            Event::Finished(run) => (run.id, What::Finished),
-            Event::Promised(..) | Event::Unusable(_) => return,
-        };
-        self.is_alone |= self.sender.send(Happening { at: now, id, what }).is_err();
+        let Some(happening) = Happening::of(now, event) else { return };
+        self.is_alone |= self.sender.send(happening).is_err();
     }
 
     fn is_done(&self) -> bool {
