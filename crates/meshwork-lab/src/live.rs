@@ -1,6 +1,7 @@
 //! A run to look at while it goes on: its events, one by one, as fast as they are taken.
 
 mod scene;
+mod spectator;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -18,6 +19,7 @@ use crate::runs::caught;
 use crate::study::{Refused, Study};
 
 pub use scene::{Held, Scene};
+pub use spectator::{Spectator, View};
 
 /// How many events a run may be ahead of whoever looks at it.
 const AHEAD: usize = 1024;
@@ -31,6 +33,27 @@ pub struct Happening {
     pub id: JobId,
     /// What.
     pub what: What,
+}
+
+impl Happening {
+    /// What is kept of an event, if it changes who holds what or who waits.
+    #[must_use]
+    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
+        let (id, what) = match event {
+            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
+            Event::Started(run) => {
+                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
+            }
+            Event::Moved { running, .. } => {
+                (running.id, What::Moved { placement: running.placement.clone() })
+            }
+            Event::Finished(run) => (run.id, What::Finished),
+            Event::Promised(..) | Event::Unusable(_) => return None,
+        };
+        Some(Happening { at: now, id, what })
+    }
 }
 
 /// What happened to a job.
@@ -131,20 +154,9 @@ struct Teller {
 
 impl Observer for Teller {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let (id, what) = match event {
-            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
-            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
-            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
-            Event::Started(run) => {
-                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
-            }
-            Event::Moved { running, .. } => {
-                (running.id, What::Moved { placement: running.placement.clone() })
-            }
-            Event::Finished(run) => (run.id, What::Finished),
-            Event::Promised(..) | Event::Unusable(_) => return,
-        };
-        self.is_alone |= self.sender.send(Happening { at: now, id, what }).is_err();
+        if let Some(happening) = Happening::of(now, event) {
+            self.is_alone |= self.sender.send(happening).is_err();
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -13,6 +13,7 @@ mod facts;
 mod figures;
 mod folder;
 mod html;
+mod live;
 mod overview;
 mod tables;
 
