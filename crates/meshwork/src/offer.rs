@@ -126,8 +126,11 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes, Request::Nodes(_)) | (Asks::Subcube, Request::Subcube(_)) => true,
-            (Asks::Block, Request::Block(sides)) => sides.len() == self.site.grid().dimensions(),
+            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Subcube, Request::Subcube(_)) => true,
+            (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
+                sides.len() == self.site.grid().dimensions()
+            }
             _ => false,
         };
         if has_form {

@@ -1,6 +1,7 @@
 //! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
 
 use crate::alloc::Asks;
+use crate::alloc::squarest::block_of;
 use crate::job::{Dims, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
@@ -57,11 +58,15 @@ pub fn shaped(
         Asks::Block => match request {
             Request::Block(sides) => padded(sides, grid.dimensions()).map(Request::Block),
             _ if topology.wiring() == Wiring::Hypercube => {
-                let dimension = nodes.next_power_of_two().trailing_zeros() as usize;
-                let side = |d| if d < dimension { 2 } else { 1 };
-                Some(Request::Block((0..grid.dimensions()).map(side).collect()))
+                block_of(nodes, grid, false).map(Request::Block)
             }
-            _ => block_of(nodes, grid, rule).map(Request::Block),
+            _ => block_by(rule, nodes, grid).map(Request::Block),
+        },
+        Asks::BlockOrNodes => match request {
+            Request::Block(sides) => {
+                Some(padded(sides, grid.dimensions()).map_or(Request::Nodes(nodes), Request::Block))
+            }
+            Request::Nodes(_) | Request::Subcube(_) => Some(Request::Nodes(nodes)),
         },
     }
 }
@@ -95,68 +100,9 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
 }
 
 /// The block that a rule makes of a count, if one fits the grid.
-///
-/// # Complexity
-/// The product of all sides but the last: the engine asks once for each count.
-fn block_of(nodes: u32, grid: &Grid, rule: ShapeRule) -> Option<Dims> {
-    let mut search = Search { nodes, grid, exact: rule == ShapeRule::Exact, best: None };
-    search.extend(&mut Dims::new(), 1);
-    if search.best.is_none() && search.exact {
-        search.exact = false;
-        search.extend(&mut Dims::new(), 1);
-    }
-    search.best.map(|(_, sides)| sides)
-}
-
-struct Search<'a> {
-    nodes: u32,
-    grid: &'a Grid,
-    exact: bool,
-    best: Option<(Score, Dims)>,
-}
-
-/// Smaller is better: sum of sides, nodes, long sides along the machine's long ones, and at last
-/// long sides along the first dimensions.
-type Score = (u32, u64, std::cmp::Reverse<u64>, std::cmp::Reverse<Dims>);
-
-impl Search<'_> {
-    fn extend(&mut self, sides: &mut Dims, product: u64) {
-        let d = sides.len();
-        let most = self.grid.sides()[d];
-        if d + 1 == self.grid.dimensions() {
-            let last = u64::from(self.nodes).div_ceil(product);
-            let whole = product * last == u64::from(self.nodes);
-            if last <= u64::from(most) && (whole || !self.exact) {
-                sides.push(last as u32);
-                self.consider(sides);
-                sides.pop();
-            }
-            return;
-        }
-        for side in 1..=most.min(self.nodes) {
-            let sum = sides.iter().sum::<u32>() + side;
-            if self.best.as_ref().is_some_and(|((least, ..), _)| sum > *least) {
-                break;
-            }
-            sides.push(side);
-            self.extend(sides, product * u64::from(side));
-            sides.pop();
-        }
-    }
-
-    fn consider(&mut self, sides: &Dims) {
-        let along =
-            sides.iter().zip(self.grid.sides()).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum();
-        let score = (
-            sides.iter().sum(),
-            sides.iter().map(|&side| u64::from(side)).product(),
-            std::cmp::Reverse(along),
-            std::cmp::Reverse(sides.clone()),
-        );
-        if self.best.as_ref().is_none_or(|(least, _)| score < *least) {
-            self.best = Some((score, sides.clone()));
-        }
-    }
+fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
+    let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
+    exact.or_else(|| block_of(nodes, grid, false))
 }
 
 #[cfg(test)]
@@ -165,7 +111,7 @@ mod tests {
 
     fn squarest(nodes: u32, sides: &[u32]) -> Option<Vec<u32>> {
         let grid = Grid::new(sides, false).unwrap();
-        block_of(nodes, &grid, ShapeRule::Squarest).map(|dims| dims.to_vec())
+        block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
     /// The definition: every block that fits, in no order.
@@ -192,7 +138,7 @@ mod tests {
     #[test]
     fn an_exact_block_wastes_nothing_where_it_can() {
         let grid = Grid::new(&[16, 8], false).unwrap();
-        let exact = |n| block_of(n, &grid, ShapeRule::Exact).unwrap().to_vec();
+        let exact = |n| block_by(ShapeRule::Exact, n, &grid).unwrap().to_vec();
         assert_eq!(exact(12), [4, 3]);
         assert_eq!(exact(13), [13, 1]);
         assert_eq!(exact(17), squarest(17, &[16, 8]).unwrap(), "17 is prime and too long");

@@ -96,7 +96,10 @@ fn asks(entry: &AllocatorEntry, allocator: &dyn Allocator) -> Asks {
 fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) -> Request {
     let grid = topology.grid();
     match asks {
-        Asks::Nodes => Request::Nodes(1 + rng.below(u64::from(grid.nodes()) / 2) as u32),
+        Asks::BlockOrNodes if rng.below(2) == 0 => random_request(Asks::Block, topology, rng),
+        Asks::Nodes | Asks::BlockOrNodes => {
+            Request::Nodes(1 + rng.below(u64::from(grid.nodes()) / 2) as u32)
+        }
         Asks::Subcube => Request::Subcube(rng.below(grid.dimensions() as u64 + 1) as u32),
         Asks::Block => Request::Block(
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),

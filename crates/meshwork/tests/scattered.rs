@@ -5,13 +5,15 @@ mod common;
 
 use common::{random_jobs, run, scenario};
 use meshwork::alloc::order::Order;
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Finds};
-use meshwork::job::{Request, Time};
+use meshwork::alloc::orientation::{Rotation, orientations};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::nodeset::NodeSet;
 use meshwork::registry::{Problem, entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
+use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 use toml::Table;
 
@@ -142,9 +144,19 @@ fn is_its_definition(
     machines: &[Topology],
     definition: impl Fn(&Question<'_>) -> Option<Vec<Node>>,
 ) {
+    is_its_definition_for(named, machines, any_count, definition);
+}
+
+/// The same for an allocator of other requests.
+fn is_its_definition_for(
+    named: &str,
+    machines: &[Topology],
+    ask: fn(&Grid, &mut Stream) -> Request,
+    definition: impl Fn(&Question<'_>) -> Option<Vec<Node>>,
+) {
     let (mut found, mut missed) = (0, 0);
     for topology in machines {
-        in_random_histories(named, topology, 150, any_count, |question| {
+        in_random_histories(named, topology, 150, ask, |question| {
             let expected = definition(&question);
             *if expected.is_some() { &mut found } else { &mut missed } += 1;
             let answer = question.answer.as_ref().map(|placed| placed.nodes(question.grid()));
@@ -343,6 +355,170 @@ fn are_one(one: &str, other: &str) {
 #[test]
 fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
+}
+
+/// A count, or a block that may be longer than the machine but has no more nodes.
+fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
+    if rng.below(2) == 0 {
+        return any_count(grid, rng);
+    }
+    loop {
+        let side = |&side: &u32| 1 + rng.below(u64::from(side) + 1) as u32;
+        let block = Request::Block(grid.sides().iter().map(side).collect());
+        if block.nodes() <= u64::from(grid.nodes()) {
+            return block;
+        }
+    }
+}
+
+/// The first free place of a block in the order of its orientations, every base looked at.
+fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
+    orientations(sides, rotation).find_map(|sides| {
+        let at = |base| Block { base, sides: sides.clone() };
+        let is_free = |base: &Node| {
+            grid.holds(*base, &sides) && Placement::from(at(*base)).is_within(free, grid)
+        };
+        (0..grid.nodes()).find(is_free).map(at)
+    })
+}
+
+/// Every choice of sides up to these.
+fn sides_up_to(most: &[u32]) -> Vec<Dims> {
+    most.iter().fold(vec![Dims::new()], |all, &most| {
+        let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
+        all.iter().flat_map(|sides| (1..=most).map(move |side| longer(sides, side))).collect()
+    })
+}
+
+fn nodes_of(sides: &Dims) -> u32 {
+    sides.iter().product()
+}
+
+/// The block that a count stands for.
+fn squarest(count: u32, topology: &Topology) -> Dims {
+    match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
+        Some(Request::Block(sides)) => sides,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The blocks that a count is made of.
+fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
+    let mut parts = Vec::new();
+    while count > 0 {
+        let all = sides_up_to(&squarest(count, topology));
+        let fits = all.into_iter().filter(|sides| nodes_of(sides) <= count);
+        let part = fits.max_by_key(|sides| (nodes_of(sides), sides.clone())).unwrap();
+        count -= nodes_of(&part);
+        parts.push(part);
+    }
+    parts
+}
+
+/// Halves of what finds no place, until all has one or the levels are used up.
+fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
+    let grid = question.grid();
+    if question.count() > question.free().len() {
+        return None;
+    }
+    let mut pieces = match question.request {
+        Request::Block(sides) => vec![sides.clone()],
+        _ => parts_of_a_count(question.count() as u32, question.site.topology()),
+    };
+    for _ in 0..=levels {
+        pieces.sort_by_key(|piece| std::cmp::Reverse(nodes_of(piece)));
+        let (mut free, mut taken, mut next) =
+            (question.site.free().clone(), Vec::new(), Vec::new());
+        let mut missed = false;
+        for piece in &pieces {
+            if let Some(block) = first_place(&free, grid, piece, rotation) {
+                let nodes = Placement::from(block).nodes(grid);
+                nodes.iter().for_each(|&node| free.remove(node));
+                taken.extend(nodes);
+                next.push(piece.clone());
+                continue;
+            }
+            missed = true;
+            let longest = *piece.iter().max().unwrap();
+            let d = piece.iter().position(|&side| side == longest).unwrap();
+            for half in [longest.div_ceil(2), longest / 2] {
+                let mut piece = piece.clone();
+                piece[d] = half;
+                next.push(piece);
+            }
+        }
+        if !missed {
+            return Some(taken);
+        }
+        pieces = next;
+    }
+    None
+}
+
+#[test]
+fn adaptive_noncontiguous_cuts_what_finds_no_place() {
+    let machines = small_machines();
+    for (named, rotation, levels) in [
+        ("adaptive_noncontiguous", Rotation::IfNeeded, 64),
+        ("adaptive_noncontiguous rotation='never'", Rotation::Never, 64),
+        ("adaptive_noncontiguous levels=0", Rotation::IfNeeded, 0),
+        ("adaptive_noncontiguous levels=2", Rotation::IfNeeded, 2),
+    ] {
+        is_its_definition_for(named, &machines, any_shape, |question| {
+            by_halves(question, rotation, levels)
+        });
+    }
+}
+
+#[test]
+fn a_limit_of_levels_is_declared() {
+    let mesh = Topology::mesh(&[4, 4]).unwrap();
+    assert_eq!(build("adaptive_noncontiguous", &mesh).finds(), None);
+    let limited = build("adaptive_noncontiguous levels=3", &mesh);
+    assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
+}
+
+/// The block, or the largest free blocks inside the last one, every base and every shape looked at.
+fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
+    let (grid, mut free) = (question.grid(), question.site.free().clone());
+    let mut rest = question.count() as u32;
+    if rest > free.count() {
+        return None;
+    }
+    let mut most = match question.request {
+        Request::Block(sides) => sides.clone(),
+        _ => squarest(rest, question.site.topology()),
+    };
+    if nodes_of(&most) == rest
+        && let Some(block) = first_place(&free, grid, &most, rotation)
+    {
+        return Some(Placement::from(block).nodes(grid));
+    }
+    let mut taken = Vec::new();
+    while rest > 0 {
+        let shapes = sides_up_to(&most).into_iter().filter(|sides| nodes_of(sides) <= rest);
+        let places = shapes.filter_map(|sides| first_place(&free, grid, &sides, Rotation::Never));
+        let best = places
+            .max_by_key(|block| (block.len(), std::cmp::Reverse(block.base), block.sides.clone()));
+        let block = best.expect("a single node is free");
+        most = block.sides.clone();
+        rest -= block.len();
+        let nodes = Placement::from(block).nodes(grid);
+        nodes.iter().for_each(|&node| free.remove(node));
+        taken.extend(nodes);
+    }
+    Some(taken)
+}
+
+#[test]
+fn greedy_available_takes_the_largest_blocks_inside_the_last() {
+    let machines = small_machines();
+    for (named, rotation) in [
+        ("greedy_available", Rotation::IfNeeded),
+        ("greedy_available rotation='never'", Rotation::Never),
+    ] {
+        is_its_definition_for(named, &machines, any_shape, |question| by_greed(question, rotation));
+    }
 }
 
 /// The multiple buddy strategy on a set of free nodes: cells are found by looking at all of them.

@@ -277,6 +277,7 @@ pub(super) fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json
                     json!(match entry.asks {
                         Asks::Nodes => "a count of processors",
                         Asks::Block => "a block",
+                        Asks::BlockOrNodes => "a block, or a count of processors",
                         Asks::Subcube => "a subcube",
                         Asks::Square => "a square with a power of two for a side",
                     }),

@@ -109,15 +109,33 @@ impl FreeBases {
 
     /// Keeps a base only if the node `step` ahead of it along a ring is one too.
     fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
+        let mut ahead = std::mem::replace(&mut self.shifted, NodeSet::empty(0));
+        let bases = std::mem::replace(&mut self.bases, NodeSet::empty(0));
+        self.assign_ahead(grid, &bases, d, step, &mut ahead);
+        (self.bases, self.shifted) = (bases, ahead);
+        self.bases.intersect(&self.shifted);
+    }
+
+    /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around
+    /// the edge where the grid is wrapped, and not across it where it is not.
+    pub(super) fn assign_ahead(
+        &mut self,
+        grid: &Grid,
+        from: &NodeSet,
+        d: usize,
+        step: u32,
+        to: &mut NodeSet,
+    ) {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
-        self.shifted.assign_shifted_down(&self.bases, step * stride);
-        self.around.assign_shifted_up(&self.bases, (side - step) * stride);
+        to.assign_shifted_down(from, step * stride);
         let mut masks = self.below_edge.borrow_mut();
         let straight_on = below_edge(&mut masks, grid, d, step);
-        self.shifted.intersect(straight_on);
-        self.around.subtract(straight_on);
-        self.shifted.unite(&self.around);
-        self.bases.intersect(&self.shifted);
+        to.intersect(straight_on);
+        if grid.is_wrapped() {
+            self.around.assign_shifted_up(from, (side - step) * stride);
+            self.around.subtract(straight_on);
+            to.unite(&self.around);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::nodeset::NodeSet;
 use crate::registry::About;
 use crate::rng::Stream;
-use crate::topology::{Node, Wiring};
+use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `first_fit`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry {
@@ -35,13 +35,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
-    build: |params, topology| {
-        let (rotation, grid) = (Rotation::read(params), topology.grid());
-        // A cube has very many orientations: they are searched together.
-        let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
-        let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
-        Ok(Box::new(FirstFit { rotation, bases: FreeBases::new(grid), cubes }))
-    },
+    build: |params, topology| Ok(Box::new(FirstFit::new(topology.grid(), Rotation::read(params)))),
 };
 
 /// First fit, on a grid of any number of dimensions, wrapped or not.
@@ -54,11 +48,20 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. Where all sides of the machine are
 /// 2, that of a [`CubeSearch`] for all orientations together.
 #[derive(Clone)]
-struct FirstFit {
+pub(super) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
     /// The search in a hypercube, or a mesh of twos, in which blocks may be turned.
     cubes: Option<CubeSearch>,
+}
+
+impl FirstFit {
+    pub(super) fn new(grid: &Grid, rotation: Rotation) -> FirstFit {
+        // A cube has very many orientations: they are searched together.
+        let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
+        let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
+        FirstFit { rotation, bases: FreeBases::new(grid), cubes }
+    }
 }
 
 impl Allocator for FirstFit {

@@ -4,6 +4,7 @@ mod bases;
 mod best_base;
 mod cells;
 mod contact;
+mod largest;
 mod held;
 mod nearest;
 mod peaks;
@@ -38,6 +39,9 @@ pub mod curve;
 pub mod mc1x1;
 pub mod mm;
 pub mod gen_alg;
+pub mod adaptive_noncontiguous;
+pub mod greedy_available;
+pub mod squarest;
 pub mod prime_cube_graph;
 pub mod subcube;
 
@@ -96,6 +100,8 @@ pub enum Asks {
     Nodes,
     /// A block with one side for each dimension of the grid.
     Block,
+    /// Such a block where the job asks for one, however long, or else a count.
+    BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
     /// A square block whose side is a power of two, on a grid of two dimensions.
@@ -173,6 +179,8 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &paging::ENTRY,
     &multiple_buddy::ENTRY,
     &multiple_partner::ENTRY,
+    &adaptive_noncontiguous::ENTRY,
+    &greedy_available::ENTRY,
     &curve::ENTRY,
     &mc1x1::ENTRY,
     &mm::ENTRY,

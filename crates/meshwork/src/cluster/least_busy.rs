@@ -3,8 +3,8 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
-use crate::alloc::Asks;
 use crate::alloc::orientation::{Rotation, orientations};
+use crate::alloc::{Asks, Finds};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
@@ -44,7 +44,11 @@ impl Cluster<'_> {
         let size = self.facility.sizes(site, job, self.now).into_iter().next()?;
         let grid = self.site(site).grid();
         let busy = self.busy(site, kept);
-        let (found, placement) = match (&size.request, self.facility.sites()[site].asks()) {
+        let managed = &self.facility.sites()[site];
+        let (found, placement) = match (&size.request, managed.asks()) {
+            (request, _) if managed.finds() == Finds::AnyNodes => {
+                loose(grid, &busy, request.nodes() as usize)
+            }
             (Request::Block(sides), Asks::Square) => aligned(grid, busy, sides),
             (Request::Block(sides), _) => {
                 let turned =

@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn every_pattern_sends_to_others_within_the_job() {
         for entry in PATTERNS {
-            for ranks in 2..40 {
+            for ranks in 2..40_u32 {
                 let mut rng = Stream::new(1, 0, "pattern");
                 let destinations = Destinations::Shuffle;
                 let mut order = Order { destinations, messages: 9, key: 7, rng: &mut rng };
