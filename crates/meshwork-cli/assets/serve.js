@@ -82,7 +82,7 @@
     lastMachine = same;
     const where = machine.scenario ? `${machine.scenario}, replication ${machine.replication}` : `replication ${machine.replication}`;
     figure.querySelector("figcaption").textContent =
-      `One of the runs: ${where}. At time ${brief(machine.time)} ${several(machine.running, "job runs", "jobs run")} and ` +
+      `One of the runs: ${where}. At time ${brief(machine.time)}, ${several(machine.running, "job runs", "jobs run")} and ` +
       `${several(machine.waiting, "waits", "wait")}, ${whole(machine.finished)} have ended, and ` +
       `${Math.round(100 * machine.utilization)} % of the processors are held. Each job has a colour.`;
     const sites = figure.querySelector(".sites");
