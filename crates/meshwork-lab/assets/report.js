@@ -45,15 +45,25 @@
     return number.toLocaleString("en", size >= 1e5 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 5 });
   }
 
-  /** Of a logarithmic axis only some ticks have a number. */
-  function logTick(domain) {
-    const decades = Math.log10(domain[1] / domain[0]);
-    const shown = decades < 1.2 ? [1, 2, 3, 5, 7] : decades < 2.6 ? [1, 2, 5] : [1];
-    const step = Math.max(1, Math.ceil(decades / 6));
-    return (number) => {
-      const power = Math.floor(Math.log10(number) + 1e-9);
-      return shown.includes(Math.round(number / 10 ** power)) && power % step === 0 ? tick(number) : "";
-    };
+  /** The ticks of a logarithmic axis: as many as have room. */
+  function logTicks(domain, most) {
+    const powers = d3.range(Math.floor(Math.log10(domain[0])), Math.ceil(Math.log10(domain[1])) + 1);
+    const of = (digits, step) => powers
+      .filter((power) => power % step === 0)
+      .flatMap((power) => digits.map((digit) => (power < 0 ? digit / 10 ** -power : digit * 10 ** power)))
+      .filter((number) => number >= domain[0] && number <= domain[1]);
+    const sets = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10]];
+    return sets.map(([digits, step]) => of(digits, step)).find((ticks) => ticks.length <= most) ?? [];
+  }
+
+  /** The values that were swept as ticks, where they have room; else what `d3` thinks best. */
+  function ticksOf(view, points, width) {
+    const values = d3.sort(new Set(points.map((point) => point.x)));
+    const at = (value) => (view.x.log ? Math.log(value) : value);
+    const span = at(values.at(-1)) - at(values[0]);
+    const least = d3.min(d3.pairs(values), ([a, b]) => at(b) - at(a));
+    if (values.length < 2 || (least / span) * (width - 90) >= 34) return values;
+    return view.x.log ? logTicks(d3.extent(values), width / 60) : Math.max(3, width / 80);
   }
 
   /** Whether an interval excludes 0. */
@@ -80,7 +90,8 @@
       return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
     }
     const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-    low = Math.max(low, least - spread / 2);
+    // What is never negative is not shown to be so by a wide interval.
+    low = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
     high = Math.min(high, most + spread / 2);
     if (view.differences || view.style !== "lines") return pad(Math.min(low, 0), Math.max(high, 0));
     // A line may leave 0 out where all of it is far above.
@@ -108,20 +119,36 @@
     return points.filter((point) => point.half > 0).map((point) => ({ ...point, low: clamp(point.low) }));
   }
 
+  /** An axis. Its numbers are given as texts, because d3 leaves out some of a logarithmic one. */
+  function axis(of, type, domain, label, ticks) {
+    const isLog = type === "log";
+    const options = { label, ...(isLog ? { text: tick } : { tickFormat: tick }) };
+    const mark = of === "x" ? Plot.axisX : Plot.axisY;
+    return {
+      scale: { type, ...(domain ? { domain } : {}), axis: null, label },
+      axis: Array.isArray(ticks) ? mark(ticks, options) : mark({ ...options, ticks }),
+      grid: (of === "x" ? Plot.gridX : Plot.gridY)(...(Array.isArray(ticks) ? [ticks] : []), {
+        stroke: "var(--line)", strokeOpacity: 1, ...(Array.isArray(ticks) ? {} : { ticks }),
+      }),
+    };
+  }
+
   const dotStyle = (view, point) => (view.differences && !isClear(point) ? "var(--paper)" : colourOf(point.colour));
 
   function drawLines(view, points, domain, width) {
     const bySeries = d3.group(points, (point) => point.colour);
-    const x = view.x.names.length > 0
-      ? { type: "point", domain: view.x.names, label: view.x.label }
-      : { type: view.x.log ? "log" : "linear", label: labelOf(view.x), tickFormat: tick, ticks: Math.max(3, width / 70) };
-    if (view.x.log) x.tickFormat = logTick(d3.extent(points, (point) => point.x));
-    const marks = [Plot.gridY({ stroke: "var(--line)", strokeOpacity: 1 })];
+    const along = view.x.names.length > 0
+      ? { scale: { type: "point", domain: view.x.names, label: view.x.label }, axis: null }
+      : axis("x", view.x.log ? "log" : "linear", null, labelOf(view.x), ticksOf(view, points, width));
+    const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
+    const marks = [measured.grid, measured.axis, along.axis];
     if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
+    // Whiskers of one place stand beside each other, so that all can be seen.
+    const beside = (colour) => 2 * ([...bySeries.keys()].indexOf(colour) - (bySeries.size - 1) / 2);
     for (const [colour, own] of bySeries) {
       const stroke = colourOf(colour);
       marks.push(
-        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true }),
+        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour) }),
         Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
         Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour), stroke, fill: (point) => dotStyle(view, point), r: 3.2 }),
       );
@@ -129,11 +156,8 @@
     marks.push(Plot.tip(points, Plot.pointer({ x: "x", y: "mean", title: (point) => describe(view, point), fill: "var(--paper)" })));
     return {
       width, height: Math.round(Math.min(360, Math.max(230, width * 0.6))),
-      marginLeft: 58, marginBottom: 40, marginRight: 18, marginTop: 26, x,
-      y: {
-        type: view.y.log ? "log" : "linear", domain, label: labelOf(view.y),
-        tickFormat: view.y.log ? logTick(domain) : tick, ticks: view.y.log ? undefined : 6,
-      },
+      marginLeft: 58, marginBottom: 40, marginRight: 18, marginTop: 26, insetLeft: 8, insetRight: 8,
+      x: along.scale, y: measured.scale,
       marks,
     };
   }
@@ -145,7 +169,9 @@
     const bar = colours.length > 4 ? 14 : 18, head = 24;
     const step = colours.length * bar + head;
     const rows = { y: "colour", fy: "x" };
-    const marks = [Plot.gridX({ stroke: "var(--line)", strokeOpacity: 1 })];
+    const ticks = view.y.log ? logTicks(domain, Math.max(3, width / 80)) : Math.max(3, width / 100);
+    const measured = axis("x", view.y.log ? "log" : "linear", domain, labelOf(view.y), ticks);
+    const marks = [measured.grid, measured.axis];
     if (view.style === "bars") {
       marks.push(Plot.barX(points, { ...rows, x: "mean", fill: (point) => colourOf(point.colour), insetTop: 1, insetBottom: 1 }));
     }
@@ -164,11 +190,8 @@
     );
     return {
       width, height: groups.length * step + 56, marginLeft: 8, marginRight: 26, marginTop: 4, marginBottom: 40,
-      x: {
-        type: view.y.log ? "log" : "linear", domain, label: labelOf(view.y),
-        tickFormat: view.y.log ? logTick(domain) : tick, ticks: view.y.log ? undefined : Math.max(3, width / 90),
-      },
-      y: { axis: null, domain: colours, padding: 0 },
+      x: measured.scale,
+      y: { type: "band", axis: null, domain: colours, padding: 0 },
       fy: { axis: null, domain: groups, paddingInner: head / step, paddingOuter: head / step },
       marks,
     };
@@ -219,9 +242,10 @@
     caption.textContent = view.sentence;
     if (view.colour) legend.append(legendOf(view));
     const all = pointsOf(view), domain = domainOf(view, all);
+    const shown = d3.sort(new Set(all.map((point) => point.panel)));
+    element.classList.toggle("wide", shown.length > 1);
     const width = element.clientWidth;
     state.width = width;
-    const shown = d3.sort(new Set(all.map((point) => point.panel)));
     const columns = Math.max(1, Math.min(shown.length, Math.floor((width + GAP) / (PANEL + GAP))));
     panels.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const room = Math.floor((width - GAP * (columns - 1)) / columns);
@@ -336,7 +360,18 @@
   }
 
   globalThis.drawFigures = drawFigures;
-  addEventListener("beforeprint", drawRest);
+  // On paper nothing can be opened: tables of a page or so are open there.
+  const PAPER_ROWS = 60;
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    drawRest();
+    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
+    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
   const data = document.getElementById("report-data");
   if (data) drawFigures(document, JSON.parse(data.textContent));
 })();

@@ -133,7 +133,7 @@ impl Report {
             match folder::read(&folder) {
                 Ok(content) => contents.push(content),
                 Err(refused) => {
-                    warnings.push(format!("{} is left out: {refused}", folder.display()))
+                    warnings.push(format!("{} is left out: {refused}", folder.display()));
                 }
             }
         }
@@ -226,16 +226,20 @@ impl Section {
         };
         let id = content.folder.clone().unwrap_or_else(|| study.name.clone());
         let id: String = id.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-        let figure = study.figure.as_ref().map(|figure| {
-            let is_number = figure.starts_with(|c: char| c.is_ascii_digit());
-            if is_number { format!("Figure {figure}") } else { figure.clone() }
-        });
+        let figures: Vec<&str> = study.figures().collect();
+        let are_numbers = figures.iter().all(|name| name.starts_with(|c: char| c.is_ascii_digit()));
+        let title = match &figures[..] {
+            [] => study.name.clone(),
+            [one] if are_numbers => format!("Figure {one}"),
+            several if are_numbers => format!("Figures {}", several.join(" and ")),
+            others => others.join(", "),
+        };
         Section {
             figures: figures::all(study, points, &summary, &id),
             tables: tables::all(study, points, &summary),
             facts: facts::facts(content),
             command: facts::command(content),
-            title: figure.unwrap_or_else(|| study.name.clone()),
+            title: if study.paper.is_some() { title } else { study.name.clone() },
             description: study.description.clone(),
             paper: study.paper.clone(),
             source: study.source.clone(),

@@ -153,7 +153,8 @@ fn measured(study: &Study, table: &Table) -> String {
         ("warmup_jobs", "the first ", " jobs are not measured"),
         ("warmup_time", "nothing before time ", " is measured"),
     ] {
-        if let (Some(number), false) = (number(key), is_swept(key)) {
+        let number = number(key).filter(|number| !["0", "0.0"].contains(&number.as_str()));
+        if let (Some(number), false) = (number, is_swept(key)) {
             words.push(format!("{before}{number}{after}"));
         }
     }
@@ -168,7 +169,7 @@ pub(super) fn command(content: &Content) -> String {
     let mut command = match (&study.paper, is_built_in) {
         (Some(paper), true) => {
             let mut command = format!("meshwork reproduce {paper}");
-            if let Some(figure) = &study.figure {
+            if let Some(figure) = study.figures().next() {
                 command += &format!(" {}", quoted(figure));
             }
             if let (false, Some(rest)) =

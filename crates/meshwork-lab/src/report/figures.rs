@@ -13,7 +13,7 @@ use crate::summary::{Means, Row, Summary};
 use crate::words::short;
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
-const SPREAD: f64 = 30.0;
+const SPREAD: f64 = 20.0;
 
 /// The most metrics of claims that have a figure each.
 const MOST_CLAIMED: usize = 3;
@@ -374,7 +374,12 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
         panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
         series,
     };
-    view.sentence = sentence(plan, metric, &view);
+    let with = |&axis: &usize| {
+        let Axis { key, labels, .. } = &plan.axes[axis];
+        format!(", with {key} = {}", labels[fixed[axis]])
+    };
+    let with: String = plan.layout.chosen.iter().map(with).collect();
+    view.sentence = sentence(plan, metric, &view, &with);
     view
 }
 
@@ -386,7 +391,7 @@ fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
 }
 
 /// What a view shows.
-fn sentence(plan: &Plan<'_>, metric: &str, view: &View) -> String {
+fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
     let mut text = match about(metric) {
         Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
         None => title(metric),
@@ -406,10 +411,14 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View) -> String {
     if let Some(panel) = &view.panel {
         text += &format!(", a panel for each {panel}");
     }
-    text += ".";
+    text += with;
+    text.push('.');
     if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
         text += " Whiskers are 95 % intervals";
         text += if view.differences { "; a dot is full where they exclude 0." } else { "." };
+    }
+    if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
+        text += " With one replication a difference has no interval.";
     }
     if view.y.log {
         text += " The scale is logarithmic.";

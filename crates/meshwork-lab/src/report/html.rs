@@ -45,9 +45,13 @@ pub(super) fn page(report: &Report) -> String {
         put(&mut out, &overview_table(overview, report));
     }
     let is_alone = report.sections.len() == 1;
+    // The title of the page says which paper it is.
+    let key = report.sections.first().and_then(|section| section.paper.as_ref());
+    let is_one_paper =
+        key.is_some() && report.sections.iter().all(|section| section.paper.as_ref() == key);
     let mut paper = None;
     for section in &report.sections {
-        if !is_alone && section.paper != paper {
+        if !is_alone && !is_one_paper && section.paper != paper {
             paper.clone_from(&section.paper);
             put(&mut out, &paper_heading(report, section));
         }
@@ -95,7 +99,7 @@ fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
     let mut text: String =
         letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect());
-    if !text.is_empty() && !text.ends_with(['.', '?', '!']) {
+    if !text.is_empty() && !text.ends_with(['.', '?', '!', '…']) {
         text.push('.');
     }
     text
@@ -164,8 +168,8 @@ fn overview_table(overview: &Overview, report: &Report) -> String {
     for paper in &overview.papers {
         let _ = write!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#paper-{}\">{}</a></th>",
-            escaped(&paper.key),
+            "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th>",
+            escaped(&report.sections[paper.sections[0]].id),
             escaped(&paper.authors)
         );
         for number in &paper.counts {
@@ -203,9 +207,18 @@ fn section_html(section: &Section, is_alone: bool) -> String {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", escaped(&sentence(description)));
         }
     }
+    if let Some(runs) = section.facts.first() {
+        let _ = writeln!(out, "<p class=\"runs\">{}</p>", escaped(&sentence(&runs.text)));
+    }
     list(&mut out, "notes", &section.notes);
     let beside = if section.claims.is_empty() { "" } else { " beside" };
     let _ = writeln!(out, "<div class=\"body{beside}\">");
+    let _ = writeln!(out, "<div class=\"figures\" data-section=\"{id}\">");
+    if !section.figures.is_empty() {
+        out += "<noscript><p>The plots are drawn by a script; their numbers stand in the tables \
+                below.</p></noscript>\n";
+    }
+    out += "</div>\n";
     if !section.claims.is_empty() {
         out += "<div class=\"sayings\">\n<h4>What the paper says</h4>\n<ul class=\"claims\">\n";
         for claim in &section.claims {
@@ -216,20 +229,15 @@ fn section_html(section: &Section, is_alone: bool) -> String {
         }
         out += "</ul>\n</div>\n";
     }
-    let _ = writeln!(out, "<div class=\"figures\" data-section=\"{id}\">");
-    if !section.figures.is_empty() {
-        out += "<noscript><p>The plots are drawn by a script; their numbers stand in the tables \
-                below.</p></noscript>\n";
-    }
-    out += "</div>\n</div>\n";
+    out += "</div>\n";
     for (number, table) in section.tables.iter().enumerate() {
         let is_open = number == 0 && (is_alone && table.rows.len() <= 50);
         out += &table_html(table, &format!("{id}-table-{number}"), is_open);
     }
     if !section.failures.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>\n",
+            "<details class=\"failures\" open><summary>Runs that failed ({})</summary>",
             section.failures.len()
         );
         list(&mut out, "notes", &section.failures);
@@ -274,7 +282,7 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> String {
         "<details class=\"numbers\"{open}><summary>{} <span>{}</span></summary>\n<div class=\"scroll\" \
          tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table id=\"{id}\">\n\
          <caption>{caption}</caption>\n<thead><tr>",
-        if table.keys > 1 || table.rows.len() > 1 { "The numbers" } else { "The numbers" },
+        escaped(&table.title),
         table.file
     );
     for (number, (name, meaning)) in table.columns.iter().enumerate() {
@@ -323,7 +331,7 @@ fn asked_html(section: &Section) -> String {
     let _ = writeln!(
         out,
         "</dl>\n<p>To repeat it:</p>\n<pre><code>{}</code></pre>\n<p>The study:</p>\n<pre \
-         tabindex=\"0\"><code>{}</code></pre>\n</details>",
+         tabindex=\"0\" role=\"region\" aria-label=\"The study\"><code>{}</code></pre>\n</details>",
         escaped(&section.command),
         escaped(section.source.trim_end())
     );

@@ -15,6 +15,8 @@ use crate::words::short;
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
+    /// What it is called.
+    pub title: String,
     /// What it shows.
     pub caption: String,
     /// The file beside it that has the same numbers in full.
@@ -70,6 +72,7 @@ fn of_one(row: &Row, names: &[String]) -> Table {
         ]
     };
     Table {
+        title: "The numbers".to_owned(),
         caption: "Every metric, with its 95 % interval".to_owned(),
         file: "summary.csv",
         columns: ["metric", "mean", "unit", "meaning"].map(plain).to_vec(),
@@ -91,6 +94,7 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
         line
     };
     Table {
+        title: "The numbers, by scenario".to_owned(),
         caption: format!("Means with 95 % intervals, by scenario{left_out}"),
         file: "summary.csv",
         columns: columns(axes, &shown.names),
@@ -116,6 +120,7 @@ fn differences(axes: &[Axis], baseline: &Baseline, rows: &[Row], shown: &Shown) 
     };
     let value = short(&baseline.key, &[&baseline.value]).concat();
     (!all.is_empty()).then(|| Table {
+        title: format!("The differences from {} = {value}", baseline.key),
         caption: format!(
             "Differences from {} = {value}: each scenario minus that one on the same jobs, and as a \
              share of it; * marks an interval that excludes 0",
@@ -146,6 +151,7 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
     let mut columns = columns(axes, &names);
     columns.splice(axes.len()..axes.len(), ["size", "jobs"].map(plain));
     Some(Table {
+        title: "The numbers by size of the jobs".to_owned(),
         caption: "By size: means over the jobs that asked for so many processors".to_owned(),
         file: "by_size.csv",
         columns,

@@ -1,0 +1,427 @@
+//! The page of a folder: what stands in it is what the tables beside it say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use meshwork_lab::asked::ASKED;
+use meshwork_lab::lab::leave_out;
+use meshwork_lab::number::Rounded;
+use meshwork_lab::report::{Report, Style, View};
+use meshwork_lab::{Finished, Options, Study, run};
+
+const MODEL: &str = "
+replications = 3
+[machine]
+topology = 'mesh'
+dims = [8, 8]
+[workload]
+name = 'synthetic'
+load = 0.4
+sizes = { name = 'uniform', max = 6 }
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 200
+";
+
+fn run_in(folder: &Path, text: &str, settings: &[&str]) -> Finished {
+    let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    let study = Study::parse("small.toml", text, Path::new(""), &settings).unwrap();
+    let options = Options { out: Some(folder.to_path_buf()), threads: 2, ..Options::default() };
+    run(&study, &options).unwrap()
+}
+
+fn read(folder: &Path) -> Report {
+    Report::read(folder).unwrap()
+}
+
+/// What the page gives to its script, taken out of the page.
+fn embedded(html: &str) -> serde_json::Value {
+    let begin = "<script type=\"application/json\" id=\"report-data\">";
+    let text = html.split_once(begin).unwrap().1.split_once("</script>").unwrap().0;
+    serde_json::from_str(text).unwrap()
+}
+
+/// The numbers of a table, by its keys and the title of the metric: the mean, the half width and the
+/// number of replications, in the words of the file.
+type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
+
+/// Reads one of the tables beside the page, whose measured columns these are.
+fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
+    let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let not_keys =
+        [mean, half, replications, "metric", "method", "jobs", "compared", "baseline", "relative"];
+    let mut numbers = Numbers::new();
+    for row in reader.records() {
+        let row: BTreeMap<&str, String> =
+            header.iter().map(String::as_str).zip(row.unwrap().iter().map(str::to_owned)).collect();
+        let keys = row.iter().filter(|(key, _)| !not_keys.contains(key));
+        let keys = keys.map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        let found = [mean, half, replications].map(|column| row[column].clone());
+        if !found[0].is_empty() {
+            assert!(numbers.insert((keys, row["metric"].clone()), found).is_none());
+        }
+    }
+    numbers
+}
+
+/// The numbers of a figure in the page, in the same form.
+fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
+    let figures = page["sections"][0]["figures"].as_array().unwrap();
+    let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let mut numbers = Numbers::new();
+    for view in figure["views"].as_array().unwrap() {
+        let mut fixed = BTreeMap::new();
+        for (choice, at) in
+            figure["choices"].as_array().unwrap().iter().zip(view["at"].as_array().unwrap())
+        {
+            let value = &choice["values"][at.as_u64().unwrap() as usize];
+            if choice["key"] != "metric" {
+                fixed.insert(text(&choice["key"]), text(value));
+            }
+        }
+        let metric = text(&view["y"]["label"]).to_lowercase().replace(' ', "_");
+        for series in view["series"].as_array().unwrap() {
+            let mut keys = fixed.clone();
+            if let Some(key) = view["colour"].as_str() {
+                keys.insert(key.to_owned(), text(&series["name"]));
+            }
+            if let Some(key) = view["panel"].as_str() {
+                keys.insert(
+                    key.to_owned(),
+                    text(&view["panels"][series["panel"].as_u64().unwrap() as usize]),
+                );
+            }
+            for (i, x) in series["x"].as_array().unwrap().iter().enumerate() {
+                let names = view["x"]["names"].as_array().unwrap();
+                let x = x.as_f64().unwrap();
+                let along = if names.is_empty() { x.to_string() } else { text(&names[x as usize]) };
+                keys.insert(text(&view["x"]["label"]), along);
+                let number = |column: &str| {
+                    series[column][i].as_f64().map_or_else(String::new, |value| value.to_string())
+                };
+                let found = [number("mean"), number("half"), series["replications"][i].to_string()];
+                assert!(numbers.insert((keys.clone(), metric.clone()), found).is_none());
+            }
+        }
+    }
+    numbers
+}
+
+#[test]
+fn every_number_is_that_of_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "name = 'all'\n{MODEL}metrics = ['turnaround', 'wait', 'utilization']\nby_size = 'power_of_two'\n\
+         [sweep]\nscheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.3, 0.4]\n\
+         allocator = ['first_fit', 'frame_sliding']\n'workload.sizes.max' = [4, 6]\n\
+         [compare]\nscheduler = 'fcfs'\n"
+    );
+    run_in(folder.path(), &text, &[]);
+    let report = read(folder.path());
+    let id = report.sections[0].id.clone();
+    let page = embedded(&report.html());
+    let columns = ["mean", "half_width", "replications"];
+    let means = table(folder.path(), "summary.csv", columns);
+    assert_eq!(means.len(), 24 * 3);
+    assert_eq!(drawn(&page, &format!("{id}-means")), means);
+    let sizes = table(folder.path(), "by_size.csv", columns);
+    assert!(sizes.len() > 24 * 2);
+    assert_eq!(drawn(&page, &format!("{id}-sizes")), sizes);
+    let differences =
+        table(folder.path(), "comparison.csv", ["difference", "half_width", "replications"]);
+    assert_eq!(differences.len(), 12 * 3);
+    assert_eq!(drawn(&page, &format!("{id}-differences-0")), differences);
+}
+
+#[test]
+fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{MODEL}metrics = ['wait']\n[sweep]\n'workload.load' = [0.2, 0.4]\n");
+    run_in(folder.path(), &text, &[]);
+    let report = read(folder.path());
+    let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
+    let rows = &report.sections[0].tables[0].rows;
+    for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
+        let rounded = Rounded::new(mean.parse().ok(), half.parse().ok());
+        assert_eq!(row[1].text, format!("{} ± {}", rounded.mean, rounded.half_width.unwrap()));
+        assert!(report.html().contains(&format!("<td class=n>{}</td>", row[1].text)));
+    }
+    assert_eq!(rows.len(), means.len());
+}
+
+#[test]
+fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'easy']\n");
+    let settings = ["measure.jobs=100", "seed=7", "sweep.'scheduler'=['sjf', 'fcfs', 'easy']"];
+    run_in(folder.path(), &text, &settings);
+    let report = read(folder.path());
+    let section = &report.sections[0];
+    assert!(section.notes.is_empty(), "{:?}", section.notes);
+    assert_eq!(section.tables[0].rows.len(), 3);
+    assert_eq!(
+        section.figures[0].views[0].series[0].x.len(),
+        3,
+        "all is there, and nothing missing"
+    );
+    assert!(
+        section.command.ends_with(
+            "/experiment.toml --set measure.jobs=100 --set seed=7 --set 'sweep.'\\''scheduler'\\''=['\\''sjf'\\'', \
+             '\\''fcfs'\\'', '\\''easy'\\'']'"
+        ),
+        "{}",
+        section.command
+    );
+    // Without them, other runs are meant, and none of those is there.
+    fs::remove_file(folder.path().join(ASKED)).unwrap();
+    let section = &read(folder.path()).sections[0];
+    assert!(section.notes[0].starts_with("No run has ended yet"), "{:?}", section.notes);
+    assert!(section.figures.is_empty() && section.tables.is_empty());
+}
+
+#[test]
+fn a_log_is_known_by_its_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("a.csv");
+    fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,4\n").unwrap();
+    let text =
+        "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'table'\npath = 'a'\n";
+    let setting = format!("workload.path={}", log.display());
+    let out = folder.path().join("out");
+    run_in(&out, text, &[&setting]);
+    let wait = |report: &Report| report.sections[0].tables[0].rows[0][1].text.clone();
+    let before = wait(&read(&out));
+    // The file has gone: the page needs it no more.
+    fs::remove_file(&log).unwrap();
+    assert_eq!(wait(&read(&out)), before);
+    // A folder of a version that kept no digests: the runs themselves tell them.
+    fs::write(out.join("experiment.toml"), text.replace("'a'", &format!("'{}'", log.display())))
+        .unwrap();
+    fs::remove_file(out.join(ASKED)).unwrap();
+    assert_eq!(wait(&read(&out)), before);
+}
+
+#[test]
+fn one_scenario_has_a_table_and_no_plot() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), MODEL, &[]);
+    let report = read(folder.path());
+    let section = &report.sections[0];
+    assert!(section.figures.is_empty());
+    let [table] = &section.tables[..] else { panic!("one table") };
+    let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["metric", "mean", "unit", "meaning"]);
+    assert!(table.rows.iter().any(|row| row[0].text == "wait" && row[2].text == "time"));
+    let facts =
+        |name: &str| section.facts.iter().find(|fact| fact.name == name).unwrap().text.clone();
+    assert_eq!(facts("Runs"), "3 of 3 runs, 1 scenario, 3 replications of each");
+    assert_eq!(facts("Machine"), "mesh 8x8 (speed=1.0)");
+    assert_eq!(facts("Measured"), "until 200 jobs have arrived");
+}
+
+#[test]
+fn failed_runs_are_told_and_the_others_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, nodes) in [("good", "2"), ("bad", "two")] {
+        let text = format!("submit,runtime,nodes\n0,5,{nodes}\n");
+        fs::write(folder.path().join(format!("{name}.csv")), text).unwrap();
+    }
+    let at = |name: &str| folder.path().join(format!("{name}.csv")).display().to_string();
+    let text = format!(
+        "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'table'\npath = ''\n\
+         [sweep]\n'workload.path' = ['{}', '{}']\n",
+        at("bad"),
+        at("good")
+    );
+    let out = folder.path().join("out");
+    assert_eq!(run_in(&out, &text, &[]).failures.len(), 1);
+    let report = read(&out);
+    let section = &report.sections[0];
+    let sentence = format!(
+        "workload.path = {0}, replication 0: {0}:2: `nodes` is `two`, but must be a number",
+        at("bad")
+    );
+    assert_eq!(section.failures, std::slice::from_ref(&sentence));
+    assert!(report.html().contains("Runs that failed (1)") && report.html().contains(&sentence));
+    let table = &section.tables[0];
+    assert_eq!(table.rows[0][1].text, "-", "{:?}", table.rows[0]);
+    assert_ne!(table.rows[1][1].text, "-");
+    assert_eq!(
+        section.facts[0].text,
+        "1 of 2 runs, 2 scenarios, one replication of each; 1 failed"
+    );
+    // When the log is mended and the study run again, nothing is left of it.
+    fs::copy(at("good"), at("bad")).unwrap();
+    assert!(run_in(&out, &text, &[]).failures.is_empty());
+    assert!(read(&out).sections[0].failures.is_empty());
+}
+
+#[test]
+fn a_study_without_runs_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::parse("small.toml", MODEL, Path::new(""), &[]).unwrap();
+    leave_out(&study, folder.path(), "there is no log").unwrap();
+    let page = read(folder.path()).html();
+    assert!(page.contains("This study was left out: there is no log"));
+    assert!(!page.contains("<table"));
+    // One that was stopped before its first run ended.
+    let out = folder.path().join("stopped");
+    run_in(&out, MODEL, &[]);
+    let all = fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    fs::write(out.join("runs.jsonl"), "").unwrap();
+    assert!(read(&out).html().contains("No run has ended yet"));
+    // And after its first.
+    fs::write(out.join("runs.jsonl"), all.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let section = &read(&out).sections[0];
+    assert_eq!(
+        section.notes,
+        ["2 runs are not here yet: the numbers below are of those that are."]
+    );
+    assert_eq!(section.tables.len(), 1);
+    // What has run is not forgotten because it could not be run again.
+    leave_out(&study, &out, "there is no log").unwrap();
+    assert_eq!(&read(&out).sections[0], section);
+}
+
+#[test]
+fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf', 'easy', 'scan']\n\
+         allocator = ['first_fit', 'frame_sliding', 'best_fit', 'naive', 'boundary_search']\n\
+         'workload.load' = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]\n\
+         'workload.sizes.max' = [2, 4, 6, 7, 8]\n"
+    );
+    run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
+    let report = read(folder.path());
+    let section = &report.sections[0];
+    assert_eq!(section.tables[0].rows.len(), 1000);
+    let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
+    let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.as_str()).collect();
+    assert_eq!(keys, ["metric", "scheduler"]);
+    let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();
+    let metrics = figure.choices[0].values.len();
+    assert_eq!(figure.views.iter().map(points).sum::<usize>(), 1000 * metrics);
+    let bytes = report.html().len();
+    assert!(bytes < 10_000_000, "{bytes}");
+}
+
+#[test]
+fn scales_are_logarithmic_where_the_spread_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n\
+         'workload.load' = [0.05, 0.5, 1.5]\n"
+    );
+    run_in(folder.path(), &text, &[]);
+    let report = read(folder.path());
+    let figure = &report.sections[0].figures[0];
+    let [wait, utilization] = &figure.views[..] else { panic!("a view for each metric") };
+    assert!(wait.y.log && wait.x.log && !utilization.y.log);
+    assert_eq!((wait.style, wait.x.label.as_str()), (Style::Lines, "workload.load"));
+    assert_eq!(
+        wait.sentence,
+        "Wait: time from arrival to start, mean over jobs, against workload.load, a line for each scheduler. \
+         Whiskers are 95 % intervals. The scale is logarithmic."
+    );
+}
+
+#[test]
+fn no_word_of_a_study_becomes_part_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let nasty = "</script><script>alert(1)</script><!-- \" & </style>";
+    let text = format!("name = '{nasty}'\ndescription = '{nasty}'\n{MODEL}");
+    run_in(folder.path(), &text, &[]);
+    let page = read(folder.path()).html();
+    assert!(!page.contains("alert(1)</script>") && page.contains("alert(1)&lt;/script&gt;"));
+    for (begin, end) in
+        [("<script", "</script>"), ("<style>", "</style>"), ("<details", "</details>")]
+    {
+        assert_eq!(page.matches(begin).count(), page.matches(end).count(), "{begin}");
+    }
+    // Nothing is fetched: there is no address in the page but in comments and names of the libraries.
+    assert!(page.contains("default-src 'none'"));
+    for fetch in ["src=\"", "<link rel=\"stylesheet\"", "@import", "url("] {
+        let own = page.split("// https://d3js.org").next().unwrap();
+        assert!(!own.contains(fetch), "{fetch}");
+    }
+}
+
+#[test]
+fn a_folder_of_folders_is_one_page_by_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let claim = |verdict: &str| {
+        format!(
+            "[[claim]]\ntext = 'It is used.'\nmetric = 'utilization'\nof = {{ scheduler = 'sjf' }}\n{verdict}\n"
+        )
+    };
+    for (name, paper, claims) in [
+        ("b_study", "rsr", claim("above = 0.0") + &claim("below = 0.0")),
+        ("a_study", "lazy", claim("above = 0.0")),
+        ("z_study", "", String::new()),
+    ] {
+        let paper = if paper.is_empty() {
+            String::new()
+        } else {
+            format!("paper = '{paper}'\nfigure = '1'\n")
+        };
+        let text = format!(
+            "{paper}name = '{name}'\n{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf']\n{claims}"
+        );
+        run_in(&folder.path().join(name), &text, &[]);
+    }
+    let text = format!(
+        "paper = 'wbsm'\nfigure = '9'\n{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf']\n{}",
+        claim("above = 0.0")
+    );
+    let study = Study::parse("c.toml", &text, Path::new(""), &[]).unwrap();
+    leave_out(&study, &folder.path().join("c_study"), "the log is missing").unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::create_dir(folder.path().join("broken")).unwrap();
+    fs::write(folder.path().join("broken/experiment.toml"), "seed = ").unwrap();
+
+    let report = read(folder.path());
+    assert_eq!(report.title, "Papers, reproduced");
+    assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
+    let overview = report.overview.as_ref().unwrap();
+    let counts: Vec<(&str, &[usize])> =
+        overview.papers.iter().map(|paper| (paper.key.as_str(), &paper.counts[..])).collect();
+    assert_eq!(
+        counts,
+        [("rsr", &[1, 1, 0, 0][..]), ("wbsm", &[0, 0, 0, 1]), ("lazy", &[1, 0, 0, 0])]
+    );
+    let html = report.html();
+    assert!(html.contains("The log is missing."));
+    assert!(html.contains("Other studies"));
+}
+
+#[test]
+fn a_folder_without_a_study_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = |folder: &Path| Report::read(folder).unwrap_err().0;
+    let shown = folder.path().display();
+    assert_eq!(
+        refusal(folder.path()),
+        format!(
+            "{shown}: there is no experiment.toml in this folder, nor in a folder in it: give one that \
+             `meshwork run --out` or `meshwork reproduce` wrote"
+        )
+    );
+    let deep = folder.path().join("quick/study");
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("experiment.toml"), MODEL).unwrap();
+    assert_eq!(
+        refusal(folder.path()),
+        format!(
+            "{shown}: there is no study in this folder, but there are some in {shown}/quick: give that one"
+        )
+    );
+    let missing = folder.path().join("no");
+    assert!(
+        refusal(&missing).starts_with(&format!("{}: there is no such folder: ", missing.display()))
+    );
+    assert!(refusal(&deep.join("experiment.toml")).contains(": this is no folder: "));
+}
