@@ -296,8 +296,10 @@ pub(super) fn leave(watched: &Watched, until: ServeUntil) {
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);
         // Where there is nobody to press Enter, it stays until it is ended from outside.
-        while is_over && matches!(until, ServeUntil::Stay) {
-            thread::park();
+        if is_over && until == ServeUntil::Stay {
+            loop {
+                thread::park();
+            }
         }
         return;
     }
