@@ -176,6 +176,30 @@ pub(crate) struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
+    /// replication; may be given several times [default: the first four scenarios]
+    #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
+    pub(crate) runs: Vec<(u64, u64)>,
+    /// The time from which runs are shown
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
+    pub(crate) from: f64,
+    /// How many jobs of each run are shown; 0 leaves the machine out
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub(crate) jobs: usize,
+}
+
+/// A scenario and a replication, both from 1.
+fn run_of(text: &str) -> Result<(u64, u64), String> {
+    let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
+    match (scenario.parse(), replication.parse()) {
+        (Ok(scenario), Ok(replication)) if scenario > 0 && replication > 0 => {
+            Ok((scenario, replication))
+        }
+        _ => Err(
+            "a run is the number of a scenario, or that and the number of a replication, as in 3/2"
+                .to_owned(),
+        ),
+    }
 }
 
 /// `meshwork show`.

@@ -58,7 +58,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     page.wait(&format!("{DRAWN} === 2"));
     // Every plot says what it shows, to those who see it and to those who hear it.
     let told = page.value(
-        "[...document.querySelectorAll('figure')].every((figure) => {
+        "[...document.querySelectorAll('.figures figure')].every((figure) => {
             const sentence = figure.querySelector('figcaption').textContent;
             return sentence.endsWith('.') && [...figure.querySelectorAll('.panels svg')].every(
                 (svg) => svg.getAttribute('aria-label').includes(sentence));
@@ -74,9 +74,9 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
     // Its numbers are those of the table beside the page.
     page.act("document.querySelector('figure details').open = true");
-    page.wait("document.querySelectorAll('figure table tbody tr').length === 8");
+    page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
     let shown = page.value(
-        "[...document.querySelectorAll('figure table tbody tr')].map(
+        "[...document.querySelectorAll('.figures figure table tbody tr')].map(
             (row) => [...row.children].map((cell) => cell.textContent).slice(0, 4).join(','))",
     );
     let summary = std::fs::read_to_string(folder.path().join("out/summary.csv")).unwrap();
@@ -151,7 +151,7 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(said.out.lines().last(), Some(last));
     let page = Page::open(&browser, &folder.path().join("reproduction/quick/report.html"));
     page.wait(
-        "[...document.querySelectorAll('figure')].every((figure) => figure.querySelector('.panels svg'))",
+        "[...document.querySelectorAll('.figures figure')].every((figure) => figure.querySelector('.panels svg'))",
     );
     assert_eq!(page.value("document.querySelectorAll('main > section.study').length"), 3);
     let beside = page.value(

@@ -76,6 +76,25 @@ fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
 }
 
 fn replay(record: &Record, files: &Files) -> Result<Verdict, String> {
+    let (scenario, key) = scenario_of(record, files)?;
+    if key != record.key {
+        return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
+    }
+    let outcome = crate::runs::caught(|| {
+        scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
+    })?;
+    Ok(match first_difference(&record.findings, &Findings::of(&outcome)) {
+        None => Verdict::Same,
+        Some(difference) => Verdict::Different(difference),
+    })
+}
+
+/// The scenario of a stored run, ready to be run again, and the key that the run would now have.
+///
+/// # Errors
+/// One sentence, if it cannot be run again: another version of the model ran it, or its input is gone or has
+/// changed.
+pub(crate) fn scenario_of(record: &Record, files: &Files) -> Result<(Scenario, String), String> {
     if record.model_version != MODEL_VERSION {
         return Err(format!(
             "it was run by version {} of the model, and this is version {MODEL_VERSION}",
@@ -96,16 +115,7 @@ fn replay(record: &Record, files: &Files) -> Result<Verdict, String> {
     }
     let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
     let key = crate::store::key(scenario.table(), digest.as_deref(), record.replication);
-    if key != record.key {
-        return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
-    }
-    let outcome = crate::runs::caught(|| {
-        scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
-    })?;
-    Ok(match first_difference(&record.findings, &Findings::of(&outcome)) {
-        None => Verdict::Same,
-        Some(difference) => Verdict::Different(difference),
-    })
+    Ok((scenario, key))
 }
 
 /// The first thing in which two results differ, by the bits of every number.

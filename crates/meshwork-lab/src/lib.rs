@@ -24,6 +24,7 @@ pub mod live;
 pub mod locate;
 pub mod number;
 pub mod papers;
+pub mod recording;
 pub mod report;
 pub mod runs;
 pub mod set;

@@ -35,27 +35,6 @@ pub struct Happening {
     pub what: What,
 }
 
-impl Happening {
-    /// What is kept of an event, if it changes who holds what or who waits.
-    #[must_use]
-    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
-        let (id, what) = match event {
-            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
-            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
-            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
-            Event::Started(run) => {
-                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
-            }
-            Event::Moved { running, .. } => {
-                (running.id, What::Moved { placement: running.placement.clone() })
-            }
-            Event::Finished(run) => (run.id, What::Finished),
-            Event::Promised(..) | Event::Unusable(_) => return None,
-        };
-        Some(Happening { at: now, id, what })
-    }
-}
-
 /// What happened to a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
@@ -79,6 +58,27 @@ pub enum What {
     },
     /// It ended.
     Finished,
+}
+
+impl Happening {
+    /// What an event means to whoever looks on; `None` where it changes nothing that is seen.
+    #[must_use]
+    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
+        let (id, what) = match event {
+            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
+            Event::Started(run) => {
+                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
+            }
+            Event::Moved { running, .. } => {
+                (running.id, What::Moved { placement: running.placement.clone() })
+            }
+            Event::Finished(run) => (run.id, What::Finished),
+            Event::Promised(..) | Event::Unusable(_) => return None,
+        };
+        Some(Happening { at: now, id, what })
+    }
 }
 
 /// A run that waits for whoever looks at it.
@@ -154,9 +154,8 @@ struct Teller {
 
 impl Observer for Teller {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        if let Some(happening) = Happening::of(now, event) {
-            self.is_alone |= self.sender.send(happening).is_err();
-        }
+        let Some(happening) = Happening::of(now, event) else { return };
+        self.is_alone |= self.sender.send(happening).is_err();
     }
 
     fn is_done(&self) -> bool {

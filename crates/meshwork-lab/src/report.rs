@@ -14,6 +14,7 @@ mod figures;
 mod folder;
 mod html;
 mod live;
+mod machine;
 mod overview;
 mod tables;
 
@@ -26,12 +27,14 @@ use crate::asked::Asked;
 use crate::claims::{Judgement, judge, unchecked};
 use crate::expand::Point;
 use crate::papers::PAPERS;
+use crate::recording::Recording;
 use crate::runs::Results;
 use crate::study::{Refused, Study};
 use crate::summary::Summary;
 
 pub use facts::Fact;
 pub use figures::{Choice, Figure, Scale, Series, Style, View};
+pub use machine::Maps;
 pub use overview::{Overview, PaperLine};
 pub use tables::{Cell, Table};
 
@@ -100,6 +103,10 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// What is told in rows.
     pub tables: Vec<Table>,
+    /// Runs that are shown instant by instant.
+    pub recordings: Vec<Recording>,
+    /// Why runs are not shown instant by instant, one sentence each.
+    pub without_map: Vec<String>,
 }
 
 /// A claim, for reading.
@@ -118,14 +125,33 @@ pub struct ClaimLine {
 }
 
 impl Report {
-    /// The report of a folder of results, or of a folder of such folders.
+    /// The report of a folder of results, or of a folder of such folders, with no run shown instant by instant.
     ///
     /// # Errors
     /// One sentence, if there is no study in it, or its only one cannot be read.
     pub fn read(folder: &Path) -> Result<Report, Refused> {
+        Report::with_maps(folder, &Maps::none())
+    }
+
+    /// The same, with runs that are shown instant by instant where there is a single study.
+    ///
+    /// # Errors
+    /// The same, or if a run is chosen that is not there.
+    pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         let folders = folder::studies(folder)?;
         if folders.len() == 1 && folders[0] == folder {
-            return Ok(Report::of(&[folder::read(folder)?]));
+            let content = folder::read(folder)?;
+            let mut report = Report::of(std::slice::from_ref(&content));
+            let section = &mut report.sections[0];
+            (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
+            return Ok(report);
+        }
+        if !maps.runs.is_empty() {
+            return Err(Refused(format!(
+                "{}: `--run` chooses runs of a single study, and this folder has several: give the folder of \
+                 one",
+                folder.display()
+            )));
         }
         let mut contents = Vec::new();
         let mut warnings = Vec::new();
@@ -146,7 +172,7 @@ impl Report {
     /// use meshwork_lab::report::{Content, Report};
     /// use meshwork_lab::{Study, asked::Asked, expand::expand, runs::Results};
     /// let text = "[machine]\ntopology = 'flat'\nprocessors = 8\n\
-    ///             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = 'exponential'\n\
+    ///             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
@@ -246,6 +272,8 @@ impl Section {
             notes: facts::notes(content),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
+            recordings: Vec::new(),
+            without_map: Vec::new(),
             id,
         }
     }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use meshwork_lab::report::Report as Page;
+use meshwork_lab::recording::Window;
+use meshwork_lab::report::{Maps, Report as Page};
 use meshwork_lab::store::write_whole;
 
 use crate::args::Report;
@@ -10,14 +11,16 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
 pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
-    let path = write(&arguments.dir, arguments.out.as_deref())?;
+    let window = Window { from: arguments.from, jobs: arguments.jobs };
+    let maps = Maps { runs: arguments.runs.clone(), window };
+    let path = write(&arguments.dir, arguments.out.as_deref(), &maps)?;
     out.line(&format!("written to {}", path.display()))?;
     Ok(Verdict::Done)
 }
 
 /// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
-pub(super) fn write(folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
-    let page = Page::read(folder)?;
+pub(super) fn write(folder: &Path, file: Option<&Path>, maps: &Maps) -> Result<PathBuf, Stop> {
+    let page = Page::with_maps(folder, maps)?;
     for warning in &page.warnings {
         say("warning", warning);
     }

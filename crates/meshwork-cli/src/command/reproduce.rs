@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use meshwork_lab::claims::{self, Judgement, Verdict as Judged};
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::papers::{PAPERS, Paper, paper, studies};
+use meshwork_lab::report::Maps;
 use meshwork_lab::{Study, expand};
 use serde_json::json;
 
@@ -68,7 +69,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
         out.line(&format!("written to {}: a folder for each study", base(arguments).display()))?;
     }
     out.flush()?;
-    let page = super::report::write(&base(arguments), None)?;
+    let page = super::report::write(&base(arguments), None, &Maps::default())?;
     if !arguments.json {
         out.line(&format!("every figure beside its claims: {}", page.display()))?;
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use headless_chrome::browser::tab::point::Point;
 use headless_chrome::protocol::cdp::Emulation::{
     MediaFeature, SetDeviceMetricsOverride, SetEmulatedMedia,
 };
@@ -115,6 +116,11 @@ impl Page {
     /// Presses a key, such as `Tab` or `ArrowDown`.
     pub(crate) fn press(&self, key: &str) {
         self.tab.press_key(key).expect("the key is pressed");
+    }
+
+    /// Clicks at a point of the window.
+    pub(crate) fn click(&self, x: f64, y: f64) {
+        self.tab.click_point(Point { x, y }).expect("the point is clicked");
     }
 
     /// Gives the page another size, and light or dark colours.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{ClaimLine, Overview, Report, Section, Table};
+use super::{ClaimLine, Overview, Report, Section, Table, machine};
+use crate::recording;
 
 static STYLE: &str = include_str!("../../assets/report.css");
 
@@ -29,7 +30,9 @@ pub(super) fn page(report: &Report) -> String {
         &mut out,
         &format!("<title>{title} · Meshwork</title>\n<link rel=\"icon\" href=\"data:,\">\n"),
     );
-    put(&mut out, &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n"));
+    let has_maps = report.sections.iter().any(|section| !section.recordings.is_empty());
+    let maps = if has_maps { recording::STYLE } else { "" };
+    put(&mut out, &format!("<style>\n{STYLE}{maps}</style>\n</head>\n<body>\n"));
     put(&mut out, "<a class=\"skip\" href=\"#results\">Skip to the results</a>\n");
     put(&mut out, &format!("<header>\n<h1>{title}</h1>\n"));
     if !report.about.is_empty() {
@@ -66,6 +69,10 @@ pub(super) fn page(report: &Report) -> String {
     for script in SCRIPTS {
         put(&mut out, &format!("<script>\n{script}\n</script>\n"));
     }
+    if has_maps {
+        let (script, start) = (recording::SCRIPT, machine::START);
+        put(&mut out, &format!("<script>\n{script}\n{start}\n</script>\n"));
+    }
     put(&mut out, "</body>\n</html>\n");
     out
 }
@@ -75,12 +82,12 @@ fn put(out: &mut String, text: &str) {
 }
 
 /// JSON that cannot end the element that it stands in.
-fn embedded(value: &serde_json::Value) -> String {
+pub(super) fn embedded(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
 /// A text for HTML, in an element or in the quotes of an attribute.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -105,7 +112,7 @@ fn sentence(text: &str) -> String {
     text
 }
 
-fn list(out: &mut String, class: &str, lines: &[String]) {
+pub(super) fn list(out: &mut String, class: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }
@@ -230,6 +237,7 @@ fn section_html(section: &Section, is_alone: bool) -> String {
         out += "</ul>\n</div>\n";
     }
     out += "</div>\n";
+    out += &machine::html(section);
     for (number, table) in section.tables.iter().enumerate() {
         let is_open = number == 0 && (is_alone && table.rows.len() <= 50);
         out += &table_html(table, &format!("{id}-table-{number}"), is_open);
@@ -281,7 +289,7 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> String {
     let mut out = format!(
         "<details class=\"numbers\"{open}><summary>{} <span>{}</span></summary>\n<div class=\"scroll\" \
          tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table id=\"{id}\">\n\
-         <caption>{caption}</caption>\n<thead><tr>",
+         <caption><span>{caption}</span></caption>\n<thead><tr>",
         escaped(&table.title),
         table.file
     );
@@ -306,7 +314,10 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> String {
                 (true, false) => " class=n",
                 (true, true) => " class=\"n marked\"",
             };
-            let text = escaped(&cell.text);
+            let mut text = escaped(&cell.text);
+            if !cell.note.is_empty() {
+                let _ = write!(text, "<small>{}</small>", escaped(&cell.note));
+            }
             if number + 1 == table.keys {
                 let _ = write!(out, "<th scope=row{class}>{text}</th>");
             } else {

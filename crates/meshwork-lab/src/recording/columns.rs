@@ -1,0 +1,165 @@
+//! Columns of numbers, packed into text.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// What happened, as columns. Everything that is not a time is an index or a count.
+///
+/// As JSON: `columns`, a list of name, kind (`u8`, `u32` or `f64`) and length, and `data`. That is, in base64 and as a
+/// zlib stream, the columns one after the other; of each, the lowest byte of every number first, then the next
+/// bytes, so that the bytes that hardly change lie together and take hardly any room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns {
+    /// Every instant at which something happened, in order.
+    pub at: Vec<f64>,
+    /// How much happened at each of them.
+    pub count: Vec<u32>,
+    /// What happened to a job: 0 it arrived, 1 it was refused, 2 it was turned away, 3 it started, 4 it was moved, 5 it
+    /// finished.
+    pub kind: Vec<u8>,
+    /// Which job: its place in `number`.
+    pub job: Vec<u32>,
+    /// The workload's own number of every job, in order of arrival.
+    pub number: Vec<f64>,
+    /// What it asked for: its place in the list of that.
+    pub request: Vec<u32>,
+    /// The site of every start, in order; a job stays on it.
+    pub site: Vec<u32>,
+    /// Of how many blocks each placement is: those of starts and moves, in order.
+    pub blocks: Vec<u32>,
+    /// The lowest corner of every block.
+    pub base: Vec<u32>,
+    /// Its sides: their place in the list of shapes.
+    pub shape: Vec<u32>,
+}
+
+impl Columns {
+    /// Name, kind and length of every column, and the bytes.
+    fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
+        let mut bytes = Vec::new();
+        let mut list = Vec::new();
+        let mut f64s = |name, numbers: &[f64]| {
+            planes(&mut bytes, numbers, f64::to_le_bytes);
+            list.push((name, "f64", numbers.len()));
+        };
+        f64s("at", &self.at);
+        f64s("number", &self.number);
+        let mut u32s = |name, numbers: &[u32]| {
+            planes(&mut bytes, numbers, u32::to_le_bytes);
+            list.push((name, "u32", numbers.len()));
+        };
+        u32s("count", &self.count);
+        u32s("job", &self.job);
+        u32s("request", &self.request);
+        u32s("site", &self.site);
+        u32s("blocks", &self.blocks);
+        u32s("base", &self.base);
+        u32s("shape", &self.shape);
+        bytes.extend_from_slice(&self.kind);
+        list.push(("kind", "u8", self.kind.len()));
+        (list, bytes)
+    }
+}
+
+/// The first byte of every number, then the second ones, and so on.
+fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
+    for byte in 0..N {
+        bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
+    }
+}
+
+fn squeezed(bytes: &[u8]) -> std::io::Result<String> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(STANDARD.encode(encoder.finish()?))
+}
+
+impl Serialize for Columns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (list, bytes) = self.pack();
+        let data = squeezed(&bytes).map_err(serde::ser::Error::custom)?;
+        let mut fields = serializer.serialize_struct("Columns", 2)?;
+        fields.serialize_field("columns", &list)?;
+        fields.serialize_field("data", &data)?;
+        fields.end()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::ZlibDecoder;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What a browser does, in other words.
+    pub(crate) fn unpacked(json: &Value) -> Columns {
+        let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        ZlibDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        let mut columns = Columns::default();
+        let mut at = 0;
+        for column in json["columns"].as_array().unwrap() {
+            let length = column[2].as_u64().unwrap() as usize;
+            let width = match column[1].as_str().unwrap() {
+                "f64" => 8,
+                "u32" => 4,
+                _ => 1,
+            };
+            let planes = &bytes[at..at + length * width];
+            at += length * width;
+            let number = |i: usize| {
+                (0..width)
+                    .fold(0_u64, |n, byte| n | u64::from(planes[byte * length + i]) << (8 * byte))
+            };
+            let whole = || (0..length).map(|i| number(i) as u32).collect::<Vec<u32>>();
+            let real = || (0..length).map(|i| f64::from_bits(number(i))).collect::<Vec<f64>>();
+            match column[0].as_str().unwrap() {
+                "at" => columns.at = real(),
+                "number" => columns.number = real(),
+                "count" => columns.count = whole(),
+                "job" => columns.job = whole(),
+                "request" => columns.request = whole(),
+                "site" => columns.site = whole(),
+                "blocks" => columns.blocks = whole(),
+                "base" => columns.base = whole(),
+                "shape" => columns.shape = whole(),
+                "kind" => columns.kind = planes.to_vec(),
+                other => panic!("a column {other}"),
+            }
+        }
+        assert_eq!(at, bytes.len(), "nothing is left over");
+        columns
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back(
+            at in prop::collection::vec(any::<f64>().prop_filter("a number", |x| !x.is_nan()), 0..50),
+            whole in prop::collection::vec(any::<u32>(), 0..50),
+            kind in prop::collection::vec(0..6_u8, 0..50),
+        ) {
+            let columns = Columns {
+                number: at.iter().rev().copied().collect(),
+                at,
+                kind,
+                count: whole.clone(),
+                job: whole.iter().map(|n| n / 3).collect(),
+                request: whole.iter().map(|n| n % 7).collect(),
+                site: vec![],
+                blocks: vec![1; whole.len()],
+                base: whole.iter().rev().copied().collect(),
+                shape: whole,
+            };
+            prop_assert_eq!(unpacked(&serde_json::to_value(&columns).unwrap()), columns);
+        }
+    }
+}
