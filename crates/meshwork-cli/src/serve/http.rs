@@ -201,7 +201,7 @@ mod tests {
         }
         assert_eq!(of(""), Err(Refusal::FOREIGN));
         assert_eq!(of(&format!("{HOST}Host: evil.example\r\n")), Err(Refusal::FOREIGN));
-        assert_eq!(of("Host: \u{7f}\u{80}\r\n").is_err(), true);
+        assert!(of("Host: \u{7f}\u{80}\r\n").is_err());
     }
 
     #[test]
