@@ -197,9 +197,7 @@
       const { from, until } = recording;
       const isInside = this.time >= from && this.time <= until;
       if (!isInside) this.time = run.busiest(0.2, 0.4);
-      const isOrdered = this.gantt.bands.every((band) => band.ordered);
-      write(this.chartWords, `Gantt chart: each bar is a job on ${isOrdered ? "the processors that it holds" : "a lane of its own"
-      }. Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.chartWords, `Gantt chart: each bar is a job${M.lanes(run)}. Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
       this.pace.selectedIndex = run.at.length > 2000 ? 2 : 1;
       const most = 160;
       if (run.jobs > most) {
