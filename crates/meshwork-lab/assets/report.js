@@ -262,7 +262,7 @@
   /** The numbers of a view, in full. */
   function fillNumbers(details, view) {
     const table = make("table");
-    table.append(make("caption", {}, view.sentence));
+    table.append(make("caption", {}, make("span", {}, view.sentence)));
     const heads = [view.panel, view.colour, view.x.label].filter(Boolean);
     const numbers = [labelOf(view.y), "half of the 95 % interval", "replications"];
     const head = make("tr");

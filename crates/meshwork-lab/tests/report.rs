@@ -213,7 +213,8 @@ fn one_scenario_has_a_table_and_no_plot() {
     assert!(section.figures.is_empty());
     let [table] = &section.tables[..] else { panic!("one table") };
     let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["metric", "mean", "unit", "meaning"]);
+    assert_eq!(names, ["metric", "mean", "unit"]);
+    assert_eq!(table.rows[0][0].note, "time from arrival to start, mean over jobs");
     assert!(table.rows.iter().any(|row| row[0].text == "wait" && row[2].text == "time"));
     let facts =
         |name: &str| section.facts.iter().find(|fact| fact.name == name).unwrap().text.clone();
@@ -330,6 +331,23 @@ fn scales_are_logarithmic_where_the_spread_asks_for_it() {
 }
 
 #[test]
+fn what_is_claimed_is_drawn_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait', 'utilization', 'turnaround']\nby_size = 'power_of_two'\n\
+         [sweep]\nscheduler = ['fcfs', 'sjf']\n\
+         [[claim]]\ntext = 'It is faster.'\nmetric = 'turnaround'\nof = {{ scheduler = 'sjf' }}\nbelow = 9.0\n"
+    );
+    run_in(folder.path(), &text, &[]);
+    let report = read(folder.path());
+    let figures = &report.sections[0].figures;
+    let headings: Vec<&str> = figures.iter().map(|figure| figure.heading.as_str()).collect();
+    assert_eq!(headings, ["Turnaround", "Other metrics", "By size of the jobs"]);
+    assert_eq!(figures[1].choices[0].values, ["Wait", "Utilization"]);
+    assert_eq!(figures[2].choices[0].values[0], "Turnaround");
+}
+
+#[test]
 fn no_word_of_a_study_becomes_part_of_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let nasty = "</script><script>alert(1)</script><!-- \" & </style>";
@@ -358,8 +376,9 @@ fn a_folder_of_folders_is_one_page_by_paper() {
             "[[claim]]\ntext = 'It is used.'\nmetric = 'utilization'\nof = {{ scheduler = 'sjf' }}\n{verdict}\n"
         )
     };
+    let unmeasured = claim("above = 0.0").replace("utilization", "hops");
     for (name, paper, claims) in [
-        ("b_study", "rsr", claim("above = 0.0") + &claim("below = 0.0")),
+        ("b_study", "rsr", unmeasured + &claim("above = 0.0") + &claim("below = 0.0")),
         ("a_study", "lazy", claim("above = 0.0")),
         ("z_study", "", String::new()),
     ] {
@@ -391,8 +410,11 @@ fn a_folder_of_folders_is_one_page_by_paper() {
         overview.papers.iter().map(|paper| (paper.key.as_str(), &paper.counts[..])).collect();
     assert_eq!(
         counts,
-        [("rsr", &[1, 1, 0, 0][..]), ("wbsm", &[0, 0, 0, 1]), ("lazy", &[1, 0, 0, 0])]
+        [("rsr", &[1, 1, 0, 1][..]), ("wbsm", &[0, 0, 0, 1]), ("lazy", &[1, 0, 0, 0])]
     );
+    let others: Vec<&str> =
+        overview.papers[0].others.iter().map(|(_, _, verdict)| verdict.as_str()).collect();
+    assert_eq!(others, ["not borne out", "not checkable"]);
     let html = report.html();
     assert!(html.contains("The log is missing."));
     assert!(html.contains("Other studies"));

@@ -98,6 +98,7 @@ fn runs(content: &Content) -> String {
         plural(scenarios, "scenario")
     );
     text += &match &content.study.replications {
+        Replications::Fixed(1) if scenarios == 1 => String::new(),
         Replications::Fixed(1) => ", one replication of each".to_owned(),
         Replications::Fixed(number) => format!(", {} replications of each", count(*number)),
         Replications::Precision { target, most, of, .. } => format!(

@@ -9,7 +9,7 @@ use crate::columns::{Shown, about, value};
 use crate::expand::Point;
 use crate::statistics::Interval;
 use crate::study::{Check, Study};
-use crate::summary::{Means, Row, Summary};
+use crate::summary::{Row, Summary};
 use crate::words::short;
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
@@ -184,7 +184,7 @@ pub(super) fn all(
             heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
             layout: Layout::of(&with_sizes, Some(axes.len())),
-            metrics: names(rows.iter().flat_map(|row| &row.by_size).map(|class| &class.metrics)),
+            metrics: claimed_first(study, rows),
             differences: None,
             find: &of_size,
         });
@@ -230,10 +230,16 @@ fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-fn names<'a>(mut metrics: impl Iterator<Item = &'a Means>) -> Vec<String> {
-    metrics
-        .next()
-        .map_or_else(Vec::new, |means| means.iter().map(|(name, _)| name.clone()).collect())
+/// The metrics of jobs of one size, those of claims first.
+fn claimed_first(study: &Study, rows: &[Row]) -> Vec<String> {
+    let claimed = claimed(study);
+    let first = rows.iter().flat_map(|row| &row.by_size).next();
+    let mut names: Vec<String> =
+        first.map_or_else(Vec::new, |class| class.metrics.iter().map(|m| m.0.clone()).collect());
+    names.sort_by_key(|name| {
+        claimed.iter().position(|claimed| claimed == name).unwrap_or(claimed.len())
+    });
+    names
 }
 
 /// Where a scenario stands in the order of the sweep.

@@ -289,7 +289,7 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> String {
     let mut out = format!(
         "<details class=\"numbers\"{open}><summary>{} <span>{}</span></summary>\n<div class=\"scroll\" \
          tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table id=\"{id}\">\n\
-         <caption>{caption}</caption>\n<thead><tr>",
+         <caption><span>{caption}</span></caption>\n<thead><tr>",
         escaped(&table.title),
         table.file
     );
@@ -314,7 +314,10 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> String {
                 (true, false) => " class=n",
                 (true, true) => " class=\"n marked\"",
             };
-            let text = escaped(&cell.text);
+            let mut text = escaped(&cell.text);
+            if !cell.note.is_empty() {
+                let _ = write!(text, "<small>{}</small>", escaped(&cell.note));
+            }
             if number + 1 == table.keys {
                 let _ = write!(out, "<th scope=row{class}>{text}</th>");
             } else {

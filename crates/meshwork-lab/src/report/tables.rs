@@ -40,6 +40,9 @@ pub struct Cell {
     pub number: bool,
     /// Whether it is marked: its interval excludes 0.
     pub marked: bool,
+    /// What stands below it in small letters; mostly nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// Every table of a study.
@@ -51,7 +54,7 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Tab
     }
     let axes = Axis::all(study);
     let mut tables = vec![match &rows[..] {
-        [row] if row.swept.is_empty() => of_one(row, &shown.names),
+        [row] => of_one(row, &shown.names),
         _ => means(&axes, rows, &shown),
     }];
     let of = |baseline| differences(&axes, baseline, rows, &shown);
@@ -65,17 +68,16 @@ fn of_one(row: &Row, names: &[String]) -> Table {
     let line = |name: &String| {
         let about = about(name);
         vec![
-            word(name),
+            Cell { note: about.map_or("", |metric| metric.about.summary).to_owned(), ..word(name) },
             number(&value(&row.metrics, name)),
             word(about.map_or("", |metric| metric.unit)),
-            word(about.map_or("", |metric| metric.about.summary)),
         ]
     };
     Table {
         title: "The numbers".to_owned(),
         caption: "Every metric, with its 95 % interval".to_owned(),
         file: "summary.csv",
-        columns: ["metric", "mean", "unit", "meaning"].map(plain).to_vec(),
+        columns: ["metric", "mean", "unit"].map(plain).to_vec(),
         keys: 1,
         rows: names.iter().map(line).collect(),
         more: 0,
@@ -143,8 +145,18 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
     let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
     let line = |&(index, class): &(usize, &SizeRow)| {
         let mut line = keys(axes, index);
-        line.push(Cell { text: count(class.size), number: true, marked: false });
-        line.push(Cell { text: count(class.jobs), number: true, marked: false });
+        line.push(Cell {
+            text: count(class.size),
+            number: true,
+            marked: false,
+            note: String::new(),
+        });
+        line.push(Cell {
+            text: count(class.jobs),
+            number: true,
+            marked: false,
+            note: String::new(),
+        });
         line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
         line
     };
@@ -170,7 +182,12 @@ fn keys(axes: &[Axis], index: usize) -> Vec<Cell> {
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            Cell { text, number: matches!(axis.kind, Kind::Numbers(_)), marked: false }
+            Cell {
+                text,
+                number: matches!(axis.kind, Kind::Numbers(_)),
+                marked: false,
+                note: String::new(),
+            }
         })
         .collect();
     cells.reverse();
@@ -192,7 +209,7 @@ fn plain(name: &str) -> (String, String) {
 }
 
 fn word(text: &str) -> Cell {
-    Cell { text: text.to_owned(), number: false, marked: false }
+    Cell { text: text.to_owned(), number: false, marked: false, note: String::new() }
 }
 
 fn number(interval: &Interval) -> Cell {
@@ -200,6 +217,7 @@ fn number(interval: &Interval) -> Cell {
         text: written(&Rounded::new(interval.mean, interval.half_width)),
         number: true,
         marked: false,
+        note: String::new(),
     }
 }
 
@@ -218,5 +236,5 @@ fn difference(interval: &Interval, share: Option<f64>) -> Cell {
         let sign = if share > 0.0 { "+" } else { "" };
         format!(" ({sign}{} %)", significant(100.0 * share, 2))
     });
-    Cell { text: format!("{text}{star}{share}"), number: true, marked }
+    Cell { text: format!("{text}{star}{share}"), number: true, marked, note: String::new() }
 }

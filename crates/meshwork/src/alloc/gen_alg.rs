@@ -17,8 +17,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      around the first centre. Ranks go by distance from the centre, then row-major. \
                      On a ring distances go the shorter way. A job fits whenever enough processors \
                      are free.",
-        complexity: "O(F · (F d + s)) for F free processors, d dimensions and the sum s of the \
-                     sides of the machine.",
+        complexity: "O(F · (F + h)) for F free processors, and h processors in two parts that \
+                     span the machine, such as a row and a column.",
         source: "Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, Compact \
                      location problems, Theoretical Computer Science 181, 1997; Bender, Bunde, \
                      Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \

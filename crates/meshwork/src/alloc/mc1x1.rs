@@ -17,7 +17,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      these distances are taken; among equals those around the first centre. Ranks \
                      go by distance from the centre, then row-major. On a ring distances go the \
                      shorter way. A job fits whenever enough processors are free.",
-        complexity: "O(F² d) for F free processors in d dimensions.",
+        complexity: "O(F · (F + h)) for F free processors, and h processors in two parts that \
+                     span the machine, such as a row and a column.",
         source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware \
                      processor allocation for supercomputers, WADS 2005; after Mache, Lo & \
                      Windisch, Minimizing message-passing contention in fragmentation-free \

@@ -18,8 +18,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      among equals those around the first centre. Ranks go by distance from the \
                      centre, then row-major. On a ring distances go the shorter way. A job fits \
                      whenever enough processors are free.",
-        complexity: "O(c · (F d + s)) for c centres, F free processors, d dimensions and the sum s \
-                     of the sides of the machine.",
+        complexity: "O(c · (F + h)) for c centres, F free processors, and h processors in two \
+                     parts that span the machine, such as a row and a column.",
         source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware \
                      processor allocation for supercomputers, WADS 2005",
         params: &[],

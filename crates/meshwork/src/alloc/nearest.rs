@@ -1,10 +1,13 @@
 //! The free nodes nearest to a centre, for every centre that is tried: what `mc1x1`, `mm` and
 //! `gen_alg` share.
 
+use smallvec::SmallVec;
+
 use super::Allocator;
 use super::ranked::in_order;
-use crate::job::{Request, Time};
+use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
+use crate::nodeset::NodeSet;
 use crate::rng::Stream;
 use crate::topology::{Grid, Node};
 
@@ -41,9 +44,10 @@ pub(super) enum Score {
 /// the shorter way.
 ///
 /// # Complexity
-/// **O(c · (F d + s))** for *c* centres, *F* free nodes, *d* dimensions and the sum *s* of the sides
-/// of the machine: hops over all pairs follow, one dimension after the other, from how many nodes
-/// have each coordinate.
+/// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is how many nodes two parts of the grid
+/// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
+/// all. A distance is the sum, or the larger, of what two tables say of the two parts; hops over all pairs
+/// follow, one dimension after the other, from how many nodes have each coordinate.
 #[derive(Clone)]
 pub(super) struct NearestNodes {
     distance: Distance,
@@ -51,14 +55,23 @@ pub(super) struct NearestNodes {
     score: Score,
     /// The free nodes, in ascending order, and how far each is from the present centre.
     free: Vec<(Node, u32)>,
-    /// The coordinates of the free nodes along each dimension.
-    at: Vec<Vec<u32>>,
+    /// The lower dimensions and the higher ones.
+    halves: [Half; 2],
     /// How many free nodes are at each distance from the present centre.
     shells: Vec<u32>,
-    /// How many nodes have each coordinate of each dimension: of those that are free, and of those
-    /// that are collected.
-    free_at: Vec<Vec<u32>>,
-    collected_at: Vec<Vec<u32>>,
+}
+
+/// Some of the dimensions of a grid.
+#[derive(Clone)]
+struct Half {
+    sides: Dims,
+    is_ring: bool,
+    /// Where each free node is, as far as these dimensions go: an index in row-major order.
+    at: Vec<u32>,
+    /// How far each index is from the present centre.
+    apart: Vec<u32>,
+    /// How many nodes are at each index.
+    counts: Vec<u32>,
 }
 
 /// The nodes nearest to a centre: all that are nearer than the last shell, and the first of that.
@@ -75,57 +88,65 @@ impl NearestNodes {
         centres: Centres,
         score: Score,
     ) -> NearestNodes {
-        let rows = || grid.sides().iter().map(|&side| vec![0; side as usize]).collect();
+        // As many dimensions below as leave the two parts of most equal size.
+        let sum = |&d: &usize| {
+            let lower = grid.strides()[d];
+            lower + grid.nodes() / lower
+        };
+        let lower = (0..grid.dimensions()).min_by_key(sum).unwrap_or(0);
+        let half = |sides: &[u32]| Half::new(sides, grid.is_wrapped());
         NearestNodes {
             distance,
             centres,
             score,
             free: Vec::new(),
-            at: vec![Vec::new(); grid.dimensions()],
+            halves: [half(&grid.sides()[..lower]), half(&grid.sides()[lower..])],
             shells: vec![0; grid.sides().iter().sum::<u32>() as usize],
-            free_at: rows(),
-            collected_at: rows(),
         }
     }
 
     /// Takes down which nodes are free.
     fn look_at(&mut self, site: &Site) {
-        let grid = site.grid();
         self.free.clear();
         self.free.extend(site.free().iter().map(|node| (node, 0)));
-        for (d, (at, counts)) in self.at.iter_mut().zip(&mut self.free_at).enumerate() {
-            at.clear();
-            at.extend(self.free.iter().map(|&(node, _)| grid.coordinate(node, d)));
-            counts.fill(0);
-            at.iter().for_each(|&at| counts[at as usize] += 1);
-        }
+        let [lower, higher] = &mut self.halves;
+        let length = lower.counts.len() as u32;
+        lower.at.clear();
+        lower.at.extend(self.free.iter().map(|(node, _)| node % length));
+        higher.at.clear();
+        higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    fn may_be_at(&self, site: &Site, centre: Node) -> bool {
-        let occurs = |d: usize| self.free_at[d][site.grid().coordinate(centre, d) as usize] > 0;
-        match self.centres {
-            Centres::Free => site.free().contains(centre),
-            Centres::Crossings => (0..self.at.len()).all(occurs),
+    /// Where a centre may be.
+    fn candidates(&mut self, site: &Site) -> NodeSet {
+        if self.centres == Centres::Free {
+            return site.free().clone();
         }
+        let occurs: Vec<Vec<u32>> = self.halves.iter_mut().flat_map(Half::count_all).collect();
+        let grid = site.grid();
+        let mut crossings = NodeSet::empty(grid.nodes());
+        for node in 0..grid.nodes() {
+            let at = grid.coordinates(node);
+            if at.iter().zip(&occurs).all(|(&at, counts)| counts[at as usize] > 0) {
+                crossings.insert(node);
+            }
+        }
+        crossings
     }
 
     /// Finds how far every free node is from a centre, and how far so many of them reach.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
-        self.free.iter_mut().for_each(|(_, apart)| *apart = 0);
-        for (d, at) in self.at.iter().enumerate() {
-            let (here, side) = (grid.coordinate(centre, d), grid.sides()[d]);
-            let around = if grid.is_wrapped() { side } else { u32::MAX };
-            for ((_, apart), &at) in self.free.iter_mut().zip(at) {
-                let straight = at.abs_diff(here);
-                let along = straight.min(around - straight);
-                *apart = match self.distance {
-                    Distance::Sum => *apart + along,
-                    Distance::Largest => along.max(*apart),
-                };
-            }
-        }
+        let centre = grid.coordinates(centre);
+        let (below, above) = centre.split_at(self.halves[0].sides.len());
+        let [lower, higher] = &mut self.halves;
+        lower.look_from(below, self.distance);
+        higher.look_from(above, self.distance);
         self.shells.fill(0);
-        self.free.iter().for_each(|&(_, apart)| self.shells[apart as usize] += 1);
+        let places = lower.at.iter().zip(&higher.at);
+        for ((_, apart), (&low, &high)) in self.free.iter_mut().zip(places) {
+            *apart = self.distance.of(lower.apart[low as usize], higher.apart[high as usize]);
+            self.shells[*apart as usize] += 1;
+        }
         let (mut shell, mut nearer) = (0, 0);
         while nearer + self.shells[shell] < count {
             nearer += self.shells[shell];
@@ -134,23 +155,96 @@ impl NearestNodes {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    fn score(&mut self, grid: &Grid, reach: Reach) -> u64 {
+    fn score(&mut self, reach: Reach) -> u64 {
         if self.score == Score::ToCentre {
             let nearer = self.shells[..reach.shell as usize].iter();
             let sum: u64 = nearer.zip(0..).map(|(&count, apart)| u64::from(count) * apart).sum();
             return sum + u64::from(reach.of_it) * u64::from(reach.shell);
         }
-        self.collected_at.iter_mut().for_each(|counts| counts.fill(0));
+        let [lower, higher] = &mut self.halves;
+        lower.counts.fill(0);
+        higher.counts.fill(0);
         let mut left = reach.of_it;
-        for (i, &(_, apart)) in self.free.iter().enumerate() {
+        let places = lower.at.iter().zip(&higher.at);
+        for (&(_, apart), (&low, &high)) in self.free.iter().zip(places) {
             if apart < reach.shell || apart == reach.shell && left > 0 {
                 left -= u32::from(apart == reach.shell);
-                for (counts, at) in self.collected_at.iter_mut().zip(&self.at) {
-                    counts[at[i] as usize] += 1;
-                }
+                lower.counts[low as usize] += 1;
+                higher.counts[high as usize] += 1;
             }
         }
-        self.collected_at.iter().map(|counts| hops_over_pairs(counts, grid.is_wrapped())).sum()
+        lower.hops_over_pairs() + higher.hops_over_pairs()
+    }
+}
+
+impl Distance {
+    /// The distance along all of some dimensions, from those along two parts of them.
+    fn of(self, some: u32, others: u32) -> u32 {
+        match self {
+            Distance::Sum => some + others,
+            Distance::Largest => some.max(others),
+        }
+    }
+}
+
+impl Half {
+    fn new(sides: &[u32], is_ring: bool) -> Half {
+        let length = sides.iter().product::<u32>() as usize;
+        let (apart, counts) = (Vec::with_capacity(length), vec![0; length]);
+        Half { sides: Dims::from_slice(sides), is_ring, at: Vec::new(), apart, counts }
+    }
+
+    /// Finds how far each index is from a centre.
+    fn look_from(&mut self, centre: &[u32], distance: Distance) {
+        self.apart.clear();
+        self.apart.push(0);
+        for (&side, &here) in self.sides.iter().zip(centre) {
+            let along = |at: u32| {
+                let straight = at.abs_diff(here);
+                if self.is_ring { straight.min(side - straight) } else { straight }
+            };
+            let lower = self.apart.len();
+            for at in 1..side {
+                for i in 0..lower {
+                    self.apart.push(distance.of(self.apart[i], along(at)));
+                }
+            }
+            self.apart[..lower].iter_mut().for_each(|apart| *apart = distance.of(*apart, along(0)));
+        }
+    }
+
+    /// For each dimension, how many free nodes have each coordinate.
+    fn count_all(&mut self) -> Vec<Vec<u32>> {
+        self.counts.fill(0);
+        self.at.iter().for_each(|&at| self.counts[at as usize] += 1);
+        let mut all = Vec::new();
+        self.for_each_dimension(|counts| all.insert(0, counts.to_vec()));
+        all
+    }
+
+    /// The sum of hops along these dimensions over all pairs of nodes that are counted.
+    fn hops_over_pairs(&mut self) -> u64 {
+        let (mut sum, is_ring) = (0, self.is_ring);
+        self.for_each_dimension(|counts| sum += hops_over_pairs(counts, is_ring));
+        sum
+    }
+
+    /// Calls `visit` with how many nodes have each coordinate, the last dimension first. The counts are
+    /// used up.
+    fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32])) {
+        let mut length = self.counts.len();
+        for &side in self.sides.iter().rev() {
+            let all = &mut self.counts[..length];
+            length /= side as usize;
+            let sums: SmallVec<[u32; 64]> =
+                all.chunks(length).map(|chunk| chunk.iter().sum()).collect();
+            visit(&sums);
+            // What is left counts in the dimensions below, whatever the coordinate along this one.
+            let (below, others) = all.split_at_mut(length);
+            for chunk in others.chunks(length) {
+                below.iter_mut().zip(chunk).for_each(|(sum, count)| *sum += count);
+            }
+        }
     }
 }
 
@@ -196,13 +290,11 @@ impl Allocator for NearestNodes {
         self.look_at(site);
         let grid = site.grid();
         let mut best: Option<(u64, Node)> = None;
-        for centre in 0..grid.nodes() {
-            if self.may_be_at(site, centre) {
-                let reach = self.reach(grid, centre, count);
-                let score = self.score(grid, reach);
-                if best.is_none_or(|(least, _)| score < least) {
-                    best = Some((score, centre));
-                }
+        for centre in self.candidates(site).iter() {
+            let reach = self.reach(grid, centre, count);
+            let score = self.score(reach);
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, centre));
             }
         }
         let (_, centre) = best?;
