@@ -224,3 +224,14 @@ fn pages_and_completions_are_written() {
     let help = meshwork(folder.path(), &["run", "--help"]);
     assert!(help.status == Some(0) && help.out.contains("Example:"), "{help:?}");
 }
+
+#[test]
+fn a_run_of_a_report_is_named_by_its_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    for wrong in ["x", "0", "1/0", "1/2/3", ""] {
+        let said = meshwork(folder.path(), &["report", "out", "--run", wrong]);
+        let sentence =
+            "a run is the number of a scenario, or that and the number of a replication, as in 3/2";
+        assert!(said.status != Some(0) && said.err.contains(sentence), "{wrong}: {said:?}");
+    }
+}

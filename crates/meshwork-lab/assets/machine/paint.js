@@ -85,4 +85,7 @@
     const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
     return part ? `${grouped}.${part}` : grouped;
   };
+
+  // The same where there is little room: no more than six digits.
+  M.short = (value) => M.number(Math.abs(value) < 1000 ? value : Number(value.toPrecision(6)));
 })((globalThis.Meshwork = globalThis.Meshwork || {}));

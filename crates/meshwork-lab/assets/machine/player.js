@@ -197,9 +197,7 @@
       const { from, until } = recording;
       const isInside = this.time >= from && this.time <= until;
       if (!isInside) this.time = run.busiest(0.2, 0.4);
-      const isOrdered = this.gantt.bands.every((band) => band.ordered);
-      write(this.chartWords, `Gantt chart: each bar is a job on ${isOrdered ? "the processors that it holds" : "a lane of its own"
-      }. Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      write(this.chartWords, `Gantt chart: each bar is a job${M.lanes(run)}. Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
       this.pace.selectedIndex = run.at.length > 2000 ? 2 : 1;
       const most = 160;
       if (run.jobs > most) {
@@ -317,13 +315,15 @@
     drawLists() {
       this.listed = performance.now();
       const { run, moment } = this;
-      const site = (s) => (run.sites.length > 1 ? ` on site ${run.where[s] + 1}` : "");
-      const until = (job) => (run.finish[job] <= run.recording.until ? M.number(run.finish[job]) : "the end");
+      const isOne = run.sites.length === 1;
+      const holds = (s) => (isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`);
+      const until = (job) => (run.finish[job] <= run.recording.until ? M.short(run.finish[job]) : "the end");
+      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
       this.waiting.fill(moment.waits, moment.waiting.map((job) =>
-        ({ job, cells: [run.asked[run.request[job]].text, M.number(run.submit[job])] })));
+        ({ job, cells: [run.asked[run.request[job]].text, M.short(run.submit[job])] })));
       this.running.fill(moment.runs, M.largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
-        const cells = [`${run.heldBy[s]}${site(s)}`, run.asked[run.request[job]].text, M.number(run.start[job]), until(job)];
+        const cells = [holds(s), run.asked[run.request[job]].text, M.short(run.start[job]), until(job)];
         return { job, look: run.look[job], cells };
       }));
     }
@@ -471,6 +471,7 @@
   // A table of jobs; its rows are made once and then only written anew.
   function list(title, columns, player) {
     const heading = make("caption", {});
+    const heads = columns.map((column) => make("th", { scope: "col" }, column));
     const body = make("tbody", {});
     const more = make("p", { class: "m-more" });
     const rows = [];
@@ -485,7 +486,7 @@
       body.append(line.element);
     };
     const table = make("table", {}, heading,
-      make("thead", {}, make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)))), body);
+      make("thead", {}, make("tr", {}, ...heads)), body);
     const fill = (count, jobs) => {
       write(heading, `${title}: ${M.number(count)}`);
       table.classList.toggle("m-none", jobs.length === 0);
@@ -504,7 +505,7 @@
       });
       write(more, count > jobs.length ? `and ${M.number(count - jobs.length)} more` : "");
     };
-    return { box: make("div", { class: "m-list" }, table, more), fill };
+    return { box: make("div", { class: "m-list" }, table, more), heads, fill };
   }
 
   // Tells where a pointer that is held down is.

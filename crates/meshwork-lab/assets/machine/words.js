@@ -87,6 +87,14 @@
     return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
   };
 
+  // On what the bars of the Gantt chart lie.
+  M.lanes = function lanes(run) {
+    const ordered = run.sites.filter((site) => site.sides.length === 1).length;
+    if (ordered === run.sites.length) return " on the processors that it holds";
+    if (ordered === 0) return " on a lane of its own";
+    return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+  };
+
   // How the picture of a site is to be read.
   M.legend = function legend(site) {
     if (site.wiring === "hypercube") {
