@@ -26,7 +26,9 @@ pub(crate) enum Command {
     /// Run studies and print their results, with intervals
     #[command(
         after_help = "Every run that ends is kept in DIR/runs.jsonl: the same command goes on where it \
-        stopped.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
+        stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
+        --serve=once ends it then in any case, --serve=stay keeps it until the command is ended. Its address is \
+        printed on standard error.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
     )]
     Run(Run),
     /// Run the studies of a paper and print which of its claims hold
@@ -115,6 +117,23 @@ pub(crate) struct Run {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
+    /// Show the plots and a machine in a browser while it runs, on a page of this computer alone
+    #[arg(
+        long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "auto", hide_possible_values = true
+    )]
+    pub(crate) serve: Option<ServeUntil>,
+}
+
+/// How long the page of `meshwork run --serve` is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ServeUntil {
+    /// Until someone at the terminal is done with it.
+    Auto,
+    /// Until all has run.
+    Once,
+    /// Until the command is ended.
+    Stay,
 }
 
 /// `meshwork reproduce`.

@@ -6,6 +6,7 @@ mod number;
 mod output;
 mod picture;
 mod results;
+mod serve;
 mod table;
 
 use std::panic::{self, PanicHookInfo};

@@ -116,8 +116,13 @@ pub(crate) fn colour_is_welcome() -> bool {
 
 /// Writes one line to standard error. That nobody reads it is no reason to stop.
 pub(crate) fn say(kind: &str, sentence: &str) {
+    tell(&format!("{kind}: {sentence}"));
+}
+
+/// Writes a line to standard error.
+pub(crate) fn tell(line: &str) {
     let mut stderr: StderrLock<'_> = io::stderr().lock();
-    let _ = writeln!(stderr, "{kind}: {sentence}");
+    let _ = writeln!(stderr, "{line}");
 }
 
 /// Writes clap's own answer: help and version to standard output, all else to standard error.

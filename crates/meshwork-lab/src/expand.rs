@@ -11,6 +11,7 @@ use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 pub const MOST_SCENARIOS: u64 = 1_000_000;
 
 /// One scenario of a study.
+#[derive(Clone, Debug)]
 pub struct Point {
     /// The swept keys and their values, as written, in the order of `[sweep]`.
     pub swept: Vec<(String, Value)>,

@@ -10,7 +10,7 @@ use crate::asked::{Asked, EXPERIMENT};
 use crate::claims::{self, Judgement};
 use crate::expand::{self, Point, expand};
 use crate::inputs::Files;
-use crate::runs::{Progress, Results, Runner};
+use crate::runs::{Progress, Results, Runner, Watcher};
 use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
 use crate::study::{Refused, Study};
 use crate::summary::{Summary, label};
@@ -23,11 +23,13 @@ pub struct Options<'a> {
     pub threads: usize,
     /// Is told after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Looks on while it runs; what comes of it does not depend on that.
+    pub watcher: Option<&'a dyn Watcher>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { out: None, threads: 0, progress: &|_| {} }
+        Options { out: None, threads: 0, progress: &|_| {}, watcher: None }
     }
 }
 
@@ -110,6 +112,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
         progress: options.progress,
+        watcher: options.watcher,
     };
     let results = runner.run(options.threads).map_err(Refused)?;
     let summary = Summary::of(study, &points, &results);

@@ -1,6 +1,7 @@
 //! A run to look at while it goes on: its events, one by one, as fast as they are taken.
 
 mod scene;
+mod spectator;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -18,6 +19,7 @@ use crate::runs::caught;
 use crate::study::{Refused, Study};
 
 pub use scene::{Held, Scene};
+pub use spectator::{Spectator, View};
 
 /// How many events a run may be ahead of whoever looks at it.
 const AHEAD: usize = 1024;

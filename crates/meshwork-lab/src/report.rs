@@ -13,6 +13,7 @@ mod facts;
 mod figures;
 mod folder;
 mod html;
+mod live;
 mod machine;
 mod overview;
 mod tables;

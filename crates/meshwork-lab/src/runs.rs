@@ -38,6 +38,15 @@ pub struct Run {
     pub result: Result<Findings, String>,
 }
 
+/// Who looks on while a study runs, from any thread.
+pub trait Watcher: Sync {
+    /// A run of the scenario with this index has ended, or was taken from the store.
+    fn ended(&self, point: usize, run: &Run);
+
+    /// Who is told what happens in a run that is about to begin, if anyone is.
+    fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
+}
+
 /// A way to run one replication of a scenario and tell an observer.
 pub type Simulate<'a> =
     dyn Fn(&Point, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;
@@ -58,6 +67,8 @@ pub struct Runner<'a> {
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
     /// Is told after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Looks on, if anyone does; results do not depend on it.
+    pub watcher: Option<&'a dyn Watcher>,
 }
 
 /// What came of the runs of a study.
@@ -141,13 +152,17 @@ impl Shared<'_, '_> {
             Some(findings) => Ok(findings),
             None => self.fresh(point, replication, &key),
         };
+        let run = Run { key, replication, result };
+        if let Some(watcher) = self.runner.watcher {
+            watcher.ended(point, &run);
+        }
         let mut progress = locked(&self.progress);
         progress.done += 1;
         progress.reused += u64::from(reused);
-        progress.failed += u64::from(result.is_err());
+        progress.failed += u64::from(run.result.is_err());
         (self.runner.progress)(*progress);
         drop(progress);
-        Run { key, replication, result }
+        run
     }
 
     /// A stored run without the per-job output that is now asked for is run again.
@@ -159,12 +174,19 @@ impl Shared<'_, '_> {
 
     fn fresh(&self, point: usize, replication: u64, key: &str) -> Result<Findings, String> {
         let at = &self.runner.points[point];
+        let simulate = |log: &mut dyn Observer| {
+            let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
+            match watching {
+                None => (self.runner.simulate)(at, replication, log),
+                Some(mut other) => (self.runner.simulate)(at, replication, &mut (log, &mut *other)),
+            }
+        };
         let outcome = caught(|| match &self.runner.jobs {
-            None => (self.runner.simulate)(at, replication, &mut ()),
+            None => simulate(&mut ()),
             Some((folder, formats)) => {
                 let topologies = at.scenario.topologies();
                 let mut log = JobLog::create(folder, key, formats, topologies)?;
-                let outcome = (self.runner.simulate)(at, replication, &mut log)?;
+                let outcome = simulate(&mut log)?;
                 log.finish()?;
                 Ok(outcome)
             }
@@ -349,6 +371,7 @@ mod tests {
             store: folder.map(|folder| Mutex::new(Store::open(folder).unwrap())),
             jobs: None,
             progress,
+            watcher: None,
         }
         .run(threads)
         .unwrap()
@@ -410,6 +433,7 @@ mod tests {
             store: Some(Mutex::new(Store::with_room_for(2000))),
             jobs: None,
             progress: &|_| {},
+            watcher: None,
         };
         let results = runner.run(2).unwrap();
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";

@@ -90,8 +90,12 @@ fn a_wider_sweep_runs_only_what_is_new() {
     let wider = STUDY.replace("[0.2, 0.4]", "[0.2, 0.3, 0.4]");
     let last = Mutex::new(Progress::default());
     let progress = |progress: Progress| *last.lock().unwrap() = progress;
-    let options =
-        Options { out: Some(folder.path().to_path_buf()), threads: 2, progress: &progress };
+    let options = Options {
+        out: Some(folder.path().to_path_buf()),
+        threads: 2,
+        progress: &progress,
+        watcher: None,
+    };
     let finished = run(&study(&wider, &[]), &options).unwrap();
     let expected = Progress { done: 18, total: 18, reused: 12, failed: 0 };
     assert_eq!(*last.lock().unwrap(), expected);

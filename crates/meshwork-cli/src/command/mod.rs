@@ -7,6 +7,7 @@ pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+mod run_live;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod trace;

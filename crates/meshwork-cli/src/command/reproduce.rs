@@ -89,7 +89,7 @@ fn reproduce(
     verdict: &mut Verdict,
 ) -> Result<Vec<Judgement>, Stop> {
     let folder = base(arguments).join(&study.name);
-    let finished = match one(study, Some(folder.clone()), arguments.threads, false) {
+    let finished = match one(study, Some(folder.clone()), arguments.threads, false, None) {
         Ok(finished) => finished,
         Err(refused) if study.obtain.is_some() => {
             say("warning", &format!("{} is left out: {refused}", study.name));

@@ -2,13 +2,15 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use meshwork_lab::expand::expand;
-use meshwork_lab::runs::Progress;
+use meshwork_lab::runs::{Progress, Watcher};
 use meshwork_lab::{Finished, Options, Refused, Study};
 
+use super::run_live::{self, Watched};
 use crate::args::Run;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
@@ -28,9 +30,19 @@ pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
             expand(study)?;
         }
     }
+    let watched = match arguments.serve {
+        Some(_) => Some(Arc::new(Watched::new(&studies)?)),
+        None => None,
+    };
+    // Dropped at the end: nobody is served any more.
+    let _server = watched.as_ref().map(run_live::serve).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
-        let finished = one(study, folder.clone(), arguments.threads, arguments.quiet)?;
+        if let Some(watched) = &watched {
+            watched.begin(i);
+        }
+        let watching = watched.as_deref();
+        let finished = one(study, folder.clone(), arguments.threads, arguments.quiet, watching)?;
         if arguments.json {
             for mut object in finished.summary.json() {
                 if let Some(fields) = object.as_object_mut() {
@@ -53,6 +65,9 @@ pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
         if !finished.failures.is_empty() {
             verdict = Verdict::RunFailed;
         }
+    }
+    if let (Some(watched), Some(until)) = (&watched, arguments.serve) {
+        run_live::leave(watched, until);
     }
     Ok(verdict)
 }
@@ -85,9 +100,13 @@ pub(super) fn one(
     out: Option<PathBuf>,
     threads: Option<usize>,
     quiet: bool,
+    watched: Option<&Watched>,
 ) -> Result<Finished, Refused> {
     let bar = if quiet { ProgressBar::hidden() } else { bar() };
     let show = |progress: Progress| {
+        if let Some(watched) = watched {
+            watched.progress(progress);
+        }
         bar.set_length(progress.total);
         bar.set_position(progress.done);
         if progress.failed > 0 {
@@ -95,7 +114,9 @@ pub(super) fn one(
         }
     };
     let threads = threads.unwrap_or(0);
-    let finished = meshwork_lab::run(study, &Options { out, threads, progress: &show });
+    let watcher = watched.map(|watched| -> &dyn Watcher { watched });
+    let options = Options { out, threads, progress: &show, watcher };
+    let finished = meshwork_lab::run(study, &options);
     bar.finish_and_clear();
     finished
 }

@@ -1,6 +1,8 @@
 //! The real binary, run as a user runs it.
 #![allow(dead_code, reason = "every test uses a part of it")]
 
+pub(crate) mod serving;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,0 +1,310 @@
+//! What `meshwork run --serve` shows: the report so far, how far it is, and the machine of one run.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use meshwork::observe::Observer;
+use meshwork_lab::asked::Asked;
+use meshwork_lab::expand::{Point, expand};
+use meshwork_lab::live::{Spectator, View};
+use meshwork_lab::report::{Content, Report};
+use meshwork_lab::runs::{Progress, Results, Run, Watcher};
+use meshwork_lab::{Refused, Study};
+use serde_json::{Value as Json, json};
+
+use crate::args::ServeUntil;
+use crate::output::{Stop, tell};
+use crate::picture::{Cell, Map};
+use crate::serve::http::Resource;
+use crate::serve::{Answer, Server, Source};
+
+static STYLE: &str = include_str!("../../assets/serve.css");
+static SCRIPT: &str = include_str!("../../assets/serve.js");
+static BEFORE: &str = include_str!("../../assets/serve.html");
+
+/// How many waiting jobs are listed.
+const MOST_WAITING: usize = 8;
+
+/// The width in which layers of a machine are laid out.
+const WIDTH: usize = 96;
+
+/// A page that is asked for again is made again after this time, and after so many times the time that it took: the
+/// runs have the processors first.
+const MAKE_EVERY: Duration = Duration::from_millis(700);
+const MAKE_SHARE: u32 = 8;
+
+/// How long a page that is open may take to fetch the last numbers.
+const FAREWELL: Duration = Duration::from_secs(4);
+
+/// Within this time of its last question a page counts as open.
+const OPEN: Duration = Duration::from_secs(3);
+
+/// The studies of one command, as far as they are.
+pub(super) struct Watched {
+    studies: Vec<Followed>,
+    /// Which of them runs.
+    current: AtomicUsize,
+    spectator: Spectator,
+    state: Mutex<State>,
+    made: Mutex<Option<Made>>,
+}
+
+/// One study.
+struct Followed {
+    study: Study,
+    points: Vec<Point>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Of each study, of each scenario, its runs by replication.
+    runs: Vec<Vec<Vec<Run>>>,
+    progress: Vec<Progress>,
+    /// How often anything has changed in them.
+    version: u64,
+    has_ended: bool,
+    /// When a page last asked, and which version it has been given.
+    asked: Option<Instant>,
+    given: Option<u64>,
+}
+
+/// A report that has been made.
+struct Made {
+    version: u64,
+    at: Instant,
+    took: Duration,
+    body: Arc<Vec<u8>>,
+}
+
+impl Watched {
+    /// Begins with no run.
+    ///
+    /// # Errors
+    /// If a study cannot be expanded.
+    pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
+        let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
+        let studies = studies.iter().map(follow).collect::<Result<Vec<Followed>, Refused>>()?;
+        let state = State {
+            runs: studies.iter().map(|followed| vec![Vec::new(); followed.points.len()]).collect(),
+            progress: vec![Progress::default(); studies.len()],
+            ..State::default()
+        };
+        Ok(Watched {
+            studies,
+            current: AtomicUsize::new(0),
+            spectator: Spectator::default(),
+            state: Mutex::new(state),
+            made: Mutex::default(),
+        })
+    }
+
+    /// The study with this index is about to run.
+    pub(super) fn begin(&self, study: usize) {
+        self.current.store(study, Ordering::Release);
+    }
+
+    /// The present study is this far.
+    pub(super) fn progress(&self, progress: Progress) {
+        let study = self.current.load(Ordering::Acquire);
+        self.state().progress[study] = progress;
+    }
+
+    /// Nothing will run any more.
+    fn end(&self) {
+        let mut state = self.state();
+        state.has_ended = true;
+        state.version += 1;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The report so far, and its version.
+    fn report(&self) -> (u64, Report) {
+        let (version, runs) = {
+            let state = self.state();
+            (state.version, state.runs.clone())
+        };
+        let contents: Vec<Content> = self
+            .studies
+            .iter()
+            .zip(runs)
+            .map(|(followed, runs)| Content {
+                study: followed.study.clone(),
+                asked: Asked::of(&followed.study, &BTreeMap::new()),
+                points: followed.points.clone(),
+                results: Results { runs, trouble: None },
+                // The page says by itself how far it is.
+                missing: 0,
+                versions: vec![env!("CARGO_PKG_VERSION").to_owned()],
+                folder: None,
+                notes: Vec::new(),
+            })
+            .collect();
+        (version, Report::of(&contents))
+    }
+
+    /// The report as it is fetched, made anew if that is due.
+    fn fetched(&self, known: Option<&str>) -> Option<Answer> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let (version, has_ended) = {
+            let state = self.state();
+            (state.version, state.has_ended)
+        };
+        let is_due = made.as_ref().is_none_or(|made| {
+            let rest = MAKE_EVERY.max(made.took * MAKE_SHARE);
+            made.version != version && (has_ended || made.at.elapsed() >= rest)
+        });
+        if is_due {
+            let began = Instant::now();
+            let (version, report) = self.report();
+            let object = json!({ "data": report.data(), "results": report.results() });
+            let body = Arc::new(object.to_string().into_bytes());
+            *made = Some(Made { version, at: Instant::now(), took: began.elapsed(), body });
+        }
+        let made = made.as_ref()?;
+        self.state().given = Some(made.version);
+        let tag = made.version.to_string();
+        (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
+    }
+
+    /// How far it is, and the machine of the run that is followed.
+    fn now(&self) -> Json {
+        let mut state = self.state();
+        state.asked = Some(Instant::now());
+        let sum = |of: fn(&Progress) -> u64| state.progress.iter().map(of).sum::<u64>();
+        let current = self.current.load(Ordering::Acquire);
+        let object = json!({
+            "study": self.studies[current].study.name,
+            "studies": self.studies.len(),
+            "done": sum(|p| p.done), "total": sum(|p| p.total), "failed": sum(|p| p.failed),
+            "ended": state.has_ended, "version": state.version.to_string(),
+        });
+        drop(state);
+        let mut object = object;
+        object["machine"] = self.spectator.view().map_or(Json::Null, |view| machine(&view));
+        object
+    }
+
+    /// Whether a page is open that has not got the last numbers yet.
+    fn is_awaited(&self) -> bool {
+        let state = self.state();
+        let is_open = state.asked.is_some_and(|asked| asked.elapsed() < OPEN);
+        is_open && state.given != Some(state.version)
+    }
+}
+
+impl Watcher for Watched {
+    fn ended(&self, point: usize, run: &Run) {
+        let study = self.current.load(Ordering::Acquire);
+        let mut state = self.state();
+        let runs = &mut state.runs[study][point];
+        let place = runs.partition_point(|other| other.replication < run.replication);
+        runs.insert(place, run.clone());
+        state.version += 1;
+    }
+
+    fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
+        self.spectator.follow(point, replication)
+    }
+}
+
+const JSON: &str = "application/json; charset=utf-8";
+
+impl Source for Watched {
+    fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer> {
+        match resource {
+            Resource::Page => {
+                let (_, report) = self.report();
+                let page = report.live(BEFORE, STYLE, SCRIPT).into_bytes();
+                let kind = "text/html; charset=utf-8";
+                Some(Answer { kind, tag: String::new(), body: Arc::new(page) })
+            }
+            Resource::Report => self.fetched(known),
+            Resource::Machine => {
+                let body = Arc::new(self.now().to_string().into_bytes());
+                Some(Answer { kind: JSON, tag: String::new(), body })
+            }
+        }
+    }
+}
+
+/// A machine and its queue, laid out as `meshwork watch` lays it out.
+fn machine(view: &View) -> Json {
+    let View { scenario, replication, scene } = view;
+    let sites: Vec<Json> = scene
+        .topologies()
+        .iter()
+        .enumerate()
+        .map(|(site, topology)| {
+            let map = Map::new(topology, WIDTH);
+            let (width, height) = map.size();
+            // −1 is no processor, 0 a free one, and any other number its job, from 1.
+            let cell = |place: usize| match map.cell(place % width, place / width) {
+                Cell::Node(node) => scene.owner(site, node).map_or(0, |job| job.0 as i64 + 1),
+                Cell::Label(_) | Cell::Blank => -1,
+            };
+            let cells: Vec<i64> = (0..width * height).map(cell).collect();
+            let (nodes, free) = (topology.grid().nodes(), scene.free_on(site));
+            json!({
+                "name": topology.to_string(), "nodes": nodes, "held": nodes - free,
+                "width": width, "cells": cells,
+            })
+        })
+        .collect();
+    let queue: Vec<Json> = scene
+        .waiting()
+        .values()
+        .take(MOST_WAITING)
+        .map(|job| json!({ "asks": job.request.to_string(), "since": job.arrival.units() }))
+        .collect();
+    json!({
+        "scenario": scenario, "replication": replication + 1, "time": scene.now().units(),
+        "running": scene.running().len(), "waiting": scene.waiting().len(),
+        "finished": scene.finished(), "utilization": scene.utilization(),
+        "sites": sites, "queue": queue,
+    })
+}
+
+/// Begins to serve, and says where.
+///
+/// # Errors
+/// If no port can be had.
+pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
+    let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);
+    let server = Server::start(source)
+        .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
+    tell(&format!("Watch at {}", server.address()));
+    Ok(server)
+}
+
+/// Lets those who look see the end; `until` says whether they may stay.
+pub(super) fn leave(watched: &Watched, until: ServeUntil) {
+    watched.end();
+    let stays = match until {
+        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
+        ServeUntil::Once => false,
+        ServeUntil::Stay => true,
+    };
+    if stays {
+        tell("All has run. The page stays until you press Enter or Ctrl-C.");
+        let mut line = String::new();
+        let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);
+        // Where there is nobody to press Enter, it stays until it is ended from outside.
+        if is_over && until == ServeUntil::Stay {
+            loop {
+                thread::park();
+            }
+        }
+        return;
+    }
+    let began = Instant::now();
+    while watched.is_awaited() && began.elapsed() < FAREWELL {
+        thread::sleep(Duration::from_millis(50));
+    }
+}
