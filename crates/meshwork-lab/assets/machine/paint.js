@@ -86,6 +86,9 @@
     return part ? `${grouped}.${part}` : grouped;
   };
 
-  // The same where there is little room: no more than six digits.
-  M.short = (value) => M.number(Math.abs(value) < 1000 ? value : Number(value.toPrecision(6)));
+  // The same where there is little room: six digits, but all of those before the decimal point.
+  M.short = function short(value) {
+    const decimals = Math.max(0, 6 - String(Math.trunc(Math.abs(value))).length);
+    return M.number(decimals < 3 ? Number(value.toFixed(decimals)) : value);
+  };
 })((globalThis.Meshwork = globalThis.Meshwork || {}));

@@ -149,7 +149,7 @@ fn measured(study: &Study, table: &Table) -> String {
     let mut words: Vec<String> = Vec::new();
     let is_swept = |key: &str| study.sweep.iter().any(|axis| axis.key == format!("measure.{key}"));
     for (key, before, after) in [
-        ("jobs", "until ", " jobs have arrived"),
+        ("jobs", "until ", " jobs have finished"),
         ("time", "until time ", ""),
         ("warmup_jobs", "the first ", " jobs are not measured"),
         ("warmup_time", "nothing before time ", " is measured"),
@@ -173,9 +173,7 @@ pub(super) fn command(content: &Content) -> String {
             if let Some(figure) = study.figures().next() {
                 command += &format!(" {}", quoted(figure));
             }
-            if let (false, Some(rest)) =
-                (study.quick.is_empty(), settings.strip_prefix(&study.quick[..]))
-            {
+            if let Some(rest) = beyond_quick(content) {
                 command += " --quick";
                 settings = rest;
             }
@@ -195,6 +193,12 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
+/// The settings beside those of the study's quick form, if it was run in that form.
+fn beyond_quick(content: &Content) -> Option<&[String]> {
+    let quick = &content.study.quick;
+    if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
+}
+
 /// A word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
@@ -208,6 +212,13 @@ fn quoted(word: &str) -> String {
 /// What is worth a word.
 pub(super) fn notes(content: &Content) -> Vec<String> {
     let mut notes = Vec::new();
+    if beyond_quick(content).is_some() {
+        notes.push(
+            "Run in its quick form, which is smaller than the paper's: a verdict says less than that \
+             of the whole study."
+                .to_owned(),
+        );
+    }
     if let Some(why) = &content.asked.left_out {
         notes.push(format!("This study was left out: {why}"));
     } else if content.results.runs.iter().all(Vec::is_empty) {

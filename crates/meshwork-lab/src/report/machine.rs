@@ -132,7 +132,7 @@ pub(super) fn html(section: &Section) -> String {
     }
     let id = escaped(&section.id);
     let mut out = format!(
-        "<section class=\"runs\" aria-labelledby=\"{id}-machine\">\n<h4 id=\"{id}-machine\">The machine, \
+        "<section class=\"instants\" aria-labelledby=\"{id}-machine\">\n<h4 id=\"{id}-machine\">The machine, \
          instant by instant</h4>\n"
     );
     if !section.recordings.is_empty() {
