@@ -126,21 +126,21 @@ impl Watched {
 
     /// The report so far, and its version.
     fn report(&self) -> (u64, Report) {
-        let (version, runs) = {
+        let (version, runs, progress) = {
             let state = self.state();
-            (state.version, state.runs.clone())
+            (state.version, state.runs.clone(), state.progress.clone())
         };
         let contents: Vec<Content> = self
             .studies
             .iter()
             .zip(runs)
-            .map(|(followed, runs)| Content {
+            .zip(progress)
+            .map(|((followed, runs), progress)| Content {
                 study: followed.study.clone(),
                 asked: Asked::of(&followed.study, &BTreeMap::new()),
                 points: followed.points.clone(),
                 results: Results { runs, trouble: None },
-                // The page says by itself how far it is.
-                missing: 0,
+                missing: progress.total.saturating_sub(progress.done),
                 versions: vec![env!("CARGO_PKG_VERSION").to_owned()],
                 folder: None,
                 notes: Vec::new(),
