@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::job::{Dims, sides_text};
+use crate::job::{Dims, Request, sides_text};
 use crate::nodeset::NodeSet;
 use crate::topology::{Grid, Node, Topology};
 
@@ -324,6 +324,14 @@ impl Site {
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid().nodes()
+    }
+
+    /// How many nodes a request asks for, if it asks for any and so many are free: all that matters
+    /// where any nodes will do. **O(1)**.
+    #[must_use]
+    pub fn count_with_room(&self, request: &Request) -> Option<u32> {
+        let count = u32::try_from(request.nodes()).ok()?;
+        (1..=self.free_nodes).contains(&count).then_some(count)
     }
 
     /// Takes the nodes of a placement, if all of them are there, free and distinct.

@@ -116,10 +116,7 @@ impl Allocator for AdaptiveNoncontiguous {
         now: Time,
         rng: &mut Stream,
     ) -> Option<Placement> {
-        let count = u32::try_from(request.nodes()).ok()?;
-        if count == 0 || count > site.free_nodes() {
-            return None;
-        }
+        let count = site.count_with_room(request)?;
         let mut pieces = match request {
             Request::Block(sides) => vec![sides.clone()],
             Request::Nodes(_) | Request::Subcube(_) => blocks_of(count, site.grid()),

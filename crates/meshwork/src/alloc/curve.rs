@@ -113,10 +113,7 @@ impl Allocator for Curve {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let count = u32::try_from(request.nodes()).ok()?;
-        if count == 0 || count > site.free_nodes() {
-            return None;
-        }
+        let count = site.count_with_room(request)?;
         let free = self.line.free();
         let start = self.fit.start(free, count)?;
         let places = std::iter::successors(Some(start), |place| free.first_from(place + 1));

@@ -67,10 +67,7 @@ impl Allocator for GreedyAvailable {
         now: Time,
         rng: &mut Stream,
     ) -> Option<Placement> {
-        let count = u32::try_from(request.nodes()).ok()?;
-        if count == 0 || count > site.free_nodes() {
-            return None;
-        }
+        let count = site.count_with_room(request)?;
         let grid = site.grid();
         let asked = match request {
             Request::Block(sides) => sides.clone(),

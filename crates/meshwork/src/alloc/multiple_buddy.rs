@@ -109,10 +109,7 @@ impl Allocator for MultipleBuddy {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let mut rest = u32::try_from(request.nodes()).ok()?;
-        if rest == 0 || rest > site.free_nodes() {
-            return None;
-        }
+        let mut rest = site.count_with_room(request)?;
         let mut taken: Vec<(usize, Node)> = Vec::new();
         let mut wanted = 0;
         for level in (0..=self.highest).rev() {

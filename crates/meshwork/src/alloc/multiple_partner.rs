@@ -66,10 +66,7 @@ impl Allocator for MultiplePartner {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let count = u32::try_from(request.nodes()).ok()?;
-        if count == 0 || count > site.free_nodes() {
-            return None;
-        }
+        let count = site.count_with_room(request)?;
         let grid = site.grid();
         self.free.copy_from(site.free());
         let mut placement = Placement::default();

@@ -45,10 +45,7 @@ impl Allocator for Naive {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let mut wanted = u32::try_from(request.nodes()).ok()?;
-        if wanted == 0 || wanted > site.free_nodes() {
-            return None;
-        }
+        let mut wanted = site.count_with_room(request)?;
         let (grid, free) = (site.grid(), site.free());
         let width = grid.sides()[0];
         let mut placement = Placement::default();

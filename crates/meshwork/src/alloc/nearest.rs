@@ -283,10 +283,7 @@ impl Allocator for NearestNodes {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let count = u32::try_from(request.nodes()).ok()?;
-        if count == 0 || count > site.free_nodes() {
-            return None;
-        }
+        let count = site.count_with_room(request)?;
         self.look_at(site);
         let grid = site.grid();
         let mut best: Option<(u64, Node)> = None;

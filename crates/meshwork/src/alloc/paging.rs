@@ -180,10 +180,7 @@ impl Allocator for Paging {
         _now: Time,
         _rng: &mut Stream,
     ) -> Option<Placement> {
-        let wanted = u32::try_from(request.nodes()).ok()?;
-        if wanted == 0 || wanted > site.free_nodes() {
-            return None;
-        }
+        let wanted = site.count_with_room(request)?;
         let mut free = self.line.free().iter().map(|place| self.line.at(place));
         if self.pages.grid.nodes() == site.nodes() {
             return Some(in_order(site.grid(), free.take(wanted as usize)));

@@ -50,10 +50,7 @@ impl Allocator for Random {
         _now: Time,
         rng: &mut Stream,
     ) -> Option<Placement> {
-        let wanted = u32::try_from(request.nodes()).ok()?;
-        if wanted == 0 || wanted > site.free_nodes() {
-            return None;
-        }
+        let wanted = site.count_with_room(request)?;
         self.left.clear();
         self.left.extend(site.free().iter());
         let left = &mut self.left;
