@@ -6,7 +6,7 @@ pub(crate) mod network;
 use std::path::Path;
 
 use meshwork_lab::columns::{Shown, about, value};
-use meshwork_lab::number::{Rounded, count, significant};
+use meshwork_lab::number::{Rounded, count, plural, significant};
 use meshwork_lab::statistics::{Interval, Method};
 use meshwork_lab::store::{Findings, RUNS};
 use meshwork_lab::study::Replications;
@@ -394,11 +394,6 @@ fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);
     if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) }
-}
-
-fn plural(number: u64, what: &str) -> String {
-    let end = if number == 1 { "" } else { "s" };
-    format!("{} {what}{end}", count(number))
 }
 
 #[cfg(test)]

@@ -67,6 +67,13 @@ pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// A count and what is counted, as in `1 run` or `2 runs`.
+#[must_use]
+pub fn plural(number: u64, what: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {what}{end}", count(number))
+}
+
 /// Where the first significant digit stands: 0 for units, −1 for tenths.
 fn magnitude(number: f64) -> i32 {
     if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }

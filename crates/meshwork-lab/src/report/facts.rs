@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::Content;
 use crate::asked::EXPERIMENT;
-use crate::number::{count, significant};
+use crate::number::{count, plural, significant};
 use crate::papers::sources;
 use crate::store::Findings;
 use crate::study::{Replications, Study};
@@ -285,11 +285,6 @@ pub(super) fn failures(content: &Content) -> Vec<String> {
         sentences.push(format!("and {} more, in failures.csv", count(more)));
     }
     sentences
-}
-
-fn plural(number: u64, what: &str) -> String {
-    let end = if number == 1 { "" } else { "s" };
-    format!("{} {what}{end}", count(number))
 }
 
 #[cfg(test)]
