@@ -67,7 +67,7 @@ fn events_and_outcomes_of_a_run_can_be_written() {
     let scenario = Scenario::read(&toml::toml! {
         machine = { topology = "mesh", dims = [4, 4] }
         workload = { name = "synthetic", load = 0.3, sizes = "uniform",
-                     runtimes = { name = "constant", mean = 5.0 } }
+                     runtimes = { name = "constant", value = 5.0 } }
         measure = { jobs = 20, metrics = ["wait"] }
     })
     .unwrap();
