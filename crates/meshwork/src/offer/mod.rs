@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::alloc::{Allocator, AllocatorEntry};
 use crate::form::{Asks, Finds};
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Crowd, Demand, Size, Sizing};
@@ -156,7 +156,7 @@ impl ManagedSite {
         shape
     }
 
-    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
+    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
         self.site.claim(placement)?;
         self.turned_down.clear();
         self.allocator.claimed(placement, &self.site, now);
@@ -167,7 +167,7 @@ impl ManagedSite {
         &mut self,
         placement: &Placement,
         now: Time,
-    ) -> Result<(), String> {
+    ) -> Result<(), ClaimError> {
         let part = placement.part_in(self.site.free(), self.site.grid());
         if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }
