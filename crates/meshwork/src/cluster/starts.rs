@@ -3,9 +3,9 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
+use crate::geometry::NodeSet;
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
-use crate::nodeset::NodeSet;
 use crate::observe::{Event, Messages, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
