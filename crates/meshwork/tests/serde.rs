@@ -82,7 +82,7 @@ fn events_and_outcomes_of_a_run_can_be_written() {
         .collect();
     assert!(jobs.len() >= 20 && jobs[5].0 == JobId(5));
     let finished = written.events.iter().filter(|event| event["finished"].is_object()).count();
-    assert_eq!(finished, 20);
+    assert!(finished >= 20, "{finished} jobs");
     there_and_back(&written.states[0]);
     let outcome = serde_json::to_value(&outcome).unwrap();
     assert_eq!(outcome["finished"], 20);
