@@ -15,6 +15,7 @@ const made = await build({
   target: "es2022",
   charset: "utf8",
   legalComments: "none",
+  tsconfigRaw: "{}",
   banner: { js: '"use strict";' },
 });
 const text = made.outputFiles[0].text;

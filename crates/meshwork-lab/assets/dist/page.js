@@ -1,5 +1,4 @@
 "use strict";
-"use strict";
 (() => {
   // report/figures.js
   var SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon", "times", "plus"];
