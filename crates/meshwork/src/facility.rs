@@ -107,6 +107,14 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
+    /// Goes on with the random numbers of a fork from where the fork has come to.
+    pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
+        self.stream = fork.stream.clone();
+        for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
+            site.draw_on_from(there);
+        }
+    }
+
     /// Gives nodes back and tells the allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);

@@ -13,6 +13,7 @@ pub use outlook::Outlook;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::Reshape;
+pub use starts::{Place, StartOptions};
 
 // The names of jobs, for schedulers.
 pub use crate::network::RunKey;
@@ -341,8 +342,8 @@ impl<'a> Cluster<'a> {
         self.departures.clear();
     }
 
-    /// Ends every job that finishes now.
-    pub(crate) fn depart_all(&mut self) -> Result<(), String> {
+    /// Ends every job that finishes now, or only the first; `false` if there is none.
+    pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, String> {
         while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
                 break;
@@ -359,9 +360,12 @@ impl<'a> Cluster<'a> {
             self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
             self.observer.observe(self.now, &Event::Finished(&ran));
             self.departures.push(Departure { ran });
+            if only_one {
+                break;
+            }
         }
         self.most_free = self.facility.most_free();
-        Ok(())
+        Ok(!self.departures.is_empty())
     }
 
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.

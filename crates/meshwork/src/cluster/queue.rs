@@ -152,10 +152,6 @@ impl Queue {
         Glance { fewest: waiting.fewest, estimate: waiting.job.estimate }
     }
 
-    pub(crate) fn fewest(&self, ticket: Ticket) -> u64 {
-        self.jobs[ticket.slot as usize].fewest
-    }
-
     /// The queue as it looks to one of its jobs.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
@@ -236,7 +232,7 @@ mod tests {
                 glance.fewest <= fewest && glance.estimate <= estimate as f64
             };
             for (i, &(ticket, size, _)) in vector.iter().enumerate() {
-                prop_assert_eq!(queue.fewest(ticket), size);
+                prop_assert_eq!(queue.glance(ticket).fewest, size);
                 let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
                     may_start(Glance { fewest, estimate })
                 });

@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Guard, Hold, Reservation, Ticket};
+use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -52,7 +52,7 @@ impl Scheduler for Easy {
         if let Some(guard) = self.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
             for ticket in cluster.arrivals().to_vec() {
-                cluster.start_beside(ticket, guard);
+                cluster.start(ticket, StartOptions::beside(guard));
             }
             return;
         }
@@ -67,7 +67,7 @@ impl Scheduler for Easy {
         let mut guard = cluster.guard(promise);
         let mut last_left = head;
         while let Some(candidate) = cluster.next_beside(last_left, &guard) {
-            if !cluster.start_beside(candidate, &mut guard) {
+            if !cluster.start(candidate, StartOptions::beside(&mut guard)) {
                 last_left = candidate;
             }
         }
@@ -77,12 +77,12 @@ impl Scheduler for Easy {
 
 impl Easy {
     fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
-        if cluster.start(head) {
+        if cluster.start(head, StartOptions::default()) {
             return true;
         }
         match &self.guarded {
             Some((ticket, Guard { reservation, .. })) if *ticket == head => {
-                matches!(reservation.hold, Hold::Nodes(_)) && cluster.start_at(head, reservation)
+                matches!(reservation.hold, Hold::Nodes(_)) && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
             }
             _ => false,
         }
