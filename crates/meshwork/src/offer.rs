@@ -136,7 +136,9 @@ impl ManagedSite {
             return self.room_among(free, attempt);
         }
         attempt.sizes(self).iter().find_map(|size| {
-            if size.request.nodes() > u64::from(free) || self.has_no_room(&size.request, attempt.now) {
+            if size.request.nodes() > u64::from(free)
+                || self.has_no_room(&size.request, attempt.now)
+            {
                 return None;
             }
             let (mut draws, now) = (self.stream.clone(), attempt.now);

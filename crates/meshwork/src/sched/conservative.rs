@@ -68,8 +68,9 @@ impl Scheduler for Conservative {
                 self.plan.push((ticket, promise));
             }
         }
-        self.plan
-            .retain(|(ticket, promise)| promise.at > now || !cluster.start(*ticket, StartOptions::at(Place::Promised(promise))));
+        self.plan.retain(|(ticket, promise)| {
+            promise.at > now || !cluster.start(*ticket, StartOptions::at(Place::Promised(promise)))
+        });
     }
 }
 

@@ -82,7 +82,8 @@ impl Easy {
         }
         match &self.guarded {
             Some((ticket, Guard { reservation, .. })) if *ticket == head => {
-                matches!(reservation.hold, Hold::Nodes(_)) && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
+                matches!(reservation.hold, Hold::Nodes(_))
+                    && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
             }
             _ => false,
         }
