@@ -111,21 +111,6 @@ impl ManagedSite {
         false
     }
 
-    /// Whether it is known, without asking anyone, that there is no room for a request of the
-    /// allocator's form.
-    pub(crate) fn is_denied(&self, request: &Request) -> bool {
-        request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
-    }
-
-    /// Takes over from an older copy of the site for what that had no room: as known, if nothing has
-    /// been given back since, and else as suspected.
-    pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
-        self.denied = std::mem::take(&mut copy.denied);
-        if !still_true {
-            self.denied.released();
-        }
-    }
-
     /// How many nodes the job would hold if it were started here now; `None` without room for it.
     ///
     /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever
