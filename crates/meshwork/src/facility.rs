@@ -107,6 +107,27 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
+    /// The only site, if that is all there is, every job gets what it asked for, and the allocator finds
+    /// room wherever a block is free: for what there is no room, there is none while nothing is given back.
+    pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
+        match self.sites.as_slice() {
+            [only] if self.sizing.is_fixed() && only.misses_no_block() => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether every job gets what it asked for.
+    pub(crate) fn sizes_are_fixed(&self) -> bool {
+        self.sizing.is_fixed()
+    }
+
+    /// Takes over from an older copy for what its sites had no room.
+    pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
+        for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
+            site.learn_from(there, still_true);
+        }
+    }
+
     /// Goes on with the random numbers of a fork from where the fork has come to.
     pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
         self.stream = fork.stream.clone();
@@ -163,6 +184,17 @@ pub struct SiteAhead {
 }
 
 impl SiteAhead {
+    /// An independent copy.
+    #[must_use]
+    pub fn fork(&self) -> SiteAhead {
+        SiteAhead {
+            index: self.index,
+            managed: self.managed.fork(),
+            sizing: self.sizing.fork(),
+            crowd: self.crowd,
+        }
+    }
+
     /// The site as it would be.
     #[must_use]
     pub fn site(&self) -> &Site {
@@ -172,6 +204,8 @@ impl SiteAhead {
     /// Gives nodes back.
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
+        // Much is given back at once when one looks ahead: what there was no room for says little.
+        self.managed.forget();
     }
 
     /// Takes those nodes of a placement that are free.

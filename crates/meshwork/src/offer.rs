@@ -111,6 +111,28 @@ impl ManagedSite {
         false
     }
 
+    /// Whether it is known, without asking anyone, that there is no room for a request of the
+    /// allocator's form.
+    pub(crate) fn is_denied(&self, request: &Request) -> bool {
+        request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
+    }
+
+    /// Takes over from an older copy of the site for what that had no room: as known, if no more is
+    /// free here than was there, and else as suspected.
+    pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
+        self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
+    }
+
+    /// Forgets for what there was no room.
+    pub(crate) fn forget(&mut self) {
+        self.denied.forget();
+    }
+
+    /// Whether its allocator finds room wherever a block is free.
+    pub(crate) fn misses_no_block(&self) -> bool {
+        self.finds == Finds::EveryBlock
+    }
+
     /// How many nodes the job would hold if it were started here now; `None` without room for it.
     ///
     /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever

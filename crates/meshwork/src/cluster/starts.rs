@@ -3,12 +3,33 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
+use crate::facility::Facility;
+use crate::job::Request;
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
 use crate::nodeset::NodeSet;
 use crate::observe::{Event, Messages, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
+
+/// The machine as it would be if some processors, named by their site, were held: kept from one
+/// question to the next.
+pub(super) struct Without {
+    kept: Vec<(usize, Placement)>,
+    /// When it was copied, as the cluster counts.
+    changes: u64,
+    releases: u64,
+    facility: Facility,
+}
+
+impl Without {
+    fn keeps(&self, kept: &[(usize, &Placement)]) -> bool {
+        let same = |(mine, other): (&(usize, Placement), &(usize, &Placement))| {
+            mine.0 == other.0 && mine.1 == *other.1
+        };
+        self.kept.len() == kept.len() && self.kept.iter().zip(kept).all(same)
+    }
+}
 
 /// How a waiting job is to be started: by default wherever selector, sizing and allocator find a
 /// place for it.
@@ -121,6 +142,18 @@ impl Cluster<'_> {
         if hopeless {
             return None;
         }
+        // Who misses no block has no room clear of what is kept if it has none at all: one question
+        // is enough.
+        if let Some(guard) = guard
+            && let Hold::Nodes(kept) = &guard.reservation.hold
+            && self.misses_no_block()
+            && clear_of.is_empty()
+        {
+            if self.would_end(glance) <= guard.reservation.at {
+                return self.ask(ticket, &[]);
+            }
+            return self.ask(ticket, &[(guard.reservation.site, kept)]);
+        }
         let proposal = self.ask(ticket, clear_of)?;
         match guard {
             Some(guard) if !self.is_in_time(ticket, &proposal, guard) => {
@@ -140,17 +173,44 @@ impl Cluster<'_> {
         if kept.is_empty() {
             return self.facility.propose(job, self.now, &around);
         }
-        let mut without = self.facility.fork();
-        for (on, kept) in kept {
-            if let Err(message) = without.take_what_is_free_of(*on, kept, self.now) {
-                self.bug.get_or_insert(message);
-                return None;
+        let last = self.without.take();
+        let same = |last: &Without| last.keeps(kept) && self.facility.sizes_are_fixed();
+        let mut without = match last {
+            Some(last) if last.changes == self.changes && same(&last) => last,
+            last => {
+                let mut facility = self.facility.fork();
+                for (on, kept) in kept {
+                    if let Err(message) = facility.take_what_is_free_of(*on, kept, self.now) {
+                        self.bug.get_or_insert(message);
+                        return None;
+                    }
+                }
+                if let Some(mut last) = last {
+                    let still_true = last.releases == self.releases && same(&last);
+                    facility.learn_from(&mut last.facility, still_true);
+                }
+                let kept = kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect();
+                Without { kept, changes: self.changes, releases: self.releases, facility }
             }
-        }
-        let proposal = without.propose(job, self.now, &around);
-        // What was drawn there is drawn here too: else the next question would draw it again.
-        self.facility.draw_on_from(&without);
+        };
+        // What is drawn there is drawn here too: else the next question would draw it again.
+        without.facility.draw_on_from(&self.facility);
+        let proposal = without.facility.propose(job, self.now, &around);
+        self.facility.draw_on_from(&without.facility);
+        self.without = Some(without);
         proposal
+    }
+
+    /// Whether it is known that there is no room for a form clear of what is promised.
+    pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
+        let Hold::Nodes(kept) = &guard.reservation.hold else { return false };
+        let kept = [(guard.reservation.site, kept)];
+        self.without.as_ref().is_some_and(|without| {
+            // Since it was copied more has been claimed at most.
+            without.releases == self.releases
+                && without.keeps(&kept)
+                && without.facility.sites()[0].is_denied(form)
+        })
     }
 
     /// Whether a job that starts like this would end by the promised start, or is on another site.
@@ -213,6 +273,7 @@ impl Cluster<'_> {
             return false;
         }
         self.most_free = self.facility.most_free();
+        self.changes += 1;
         let job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;

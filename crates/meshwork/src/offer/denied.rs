@@ -70,6 +70,30 @@ impl Denied {
         }
     }
 
+    /// Takes over what another one knows, as known or as suspected.
+    pub(super) fn learn_from(&mut self, other: Denied, still_true: bool) {
+        if !self.every_block {
+            return;
+        }
+        for request in &other.known {
+            if still_true {
+                self.note(request);
+            }
+        }
+        let known = if still_true { Vec::new() } else { other.known };
+        for request in other.suspected.into_iter().chain(known) {
+            if self.suspected.len() < MAX_KEPT && !self.suspected.contains(&request) {
+                self.suspected.push(request);
+            }
+        }
+    }
+
+    /// Knows nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+        self.suspected.clear();
+    }
+
     fn follows(&self, denied: &Request, request: &Request) -> bool {
         implies(denied, request, self.every_block)
     }
