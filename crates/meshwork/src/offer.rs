@@ -16,7 +16,7 @@ use denied::Denied;
 
 use crate::alloc::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Crowd, Demand, Size, Sizing};
@@ -176,7 +176,7 @@ impl ManagedSite {
         shape
     }
 
-    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
+    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
         self.site.claim(placement)?;
         self.denied.claimed();
         self.allocator.claimed(placement, &self.site, now);
@@ -187,7 +187,7 @@ impl ManagedSite {
         &mut self,
         placement: &Placement,
         now: Time,
-    ) -> Result<(), String> {
+    ) -> Result<(), ClaimError> {
         let part = placement.part_in(self.site.free(), self.site.grid());
         if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }
