@@ -214,7 +214,9 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let (record, original) = &log.kept[index];
             let record = rewritten(record, original, &job, params.number("runtime_scale"));
             // Read again, so that a table has what the log has.
-            let job = self::job(&record, original.number)?.map_err(str::to_owned)?;
+            let job = self::job(&record, original.number)
+                .map_err(|error| error.to_string())?
+                .map_err(str::to_owned)?;
             kept.push((index, record, job));
         }
     }

@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
@@ -21,6 +21,8 @@ pub struct Facility {
     stream: Stream,
     /// Kept by the cluster, for sizings that go by it.
     pub(crate) crowd: Crowd,
+    /// Whether nothing is remembered.
+    asks_anew: bool,
 }
 
 impl Facility {
@@ -33,7 +35,7 @@ impl Facility {
         stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector, stream, crowd: Crowd::default() }
+        Facility { sites, sizing, selector, stream, crowd: Crowd::default(), asks_anew: false }
     }
 
     /// Every site.
@@ -89,8 +91,13 @@ impl Facility {
     /// Takes the nodes of a placement and tells the allocator.
     ///
     /// # Errors
-    /// One sentence that says what is wrong with the placement; nothing is changed then.
-    pub fn claim(&mut self, site: usize, placement: &Placement, now: Time) -> Result<(), String> {
+    /// What is wrong with the placement; nothing is changed then.
+    pub fn claim(
+        &mut self,
+        site: usize,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), ClaimError> {
         self.sites[site].claim(placement, now)
     }
 
@@ -103,7 +110,7 @@ impl Facility {
         site: usize,
         placement: &Placement,
         now: Time,
-    ) -> Result<(), String> {
+    ) -> Result<(), ClaimError> {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
@@ -111,14 +118,22 @@ impl Facility {
     /// room wherever a block is free: for what there is no room, there is none while nothing is given back.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
-            [only] if self.sizing.is_fixed() && only.misses_no_block() => Some(only),
+            [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
             _ => None,
         }
     }
 
     /// Whether every job gets what it asked for.
     pub(crate) fn sizes_are_fixed(&self) -> bool {
-        self.sizing.is_fixed()
+        self.sizing.is_fixed() && !self.asks_anew
+    }
+
+    /// From now on every question is asked as if it were the first, of everyone it concerns: the slow
+    /// twin of all that is remembered, for tests.
+    #[doc(hidden)]
+    pub fn ask_anew(&mut self) {
+        self.asks_anew = true;
+        self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
     /// Takes over from an older copy for what its sites had no room.
@@ -171,6 +186,7 @@ impl Facility {
             selector: self.selector.fork(),
             stream: self.stream.clone(),
             crowd: self.crowd,
+            asks_anew: self.asks_anew,
         }
     }
 }
@@ -212,7 +228,11 @@ impl SiteAhead {
     ///
     /// # Errors
     /// If the allocator's site and the set disagree, which is a bug.
-    pub fn take_what_is_free_of(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
+    pub fn take_what_is_free_of(
+        &mut self,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), ClaimError> {
         self.managed.take_what_is_free_of(placement, now)
     }
 

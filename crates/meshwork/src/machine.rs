@@ -270,6 +270,26 @@ fn widest_gap(held: &[bool], is_ring: bool) -> u32 {
     widest.min(side) as u32
 }
 
+/// Why a placement cannot be claimed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClaimError {
+    /// It has no blocks, or one that does not lie on the machine.
+    #[error("{placement} is no placement on a {machine}")]
+    Misshapen {
+        /// The placement, as `Debug` shows it.
+        placement: String,
+        /// The topology.
+        machine: String,
+    },
+    /// Some of it is held, or it names a node twice.
+    #[error("the placement {placement} is not free")]
+    NotFree {
+        /// The placement, as per-job output writes it.
+        placement: String,
+    },
+}
+
 /// One machine of a grid of sites; most studies have one.
 ///
 /// It knows its wiring, its speed and which nodes are free. Only the engine, and the forks on which
@@ -337,12 +357,13 @@ impl Site {
     /// Takes the nodes of a placement, if all of them are there, free and distinct.
     ///
     /// # Errors
-    /// One sentence that says what is wrong with the placement; the site is then unchanged.
-    pub fn claim(&mut self, placement: &Placement) -> Result<(), String> {
+    /// What is wrong with the placement; the site is then unchanged.
+    pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let grid = self.topology.grid();
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
         if ill_shaped || placement.blocks.is_empty() {
-            return Err(format!("{placement:?} is no placement on a {}", self.topology));
+            let (placement, machine) = (format!("{placement:?}"), self.topology.to_string());
+            return Err(ClaimError::Misshapen { placement, machine });
         }
         let mut taken = true;
         let (mut runs, mut nodes) = (0, 0);
@@ -361,7 +382,7 @@ impl Site {
                     runs -= 1;
                 }
             });
-            return Err(format!("the placement {} is not free", placement.text(grid)));
+            return Err(ClaimError::NotFree { placement: placement.text(grid) });
         }
         self.free_nodes -= nodes;
         Ok(())
@@ -496,7 +517,7 @@ mod tests {
         assert_eq!(site.drawing(), "##..\n##..\n....\n");
         let before = site.free().clone();
         let refused = site.claim(&block(&grid, &[1, 1], &[2, 2]).into()).unwrap_err();
-        assert_eq!(refused, "the placement 1,1:2x2 is not free");
+        assert_eq!(refused.to_string(), "the placement 1,1:2x2 is not free");
         assert_eq!((site.free(), site.free_nodes()), (&before, 8));
         let twice = Placement {
             blocks: smallvec![block(&grid, &[2, 0], &[1, 1]), block(&grid, &[2, 0], &[1, 1])],

@@ -16,7 +16,7 @@ use denied::Denied;
 
 use crate::alloc::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Crowd, Demand, Size, Sizing};
@@ -123,6 +123,11 @@ impl ManagedSite {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
+    /// Remembers nothing from now on.
+    pub(crate) fn ask_anew(&mut self) {
+        self.denied = Denied::forgetful();
+    }
+
     /// Forgets for what there was no room.
     pub(crate) fn forget(&mut self) {
         self.denied.forget();
@@ -198,7 +203,7 @@ impl ManagedSite {
         shape
     }
 
-    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
+    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
         self.site.claim(placement)?;
         self.denied.claimed();
         self.allocator.claimed(placement, &self.site, now);
@@ -209,7 +214,7 @@ impl ManagedSite {
         &mut self,
         placement: &Placement,
         now: Time,
-    ) -> Result<(), String> {
+    ) -> Result<(), ClaimError> {
         let part = placement.part_in(self.site.free(), self.site.grid());
         if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }

@@ -317,7 +317,7 @@ impl Scenario {
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
         let end = simulate(setup, jobs, &mut all)?;
-        ledger.balance(end).map_err(RunError::Bug)?;
+        ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
         let totals = *recorder.totals();
         Ok(Outcome {
             metrics: recorder.measured(),
@@ -422,9 +422,9 @@ impl Scenario {
             let asks = entry(ALLOCATORS, site.allocator.name()).asks;
             let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
             for request in sizes.samples().filter_map(shaped) {
-                pattern
-                    .serves(request.nodes())
-                    .map_err(|sentence| Problem::new(join(network.path(), "pattern"), sentence))?;
+                pattern.serves(request.nodes()).map_err(|error| {
+                    Problem::new(join(network.path(), "pattern"), error.to_string())
+                })?;
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ pub use candidates::Candidates;
 pub use outlook::Outlook;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
-pub use reshape::Reshape;
+pub use reshape::{Reshape, ReshapeError};
 pub use starts::{Place, StartOptions};
 
 // The names of jobs, for schedulers.
@@ -32,7 +32,7 @@ use crate::alloc::Finds;
 use crate::facility::{Facility, SiteAhead};
 use crate::job::{Job, Request, Time};
 use crate::machine::Site;
-use crate::network::Network;
+use crate::network::{Network, NetworkError};
 use crate::nodeset::NodeSet;
 use crate::observe::{Event, Observer, Running, State};
 use crate::offer::Proposal;
@@ -69,7 +69,7 @@ pub struct Cluster<'a> {
     state: State,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
-    unfit: Option<String>,
+    unfit: Option<NetworkError>,
 }
 
 /// A job that ended at this instant.
@@ -392,7 +392,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// When the next job finishes, if that is before this instant.
-    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, String> {
+    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, NetworkError> {
         Ok(self.network.next_finish(by)?.map(|(at, _)| at))
     }
 
@@ -414,7 +414,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Ends every job that finishes now, or only the first; `false` if there is none.
-    pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, String> {
+    pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, NetworkError> {
         while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
                 break;
@@ -485,7 +485,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Why the network cannot run a job that was started in this pass, if it cannot.
-    pub(crate) fn take_unfit(&mut self) -> Option<String> {
+    pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
     }
 

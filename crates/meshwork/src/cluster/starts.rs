@@ -180,8 +180,8 @@ impl Cluster<'_> {
             last => {
                 let mut facility = self.facility.fork();
                 for (on, kept) in kept {
-                    if let Err(message) = facility.take_what_is_free_of(*on, kept, self.now) {
-                        self.bug.get_or_insert(message);
+                    if let Err(error) = facility.take_what_is_free_of(*on, kept, self.now) {
+                        self.bug.get_or_insert(error.to_string());
                         return None;
                     }
                 }
@@ -268,8 +268,8 @@ impl Cluster<'_> {
             return false;
         }
         let Proposal { site, placement, stretch } = proposal;
-        if let Err(message) = self.facility.claim(site, &placement, self.now) {
-            self.bug = Some(message);
+        if let Err(error) = self.facility.claim(site, &placement, self.now) {
+            self.bug = Some(error.to_string());
             return false;
         }
         self.most_free = self.facility.most_free();
@@ -299,8 +299,8 @@ impl Cluster<'_> {
         });
         let work = Work { left: work * stretch, rate };
         let started = self.network.start(self.now, key, work, site, &running.placement);
-        if let Err(sentence) = started {
-            self.unfit.get_or_insert(sentence);
+        if let Err(error) = started {
+            self.unfit.get_or_insert(error);
         }
         if let Some(ends) = self.ends.get_mut() {
             ends.insert((expected_end, key));

@@ -18,6 +18,8 @@ pub(super) struct Denied {
     suspected: Vec<Request>,
     /// Whether the answers are those of a strategy that finds every free block.
     every_block: bool,
+    /// Whether nothing is kept.
+    forgetful: bool,
 }
 
 /// As many as are kept of either kind.
@@ -26,6 +28,11 @@ const MAX_KEPT: usize = 64;
 impl Denied {
     pub(super) fn new(every_block: bool) -> Denied {
         Denied { every_block, ..Denied::default() }
+    }
+
+    /// Keeps nothing: for tests.
+    pub(super) fn forgetful() -> Denied {
+        Denied { forgetful: true, ..Denied::default() }
     }
 
     /// Whether there is no room for sure.
@@ -43,6 +50,9 @@ impl Denied {
 
     /// There is no room for this.
     pub(super) fn note(&mut self, request: &Request) {
+        if self.forgetful {
+            return;
+        }
         let every_block = self.every_block;
         let covered = |other: &Request| implies(request, other, every_block);
         self.known.retain(|other| !covered(other));

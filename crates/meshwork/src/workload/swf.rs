@@ -16,7 +16,9 @@ use crate::job::{Job, Request, Time};
 use crate::registry::{About, Default, Kind, Param};
 
 pub use choice::Choice;
-pub use format::{FIELDS, Header, Line, Record, header, records, write_header, write_record};
+pub use format::{
+    FIELDS, Header, Line, Record, RecordError, header, records, write_header, write_record,
+};
 
 use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
 use format::Lines;
@@ -116,7 +118,7 @@ fn chosen_jobs(
 ///
 /// # Errors
 /// What is wrong with the line, in words that follow `PATH:LINE:`.
-pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, String> {
+pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     Ok(Plain::of(record, count)?.map(Plain::job))
 }
 
@@ -132,7 +134,7 @@ struct Plain {
 
 impl Plain {
     #[inline]
-    fn of(record: &Record, count: u64) -> Result<Result<Plain, &'static str>, String> {
+    fn of(record: &Record, count: u64) -> Result<Result<Plain, &'static str>, RecordError> {
         let (submit, run_time, processors) =
             (record.submit(), record.run_time(), record.processors());
         if run_time < 0.0 {
@@ -176,18 +178,14 @@ fn is_whole(processors: f64) -> bool {
 }
 
 #[cold]
-fn not_whole(record: &Record) -> String {
+fn not_whole(record: &Record) -> RecordError {
     let processors = record.processors();
     let (field, number, most) = if is_whole(processors) {
         (0, record.number(), 1e15)
     } else {
         (if record.fields[7] > 0.0 { 7 } else { 4 }, processors, f64::from(u32::MAX))
     };
-    format!(
-        "field {} ({}) is `{number}`, but must be a whole number up to {most}",
-        field + 1,
-        FIELDS[field]
-    )
+    RecordError::NotWhole { field: field + 1, name: FIELDS[field], number, most }
 }
 
 struct Log {
