@@ -15,8 +15,8 @@ use meshwork::workload::swf::{
 use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions, transformed};
 use toml::{Table, Value};
 
-use crate::inputs::Files;
-use crate::store::write_whole;
+use crate::run::inputs::Files;
+use crate::run::store::write_whole;
 
 /// The most jobs that are generated at once: they are held in memory.
 pub const MOST_JOBS: u64 = 10_000_000;

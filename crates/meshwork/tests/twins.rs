@@ -4,8 +4,9 @@
 mod common;
 
 use common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
-use meshwork::alloc::{ALLOCATORS, Finds};
+use meshwork::alloc::ALLOCATORS;
 use meshwork::engine::simulate;
+use meshwork::form::Finds;
 use meshwork::job::Job;
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;

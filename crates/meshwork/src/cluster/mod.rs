@@ -28,12 +28,12 @@ use slab::Slab;
 
 use queue::{Glance, Queue};
 
-use crate::alloc::Finds;
 use crate::facility::{Facility, SiteAhead};
+use crate::form::Finds;
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
-use crate::nodeset::NodeSet;
 use crate::observe::{Event, Observer, Running, State};
 use crate::offer::Proposal;
 use crate::sizing::Size;
