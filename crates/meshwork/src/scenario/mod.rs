@@ -5,7 +5,7 @@ pub(crate) mod sites;
 use toml::{Table, Value};
 
 use crate::alloc::{self, ALLOCATORS};
-use crate::engine::{RunError, Setup, simulate};
+use crate::engine::{Passes, RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
@@ -31,7 +31,7 @@ use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -54,6 +54,13 @@ pub static PARAMS: &[Param] = &[
         kind: Kind::Component(&sched::FAMILY),
         default: Default::Is("\"fcfs\""),
         help: "which waiting jobs start, and when",
+    },
+    Param {
+        name: "passes",
+        kind: Kind::Choice(&["instant", "event"]),
+        default: Default::Is("\"instant\""),
+        help: "whether the scheduler is asked once for each instant, after all that end and arrive \
+               then, or after each end and each arrival",
     },
     Param {
         name: "selector",
@@ -286,6 +293,10 @@ impl Scenario {
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
+            passes: match self.params.text("passes") {
+                "event" => Passes::Event,
+                _ => Passes::Instant,
+            },
             time: self.params.nested("measure").get_number("time"),
         })
     }

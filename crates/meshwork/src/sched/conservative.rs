@@ -1,7 +1,7 @@
 //! Conservative backfilling: every waiting job has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Outlook, Reservation, Ticket};
+use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -68,8 +68,9 @@ impl Scheduler for Conservative {
                 self.plan.push((ticket, promise));
             }
         }
-        self.plan
-            .retain(|(ticket, promise)| promise.at > now || !cluster.start_at(*ticket, promise));
+        self.plan.retain(|(ticket, promise)| {
+            promise.at > now || !cluster.start(*ticket, StartOptions::at(Place::Promised(promise)))
+        });
     }
 }
 
