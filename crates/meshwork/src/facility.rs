@@ -47,7 +47,7 @@ impl Facility {
     /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
     /// their say.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
-        let Facility { sites, sizing, selector, stream, crowd } = self;
+        let Facility { sites, sizing, selector, stream, crowd, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
         // A selector has nothing to select on a machine of one site.
         if let [only] = sites.as_mut_slice() {

@@ -376,7 +376,14 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
-        Outlook::new(self.now, &self.facility, running)
+        Outlook::new(self.now, &self.facility, self.counts_alone(), running)
+    }
+
+    /// Whether the machine is one site where only the number of processors matters and every job gets
+    /// what it asked for.
+    pub(crate) fn counts_alone(&self) -> bool {
+        let sites = self.facility.sites();
+        self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
     }
 
     /// Tells observers that a waiting job was promised a start by this instant.

@@ -5,7 +5,7 @@ use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
-use crate::job::Request;
+use crate::job::{Request, Time};
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
 use crate::observe::{Event, Messages, Running};
@@ -16,7 +16,8 @@ use crate::sizing::Size;
 /// question to the next.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// When it was copied, as the cluster counts.
+    /// When it was copied, by the clock and as the cluster counts.
+    at: Time,
     changes: u64,
     releases: u64,
     facility: Facility,
@@ -176,7 +177,8 @@ impl Cluster<'_> {
         let last = self.without.take();
         let same = |last: &Without| last.keeps(kept) && self.facility.sizes_are_fixed();
         let mut without = match last {
-            Some(last) if last.changes == self.changes && same(&last) => last,
+            // At another instant it is made anew, for an allocator may go by how long a block has been held.
+            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same(&last) => last,
             last => {
                 let mut facility = self.facility.fork();
                 for (on, kept) in kept {
@@ -190,7 +192,8 @@ impl Cluster<'_> {
                     facility.learn_from(&mut last.facility, still_true);
                 }
                 let kept = kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect();
-                Without { kept, changes: self.changes, releases: self.releases, facility }
+                let (at, changes, releases) = (self.now, self.changes, self.releases);
+                Without { kept, at, changes, releases, facility }
             }
         };
         // What is drawn there is drawn here too: else the next question would draw it again.
