@@ -10,6 +10,7 @@ use crate::asked::{Asked, EXPERIMENT};
 use crate::claims::{self, Judgement};
 use crate::expand::{self, Point, expand};
 use crate::inputs::Files;
+use crate::recording::kept::Kept;
 use crate::runs::{Progress, Results, Runner, Watcher};
 use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
 use crate::study::{Refused, Study};
@@ -102,6 +103,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
+    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
     let runner = Runner {
         points: &points,
         inputs: &inputs,
@@ -111,6 +113,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         },
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
+        kept,
         progress: options.progress,
         watcher: options.watcher,
     };
