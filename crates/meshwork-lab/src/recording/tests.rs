@@ -293,7 +293,8 @@ fn what_is_not_whole_is_not_taken() {
     };
     let all = events(&whole).unwrap();
     assert!(all > 300, "{all}");
-    for cut in 0..whole.len() {
+    let last = whole.len() - 45;
+    for cut in (0..last).step_by(61).chain(last..whole.len()) {
         assert!(events(&whole[..cut]).is_err(), "cut at {cut}");
     }
     for at in (0..whole.len()).step_by(97) {

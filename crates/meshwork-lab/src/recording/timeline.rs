@@ -263,6 +263,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         #[test]
         fn every_share_is_that_of_the_jobs_that_waited_no_longer(
             waits in prop::collection::vec(prop_oneof![Just(0.0), 0.0..5.0, (0..9_u32).prop_map(f64::from)], 1..4000),
