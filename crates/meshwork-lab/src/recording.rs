@@ -32,8 +32,8 @@ use crate::store::Record;
 
 pub use columns::Columns;
 pub use tape::{Tape, Window};
-pub use timeline::{Timeline, Waits};
 use timeline::Counts;
+pub use timeline::{Timeline, Waits};
 
 /// The script that draws recordings: a call of `drawMachine(element, recordings)` in a page.
 pub const SCRIPT: &str = concat!(
@@ -158,7 +158,12 @@ impl Recording {
             });
             if replayed.is_ok() {
                 let end = subject.record.findings.end;
-                return heard.seen(subject, sites(&scenario, subject.record.replication)?, end, true);
+                return heard.seen(
+                    subject,
+                    sites(&scenario, subject.record.replication)?,
+                    end,
+                    true,
+                );
             }
         }
         let files = Files::beside(folder);

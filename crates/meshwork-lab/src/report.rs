@@ -236,9 +236,7 @@ impl Report {
     /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| {
-            json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines })
-        };
+        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines });
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 

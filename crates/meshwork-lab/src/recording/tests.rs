@@ -372,7 +372,12 @@ fn a_folder_that_cannot_be_made_costs_no_run() {
         let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
         let finished = run(&study, &options).unwrap();
         assert_eq!(finished.failures.len(), failures, "{:?}", finished.failures);
-        assert!(finished.failures.iter().all(|sentence| sentence.contains("a file stands where a folder")));
+        assert!(
+            finished
+                .failures
+                .iter()
+                .all(|sentence| sentence.contains("a file stands where a folder"))
+        );
         assert!(finished.results.runs[0][0].result.is_ok());
     }
 }
