@@ -7,11 +7,10 @@ use rayon::prelude::*;
 
 use super::html::{embedded, escaped, list};
 use super::{Content, Section};
-use crate::recording::kept;
-use crate::recording::{Recording, Subject, Timeline, Window};
-use crate::store::{Record, load};
+use crate::findings::summary::{label, shown};
+use crate::run::store::{Record, load};
 use crate::study::Refused;
-use crate::summary::{label, shown};
+use crate::watch::recording::{Recording, Subject, Timeline, Window, kept};
 
 /// How many runs are shown at a glance: as many as lines can be told apart.
 const GLANCES: usize = 12;
