@@ -16,8 +16,8 @@ mod timeline;
 
 use std::path::Path;
 
-use meshwork::job::Time;
-use meshwork::observe::{Event, Observer};
+use meshwork::job::{Job, Time};
+use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
 use meshwork::topology::Topology;
 use serde::Serialize;
@@ -28,7 +28,7 @@ use crate::run::caught;
 use crate::run::check::scenario_of;
 use crate::run::inputs::Files;
 use crate::run::store::Record;
-use crate::watch::Happening;
+use crate::watch::{Happening, Scene, What};
 
 pub use columns::Columns;
 pub use tape::{Tape, Window};
@@ -155,6 +155,48 @@ impl Recording {
         match repeatable(subject.record, &files) {
             Ok(scenario) => again(subject, &scenario, &files, window),
             Err(why) => rows::read(subject, folder, window, &why),
+        }
+    }
+
+    /// A machine as it is now, in the form in which a page draws it: all jobs that run, and the first so many of those that
+    /// wait. What a page shows of a run that goes on is so drawn by what draws one that is over.
+    ///
+    /// The number of the scenario is 0, and speeds of sites are not told.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* jobs.
+    #[must_use]
+    pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
+        let mut happenings = Vec::new();
+        let arrived = |id: &JobId, job: &Job| {
+            let (id, what) = (*id, What::Arrived(job.clone()));
+            (0, Happening { at: job.arrival, id, what })
+        };
+        for (id, held) in scene.running() {
+            let what = What::Started { site: held.site, placement: held.placement.clone() };
+            happenings.push(arrived(id, &held.job));
+            happenings.push((1, Happening { at: held.since, id: *id, what }));
+        }
+        happenings.extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
+        happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
+        let mut tape = Tape::new(Window { from: 0.0, jobs: usize::MAX });
+        for (_, happening) in happenings {
+            tape.take(happening);
+        }
+        tape.end();
+        let tape::Heard { columns, asked, shapes } = tape.heard();
+        let now = scene.now().units();
+        Recording {
+            title: title.to_owned(),
+            scenario: 0,
+            replication: replication + 1,
+            sites: scene.topologies().iter().map(|topology| Site::new(topology, 1.0)).collect(),
+            from: now,
+            until: now,
+            notes: Vec::new(),
+            asked,
+            shapes,
+            columns,
         }
     }
 

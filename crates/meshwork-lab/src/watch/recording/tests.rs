@@ -406,3 +406,19 @@ fn at_a_glance_are_the_means_of_the_run() {
         assert_eq!(timeline.waits.wait, waits, "{machine}: fewer than a thousand are all there");
     }
 }
+
+#[test]
+fn a_run_that_goes_on_is_drawn_as_it_stands() {
+    for machine in MACHINES {
+        let (_folder, study) = stored(machine, "");
+        let (lived, topologies) = lived(&study);
+        for happening in lived.iter().step_by(11) {
+            let scene = scene_at(&lived, &topologies, happening.at);
+            let still = Recording::still("", 0, &scene, usize::MAX);
+            let drawn = scene_at(&told(&still), &topologies, happening.at);
+            assert_eq!(seen(&drawn), seen(&scene), "{machine}, at {}", happening.at);
+            let first = Recording::still("", 0, &scene, 2);
+            assert_eq!(first.jobs(), scene.running().len() + scene.waiting().len().min(2));
+        }
+    }
+}
