@@ -68,8 +68,7 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     assert!(said.as_str().unwrap().contains(" processors were held"), "{said}");
     let caption = page.value("document.querySelector('#live-machine figcaption').textContent");
     assert!(caption.as_str().unwrap().starts_with("One of the runs, as it ended: "), "{caption}");
-    let runs = page.value("document.querySelector('.study > .runs').textContent");
-    assert!(runs.as_str().unwrap().starts_with("16 of 16 runs, "), "{runs}");
+    page.wait("document.querySelector('.study > .runs').textContent.startsWith('16 of 16 runs, ')");
     assert_eq!(page.console(), Vec::<String>::new());
     // As many rows as the report of the same folder has.
     assert_eq!(common::meshwork(folder.path(), &["report", "out"]).status, Some(0));
