@@ -1,18 +1,19 @@
 "use strict";
 (() => {
   // machine/clock.js
-  var SECONDS = { ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400 };
+  var SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
   var STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
   var pad = (count) => String(count).padStart(2, "0");
   var Clock = class {
     /**
-     * @param {string} [unit] `s`, `min`, `h`, `d` or `ms`; none where time has no unit.
-     * @param {string} [start] The date of time 0, in ISO 8601.
+     * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+     * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+     * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
      */
-    constructor(unit, start) {
-      this.seconds = unit ? SECONDS[unit] : void 0;
-      const began = start ? Date.parse(start) : NaN;
-      this.start = this.seconds && Number.isFinite(began) ? began : null;
+    constructor(clock = {}) {
+      this.seconds = clock.unit ? SECONDS[clock.unit] / (clock.factor || 1) : void 0;
+      this.start = this.seconds && clock.start ? (clock.start.unix + (clock.start.offset ?? 0)) * 1e3 : null;
+      this.zone = clock.start?.offset === void 0 ? " UTC" : "";
     }
     /** An instant, in full: `2001-02-03 04:05:06`, `day 3, 04:05:06`, `12.5`. */
     at(time) {
@@ -28,6 +29,7 @@
     /** An instant at the beginning of a sentence. */
     words(time) {
       const text = this.at(time);
+      if (this.start !== null) return text + this.zone;
       return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
     }
     /** The same where there is little room: no year, no seconds. */
@@ -183,7 +185,7 @@
       this.recording = recording;
       this.isLive = false;
       this.isOver = false;
-      this.clock = new Clock(recording.clock?.unit, recording.clock?.start);
+      this.clock = new Clock(recording.clock);
       this.sites = recording.sites;
       this.asked = recording.asked;
       this.shapes = recording.shapes;

@@ -4,7 +4,7 @@
 import { number, short, ticks } from "./paint.js";
 
 /** Seconds in each unit of time that is known. @type {Record<string, number>} */
-const SECONDS = { ms: 0.001, s: 1, min: 60, h: 3600, d: 86400 };
+const SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
 
 /** Steps of an axis that is read in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200]
@@ -14,13 +14,14 @@ const pad = (/** @type {number} */ count) => String(count).padStart(2, "0");
 
 export class Clock {
   /**
-   * @param {string} [unit] `s`, `min`, `h`, `d` or `ms`; none where time has no unit.
-   * @param {string} [start] The date of time 0, in ISO 8601.
+   * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+   * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+   * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
    */
-  constructor(unit, start) {
-    this.seconds = unit ? SECONDS[unit] : undefined;
-    const began = start ? Date.parse(start) : NaN;
-    this.start = this.seconds && Number.isFinite(began) ? began : null;
+  constructor(clock = {}) {
+    this.seconds = clock.unit ? SECONDS[clock.unit] / (clock.factor || 1) : undefined;
+    this.start = this.seconds && clock.start ? (clock.start.unix + (clock.start.offset ?? 0)) * 1000 : null;
+    this.zone = clock.start?.offset === undefined ? " UTC" : "";
   }
 
   /** An instant, in full: `2001-02-03 04:05:06`, `day 3, 04:05:06`, `12.5`. */
@@ -38,6 +39,7 @@ export class Clock {
   /** An instant at the beginning of a sentence. */
   words(/** @type {number} */ time) {
     const text = this.at(time);
+    if (this.start !== null) return text + this.zone;
     return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
   }
 

@@ -108,7 +108,7 @@ export class Run {
     /** Whether it is still running, and this is the last that was heard of it. */
     this.isLive = false;
     this.isOver = false;
-    this.clock = new Clock(recording.clock?.unit, recording.clock?.start);
+    this.clock = new Clock(recording.clock);
     this.sites = recording.sites;
     this.asked = recording.asked;
     this.shapes = recording.shapes;

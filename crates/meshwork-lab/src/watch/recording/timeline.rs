@@ -27,7 +27,7 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
 /// One run at a glance, for plots over time and of the distribution of waits. What is drawn of several of them in one plot
 /// shows what policies do to the same jobs.
 ///
-/// As JSON it has the same names. The page finds it as `sections[i].timelines` in its data, empty where nothing was recorded:
+/// Instants and waits are in units of the clock of the run. As JSON it has the same names. The page finds it as `sections[i].timelines` in its data, empty where nothing was recorded:
 ///
 /// ```text
 /// /** @typedef {{
