@@ -33,7 +33,10 @@ fn plots_and_the_machine_change_while_the_study_runs() {
     let said = "document.querySelector('#live-machine .m-now').textContent";
     page.wait(&format!("/of 256 processors are held/.test({said})"));
     // One count of runs is enough.
-    assert_eq!(page.value("getComputedStyle(document.querySelector('.study > .runs')).display"), "none");
+    assert_eq!(
+        page.value("getComputedStyle(document.querySelector('.study > .runs')).display"),
+        "none"
+    );
     page.act(&format!("window.before = {{ canvas: {canvas}, words: {words} }}"));
     page.wait(&format!("{words} !== before.words && {canvas} !== before.canvas"));
     // What was chosen stays chosen when new numbers come.

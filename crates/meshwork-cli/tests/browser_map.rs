@@ -539,7 +539,10 @@ fn the_queue_is_seen_beside_those_that_run() {
     let Some(shown) = shown(head) else { return };
     shown.slide(0.6);
     let page = &shown.page;
-    assert_eq!(page.value("document.querySelector('.m-stage').classList.contains('m-beside')"), true);
+    assert_eq!(
+        page.value("document.querySelector('.m-stage').classList.contains('m-beside')"),
+        true
+    );
     let seen = "(() => {
         const [maps, running, waiting] = ['.m-maps', '.m-list:first-child', '.m-list:last-child']
             .map((name) => document.querySelector(name).getBoundingClientRect());

@@ -55,8 +55,7 @@ impl Spectator {
     /// Keeps a picture, if the last one is old or this one has to be; says whether it is kept.
     fn take(&self, view: &View, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due =
-            has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
+        let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
         if is_due {
             *shown = Some((Instant::now(), view.clone()));
         }

@@ -177,7 +177,8 @@ impl Recording {
             happenings.push(arrived(id, &held.job));
             happenings.push((1, Happening { at: held.since, id: *id, what }));
         }
-        happenings.extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
+        happenings
+            .extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
         happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
         let mut tape = Tape::new(Window { from: 0.0, jobs: usize::MAX });
         for (_, happening) in happenings {
