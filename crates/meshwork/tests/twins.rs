@@ -33,18 +33,18 @@ fn what_is_remembered_changes_no_schedule() {
     let mut lines = 0;
     for (machine, topology) in &all {
         for allocator in ALLOCATORS.iter().filter(|a| a.works_on(topology)) {
-            // Those for which much is remembered are tried harder.
-            let seeds = if allocator.finds == Finds::EveryBlock { 2..5 } else { 2..3 };
+            // Those for which most is remembered are tried harder.
+            let seeds = if allocator.finds == Finds::EveryBlock { 2..4 } else { 3..4 };
             for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
                 for seed in seeds.clone() {
-                    let sizing = if seed == 4 { "rsr" } else { "exact" };
+                    let sizing = if seed == 3 { "rsr" } else { "exact" };
                     let text = format!(
                         "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'\nsizing = '{}'",
                         allocator.about.name,
                         scheduler.about.name,
                         if scheduler.malleable { "exact" } else { sizing },
                     );
-                    let jobs = random_jobs(topology, 60, 1.5 * seed as f64, seed);
+                    let jobs = random_jobs(topology, 40, 2.0 * seed as f64, seed);
                     let [remembering, asking] = both(&text, &jobs);
                     assert!(remembering == asking, "{text}\n{remembering}\n---\n{asking}");
                     lines += asking.lines().count();
@@ -52,7 +52,7 @@ fn what_is_remembered_changes_no_schedule() {
             }
         }
     }
-    assert!(lines > 100_000, "only {lines} events");
+    assert!(lines > 50_000, "only {lines} events");
 }
 
 #[test]
@@ -68,12 +68,35 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
+/// Where only numbers matter plans are kept up and not made anew: long queues, ends early and late.
+#[test]
+fn nor_does_it_where_numbers_alone_matter() {
+    let topology = Topology::flat(40).unwrap();
+    for seed in 0..12 {
+        for scheduler in ["easy", "conservative", "window"] {
+            for passes in ["instant", "event"] {
+                let text = format!(
+                    "machine = {{ topology = 'flat', processors = 40 }}\npasses = '{passes}'
+                     scheduler = '{scheduler}'"
+                );
+                let mut jobs = random_jobs(&topology, 300, 3.0 + seed as f64, seed);
+                for job in jobs.iter_mut().skip(3).step_by(7 + 40 * (seed as usize % 2)) {
+                    job.estimate = job.runtime * 0.75; // outruns it
+                }
+                let [remembering, asking] = both(&text, &jobs);
+                assert!(remembering == asking, "{text}");
+            }
+        }
+    }
+}
+
 /// Long queues of many forms, with ends that tie, come early, and come late.
 #[test]
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
         for kind in ["mesh", "torus"] {
-            let sides: Vec<u32> = dims.trim_matches(['[', ']']).split(", ").map(|s| s.parse().unwrap()).collect();
+            let sides: Vec<u32> =
+                dims.trim_matches(['[', ']']).split(", ").map(|s| s.parse().unwrap()).collect();
             let topology = Topology::mesh(&sides).unwrap();
             for rotation in ["never", "if_needed"] {
                 for scheduler in ["easy", "conservative", "window", "reservation", "lazy"] {

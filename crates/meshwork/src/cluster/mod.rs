@@ -311,10 +311,11 @@ impl<'a> Cluster<'a> {
         let mut found = then.propose(job, at).map(|proposal| (at, proposal));
         if found.is_none() {
             // How many have ended after each further instant.
-            let further = ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
-                *ended += group.len();
-                Some((group[0].0, *ended))
-            });
+            let further =
+                ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
+                    *ended += group.len();
+                    Some((group[0].0, *ended))
+                });
             let further: Vec<(Time, usize)> = further.collect();
             let (mut low, mut high) = (0, further.len());
             while low < high {
@@ -376,7 +377,14 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
-        Outlook::new(self.now, &self.facility, running)
+        Outlook::new(self.now, &self.facility, self.counts_alone(), running)
+    }
+
+    /// Whether the machine is one site where only the number of processors matters and every job gets
+    /// what it asked for.
+    pub(crate) fn counts_alone(&self) -> bool {
+        let sites = self.facility.sites();
+        self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
     }
 
     /// Tells observers that a waiting job was promised a start by this instant.

@@ -1,5 +1,6 @@
 //! What is free from now on, as plans see it.
 
+use super::Departure;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
@@ -24,12 +25,15 @@ pub struct Outlook {
     running: Vec<(Time, usize, Placement)>,
     /// Where shape matters: what is planned.
     planned: Vec<Reservation>,
+    /// Whether only numbers matter: then an instant at which they do not change is no step.
+    counts: bool,
 }
 
 impl Outlook {
     pub(super) fn new<'a>(
         now: Time,
         facility: &Facility,
+        counts: bool,
         jobs: impl Iterator<Item = &'a Running>,
     ) -> Outlook {
         let facility = facility.fork();
@@ -44,7 +48,39 @@ impl Outlook {
                 running.push((end, job.site, job.placement.clone()));
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new() }
+        Outlook { now, facility, free, running, planned: Vec::new(), counts }
+    }
+
+    /// Goes on to this instant, with those who have ended since: where only numbers matter the future
+    /// is kept up and not made anew.
+    pub(crate) fn go_on_to(&mut self, now: Time, ended: &[Departure]) {
+        self.now = now;
+        self.free.iter_mut().for_each(|free| free.advance(now));
+        for Departure { ran } in ended {
+            if ran.expected_end > now {
+                self.free[ran.site].add(now, Some(ran.expected_end), i64::from(ran.held));
+                self.free[ran.site].join(ran.expected_end);
+            }
+        }
+    }
+
+    /// Whether more is promised than there will be, as a promise that could not be kept may do.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.free.iter().any(Profile::is_overdrawn)
+    }
+
+    /// When a planned count of processors could be had sooner, at the earliest; only if before `reach`
+    /// there is an instant at which as many are free. Nothing may be [overdrawn](Outlook::is_overdrawn).
+    ///
+    /// # Complexity
+    /// That of a search in a [`Profile`], up to the planned start.
+    pub(crate) fn count_sooner(&self, reservation: &Reservation, reach: Time) -> Option<Time> {
+        let (free, count) = (&self.free[reservation.site], reservation.hold.nodes());
+        if !free.reaches(reach.min(reservation.at), count) {
+            return None;
+        }
+        // From its planned start on it has what it needs.
+        free.sooner(reservation.at, count, reservation.span)
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
@@ -58,6 +94,10 @@ impl Outlook {
     /// Takes a planned reservation back.
     pub fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
+        if self.counts {
+            self.free[reservation.site].join(reservation.at);
+            self.free[reservation.site].join(reservation.until());
+        }
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
         }

@@ -2,6 +2,7 @@
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};
+use crate::job::Time;
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -38,43 +39,116 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// # Complexity
 /// With *q* waiting and *r* running jobs a compression takes **O(q (q + r))** where only the number
 /// of processors matters; where shape does, up to *q + r* questions to the allocator for each job.
+///
+/// Where only their number matters, on one site, the plan is kept up from pass to pass: an arrival or an
+/// end takes **O(log s + s / 64)** for *s* steps of the future, and a compression as much for
+/// each job for which enough is free at some instant before its promise, and **O(1)** for each other one.
 #[derive(Default)]
 struct Conservative {
     /// In order of arrival.
     plan: Vec<(Ticket, Reservation)>,
+    /// Where only numbers matter: the future as the last pass left it.
+    outlook: Option<Outlook>,
+    /// Up to when more may be free than when the promises were last looked at.
+    reach: Time,
+    /// No promise is due before.
+    due: Time,
 }
 
 impl Scheduler for Conservative {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-        let mut outlook = cluster.outlook();
         let now = cluster.now();
-        for (_, promise) in &mut self.plan {
-            // A promise that a late job has broken is due now.
-            if promise.at < now {
-                promise.at = now;
+        let counts = cluster.counts_alone();
+        let mut outlook = match self.outlook.take() {
+            Some(mut outlook) => {
+                outlook.go_on_to(now, cluster.departures());
+                outlook
             }
-            outlook.hold(promise);
+            None => cluster.outlook(),
+        };
+        let mut broken = false;
+        if !counts || self.due < now {
+            for (_, promise) in &mut self.plan {
+                let is_late = promise.at < now;
+                if counts && is_late {
+                    outlook.drop_hold(promise);
+                }
+                // A promise that a late job has broken is due now.
+                promise.at = promise.at.max(now);
+                if !counts || is_late {
+                    outlook.hold(promise);
+                }
+                broken |= is_late;
+            }
         }
         // Also after a job that ended when it was expected to: another one, later in the order of
         // arrival, may have been moved ahead since, and a promise that waited for it has to follow.
         let runs_late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= now);
+        let ends = cluster.departures().iter().map(|departure| departure.ran.expected_end);
+        self.reach = ends.fold(self.reach, Time::max);
         if !cluster.departures().is_empty() || runs_late {
-            self.compress(cluster, &mut outlook);
+            if counts && !broken && !runs_late && !outlook.is_overdrawn() {
+                self.compress_counts(&mut outlook);
+            } else {
+                self.compress(cluster, &mut outlook);
+                self.reach = Time::new(f64::INFINITY);
+            }
+        } else if broken {
+            self.reach = Time::new(f64::INFINITY);
         }
         for ticket in cluster.arrivals().to_vec() {
             if let Some(promise) = outlook.earliest(cluster.job(ticket), None) {
                 outlook.hold(&promise);
                 cluster.promise(ticket, promise.at);
+                self.due = self.due.min(promise.at);
                 self.plan.push((ticket, promise));
             }
         }
-        self.plan.retain(|(ticket, promise)| {
-            promise.at > now || !cluster.start(*ticket, StartOptions::at(Place::Promised(promise)))
-        });
+        if self.due <= now || !counts {
+            self.start_due(cluster, &mut outlook);
+        }
+        self.outlook = counts.then_some(outlook);
     }
 }
 
 impl Conservative {
+    /// Starts those whose promise is due, in order of arrival.
+    fn start_due(&mut self, cluster: &mut Cluster<'_>, outlook: &mut Outlook) {
+        let now = cluster.now();
+        self.due = Time::new(f64::INFINITY);
+        self.plan.retain(|(ticket, promise)| {
+            let place = StartOptions::at(Place::Promised(promise));
+            if promise.at > now || !cluster.start(*ticket, place) {
+                self.due = self.due.min(promise.at);
+                return true;
+            }
+            // It holds from now on what it was to hold; a job of no time holds nothing.
+            if promise.span <= 0.0 {
+                outlook.drop_hold(promise);
+                self.reach = self.reach.max(promise.until());
+            }
+            false
+        });
+    }
+
+    /// As [`compress`](Conservative::compress) where only numbers matter, nobody runs late and no promise is
+    /// broken: a promise moves only if somewhere before it more has become free than when it was last
+    /// looked at, and then to another instant and no other processors.
+    fn compress_counts(&mut self, outlook: &mut Outlook) {
+        let mut reach = std::mem::take(&mut self.reach);
+        for (_, promise) in &mut self.plan {
+            let Some(at) = outlook.count_sooner(promise, reach) else { continue };
+            outlook.drop_hold(promise);
+            let until = promise.until();
+            // What it leaves may be of use to those behind it now, and to those before it next time.
+            reach = reach.max(until);
+            self.reach = self.reach.max(until);
+            promise.at = at;
+            outlook.hold(promise);
+            self.due = self.due.min(at);
+        }
+    }
+
     /// Takes each promise back and makes it anew among all the others: on the processors it had,
     /// or on others if those are free sooner. One that is due may also move to processors that
     /// are free in fact, away from those of a job that is late.
@@ -89,6 +163,7 @@ impl Conservative {
                 _ => kept,
             };
             outlook.hold(promise);
+            self.due = self.due.min(promise.at);
         }
     }
 }
