@@ -23,13 +23,14 @@ function fill(fresh) {
   for (const section of page.querySelectorAll("section.study")) {
     const home = document.getElementById(section.id);
     if (!home) continue;
-    for (const part of [".sayings", ".notes", ".failures"]) {
+    for (const part of [".runs", ".finding", ".sayings", ".notes", ".failures"]) {
       const own = home.querySelector(part), other = section.querySelector(part);
       if (own && other) own.replaceWith(other);
       else if (own) own.remove();
       else if (other && part === ".failures") home.querySelector(".asked").before(other);
-      else if (other && part === ".notes") home.querySelector(".body").before(other);
+      else if (other && part !== ".sayings") home.querySelector(".body").before(other);
     }
+    home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
     for (const table of section.querySelectorAll("details.numbers table")) {
       const own = document.getElementById(table.id);
       if (own) own.replaceWith(table);
@@ -121,7 +122,7 @@ export async function look() {
     const now = await ask("/machine.json");
     misses = 0;
     showProgress(now);
-    showMachine(now.machine);
+    showMachine(now.ended ? null : now.machine);
     const fresh = await ask("/report.json", tag ? { "If-None-Match": tag } : {});
     if (fresh) fill(fresh);
     if (now.ended && tag === `"${now.version}"`) return;
