@@ -1989,6 +1989,141 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
   };
 
+  // plot/canvas.js
+  var SvgCanvas = class {
+    width = 1;
+    height = 1;
+    style = (
+      /** @type {Record<string, string>} */
+      {}
+    );
+    globalAlpha = 1;
+    lineWidth = 1;
+    lineCap = "butt";
+    font = "10px sans-serif";
+    textAlign = "left";
+    textBaseline = "middle";
+    /** @type {any} */
+    fillStyle = "#000";
+    /** @type {any} */
+    strokeStyle = "#000";
+    #marks = (
+      /** @type {string[]} */
+      []
+    );
+    #defs = (
+      /** @type {string[]} */
+      []
+    );
+    #path = "";
+    #dash = (
+      /** @type {number[]} */
+      []
+    );
+    #clip = (
+      /** @type {string | null} */
+      null
+    );
+    #kept = (
+      /** @type {Kept[]} */
+      []
+    );
+    #name;
+    /** The names of clips and patterns begin with this: no two drawings of one file may share them. */
+    constructor(name2 = "m") {
+      this.#name = name2;
+    }
+    getContext() {
+      return this;
+    }
+    /** What is drawn, without its frame. */
+    get body() {
+      const defs = this.#defs.length > 0 ? `<defs>${this.#defs.join("")}</defs>
+` : "";
+      return defs + this.#marks.join("");
+    }
+    /** As fine as the screen is: a file is as fine as it likes. */
+    setTransform(ratio) {
+      this.width /= ratio;
+      this.height /= ratio;
+    }
+    clearRect() {
+      this.#marks = [];
+    }
+    save() {
+      this.#kept.push({ alpha: this.globalAlpha, dash: this.#dash, clip: this.#clip });
+    }
+    restore() {
+      const kept = this.#kept.pop();
+      if (kept) [this.globalAlpha, this.#dash, this.#clip] = [kept.alpha, kept.dash, kept.clip];
+    }
+    setLineDash(dash) {
+      this.#dash = dash;
+    }
+    beginPath() {
+      this.#path = "";
+    }
+    moveTo(x, y) {
+      this.#path += `M${at(x)} ${at(y)}`;
+    }
+    lineTo(x, y) {
+      this.#path += `${this.#path === "" ? "M" : "L"}${at(x)} ${at(y)}`;
+    }
+    closePath() {
+      this.#path += "Z";
+    }
+    rect(x, y, width2, height) {
+      this.#path += `M${at(x)} ${at(y)}h${at(width2)}v${at(height)}h${at(-width2)}Z`;
+    }
+    clip() {
+      const name2 = `${this.#name}-${this.#defs.length}`;
+      this.#defs.push(`<clipPath id="${name2}"><path d="${this.#path}"/></clipPath>`);
+      this.#clip = name2;
+    }
+    /** A fill that repeats a small picture. */
+    createPattern(picture) {
+      const name2 = `${this.#name}-${this.#defs.length}`;
+      const size = `width="${picture.width}" height="${picture.height}"`;
+      this.#defs.push(`<pattern id="${name2}" patternUnits="userSpaceOnUse" ${size}><image href="${picture.toDataURL()}" ${size}/></pattern>`);
+      return { name: name2 };
+    }
+    #paint(style) {
+      return typeof style === "string" ? escaped(style) : `url(${"#"}${style.name})`;
+    }
+    #put(mark2) {
+      const alpha = this.globalAlpha < 1 ? ` opacity="${at(this.globalAlpha)}"` : "";
+      const clip = this.#clip ? ` clip-path="url(${"#"}${this.#clip})"` : "";
+      this.#marks.push(`<${mark2}${alpha}${clip}/>
+`);
+    }
+    #stroke() {
+      const dash = this.#dash.length > 0 ? ` stroke-dasharray="${this.#dash.join(" ")}"` : "";
+      const cap = this.lineCap === "butt" ? "" : ` stroke-linecap="${this.lineCap}"`;
+      return `fill="none" stroke="${this.#paint(this.strokeStyle)}" stroke-width="${at(this.lineWidth)}"${dash}${cap}`;
+    }
+    stroke() {
+      if (this.#path !== "") this.#put(`path d="${this.#path}" ${this.#stroke()}`);
+    }
+    fill() {
+      if (this.#path !== "") this.#put(`path d="${this.#path}" fill="${this.#paint(this.fillStyle)}"`);
+    }
+    fillRect(x, y, width2, height) {
+      const [top, tall] = height < 0 ? [y + height, -height] : [y, height];
+      this.#put(`rect x="${at(x)}" y="${at(top)}" width="${at(width2)}" height="${at(tall)}" fill="${this.#paint(this.fillStyle)}"`);
+    }
+    strokeRect(x, y, width2, height) {
+      this.#put(`rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" ${this.#stroke()}`);
+    }
+    fillText(words, x, y) {
+      const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign] ?? "start";
+      const size = Number.parseFloat(this.font) || 10;
+      const alpha = this.globalAlpha < 1 ? ` opacity="${at(this.globalAlpha)}"` : "";
+      const middle = this.textBaseline === "middle" ? size * 0.36 : 0;
+      this.#marks.push(`<text x="${at(x)}" y="${at(y + middle)}" font-size="${at(size)}" text-anchor="${anchor}" fill="${this.#paint(this.fillStyle)}"${alpha}>${escaped(String(words))}</text>
+`);
+    }
+  };
+
   // machine/words.js
   var jobs = (count) => count === 1 ? "1 job" : `${number(count)} jobs`;
   var verb = (count, one, more) => count === 1 ? one : more;
@@ -2069,6 +2204,77 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     if (site.sides.length === 1) return "Processors are numbered along the rows.";
     if (site.sides.length === 2) return `Processor 0,0 is at the top left.${joined}`;
     return `Each layer is a plane of the first two dimensions, with the further coordinates above it.${joined}`;
+  }
+
+  // machine/save.js
+  var MARGIN2 = 12;
+  var HEAD = 20;
+  function sheet(drawings, theme2) {
+    const width2 = Math.max(...drawings.map(({ canvas }) => canvas.width)) + 2 * MARGIN2;
+    let [y, body] = [MARGIN2, ""];
+    for (const { words, canvas } of drawings) {
+      body += text([MARGIN2, y + 13], words, theme2.ink);
+      body += `<g transform="translate(${MARGIN2} ${at(y + HEAD)})">
+${canvas.body}</g>
+`;
+      y += HEAD + canvas.height + MARGIN2;
+    }
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${at(width2)}" height="${at(y)}" viewBox="0 0 ${at(width2)} ${at(y)}" font-family="${FONT}" font-size="12">
+${rect([0, 0, width2, y], theme2.ground)}${body}</svg>
+`;
+  }
+  function mapSvg(run, layouts2, moment, chosen, theme2) {
+    const own = { ...theme2, tiles: /* @__PURE__ */ new Map() };
+    const drawings = layouts2.map((layout2, site) => {
+      const canvas = new SvgCanvas(`site${site}`);
+      new SiteMap(run, site, canvas).draw(layout2, moment, chosen, { ...own, tiles: /* @__PURE__ */ new Map() });
+      return { words: siteName(run, site), canvas };
+    });
+    return sheet(drawings, own);
+  }
+  function ganttSvg(gantt, theme2, width2, height, chosen) {
+    const canvas = new SvgCanvas("gantt");
+    gantt.draw(canvas, { ...theme2, tiles: /* @__PURE__ */ new Map() }, width2, height, chosen);
+    return sheet([{ words: "Gantt chart", canvas }], theme2);
+  }
+  function momentCsv(run, moment) {
+    const whole2 = run.moment(moment.time, Infinity);
+    const asks2 = (job) => run.asked[run.request[job]].text;
+    const known = (time) => time <= run.recording.until ? time : null;
+    const running = whole2.running.map((s) => {
+      const job = run.who[s];
+      return [run.number[job], "runs", asks2(job), run.submit[job], run.start[job], known(run.finish[job]), run.where[s] + 1, run.heldBy[s], run.placeOf(s).join(" ")];
+    });
+    const waiting = whole2.waiting.map((job) => [run.number[job], "waits", asks2(job), run.submit[job]]);
+    return csv([["job", "state", "asks", "submit", "start", "end", "site", "processors", "placement"], ...running, ...waiting]);
+  }
+  function saveButtons(player) {
+    const name2 = (what) => fileName(what, player.run.recording.title, `time ${number(player.time)}`);
+    const map = () => mapSvg(player.run, player.layouts, player.moment, player.chosen, player.theme);
+    const chart = () => ganttSvg(player.gantt, player.theme, player.width, player.chart.clientHeight, player.chosen);
+    const acts = (
+      /** @type {[string, string, () => void][]} */
+      [
+        ["SVG", "Save the map as SVG", () => handText(`${name2("map")}.svg`, map(), "image/svg+xml")],
+        ["PNG", "Save the map as PNG", async () => hand(`${name2("map")}.png`, await png(map()))],
+        ["CSV", "Save who runs and who waits as CSV", () => handText(`${name2("jobs")}.csv`, momentCsv(player.run, player.moment), "text/csv")],
+        ["chart as SVG", "Save the Gantt chart as SVG", () => {
+          handText(`${name2("gantt")}.svg`, chart(), "image/svg+xml");
+          player.drawChart();
+        }],
+        ["chart as PNG", "Save the Gantt chart as PNG", async () => {
+          const svg = chart();
+          player.drawChart();
+          hand(`${name2("gantt")}.png`, await png(svg));
+        }]
+      ]
+    );
+    const buttons = acts.map(([words, title, act]) => {
+      const button = make("button", { type: "button", title, "aria-label": title }, words);
+      button.addEventListener("click", act);
+      return button;
+    });
+    return make("p", { class: "save" }, "Save: ", ...buttons);
   }
 
   // machine/player.js
@@ -2224,7 +2430,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         make2("div", { class: "m-time" }, controls, this.slider, plots),
         this.job,
         chart,
-        lists
+        lists,
+        saveButtons(this)
       );
       this.root.append(chooser2, this.notes, this.stage, this.said, this.tip);
     }

@@ -6,6 +6,7 @@ import { SiteMap } from "./map.js";
 import { number, short, theme } from "./paint.js";
 import { PAD, drawPlots } from "./plots.js";
 import { COLOURS, open } from "./run.js";
+import { saveButtons } from "./save.js";
 import { asks, facts, lanes, largest, legend, siteName, summary } from "./words.js";
 
 const STEPS = 100000; // places of the slider
@@ -123,7 +124,7 @@ class Player {
     this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
     // Nothing that grows and shrinks with the time may stand above what somebody points at.
     this.stage = make("div", { class: "m-stage" }, this.now, make("div", { class: "m-maps" }, this.sites, this.legend),
-      make("div", { class: "m-time" }, controls, this.slider, plots), this.job, chart, lists);
+      make("div", { class: "m-time" }, controls, this.slider, plots), this.job, chart, lists, saveButtons(this));
     this.root.append(chooser, this.notes, this.stage, this.said, this.tip);
   }
 

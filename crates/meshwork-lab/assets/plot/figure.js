@@ -17,7 +17,7 @@ export const PAPER = {
   colours: ["#2a6db3", "#c8501e", "#1a8468", "#9a4a9c", "#a97f00", "#3d9fcd", "#7c5a3a", "#6d7480", "#c12a63", "#5f7f1d"],
 };
 
-const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+export const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const MARGIN = 12;
 const GAP = 24;
 const LINE = 20;
