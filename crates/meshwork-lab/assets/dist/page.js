@@ -90,9 +90,9 @@
     let sum = 0;
     for (const letter of text2) {
       if ("ijl.,:;'|!()[]tfr -".includes(letter)) sum += 0.36;
-      else if ("mwMW—…%".includes(letter)) sum += 0.92;
+      else if ("mwMW—…%±−+=<>".includes(letter)) sum += 0.92;
       else if (letter >= "A" && letter <= "Z") sum += 0.72;
-      else sum += 0.6;
+      else sum += 0.63;
     }
     return sum * size;
   }
@@ -656,17 +656,34 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
       return;
     }
-    const isWide = panelsOf(view).length > 1;
-    if (element.classList.contains("wide") !== isWide) {
-      element.classList.toggle("wide", isWide);
-      state2.width = element.clientWidth;
-    }
+    if (element.parentElement) pair(element.parentElement);
+    state2.width = element.clientWidth;
     const log = logOf(view, chosen);
     caption.textContent = sentenceOf(view, log);
     fillScale(element, view, log);
     if (view.colour) legend2.append(legendElement(view));
     drawPanels(panels, view, log, state2.width);
     if (numbers.open) fillNumbers(numbers, view);
+  }
+  function pair(home) {
+    let alone = (
+      /** @type {Element | null} */
+      null
+    );
+    for (const element of home.children) {
+      const state2 = states.get(element);
+      if (!state2) continue;
+      const view = viewOf(state2.figure, state2.chosen);
+      const isWide = view !== void 0 && panelsOf(view).length > 1;
+      if (isWide || alone) {
+        alone?.classList.toggle("wide", isWide);
+        element.classList.toggle("wide", isWide);
+        alone = null;
+      } else {
+        alone = element;
+      }
+    }
+    alone?.classList.add("wide");
   }
   function sentenceOf(view, log) {
     return view.sentence.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
@@ -821,6 +838,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
         if (!state2.isWaiting) queue.push(element);
         state2.isWaiting = true;
       }
+      pair(home);
       for (const element of old.values()) {
         resized.unobserve(element);
         states.delete(element);

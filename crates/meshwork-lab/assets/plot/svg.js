@@ -18,9 +18,9 @@ export function wide(/** @type {string} */ text, size = SIZE) {
   let sum = 0;
   for (const letter of text) {
     if ("ijl.,:;'|!()[]tfr -".includes(letter)) sum += 0.36;
-    else if ("mwMW—…%".includes(letter)) sum += 0.92;
+    else if ("mwMW—…%±−+=<>".includes(letter)) sum += 0.92;
     else if (letter >= "A" && letter <= "Z") sum += 0.72;
-    else sum += 0.6;
+    else sum += 0.63;
   }
   return sum * size;
 }

@@ -106,17 +106,33 @@ function draw(/** @type {HTMLElement} */ element) {
     caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
     return;
   }
-  const isWide = panelsOf(view).length > 1;
-  if (element.classList.contains("wide") !== isWide) {
-    element.classList.toggle("wide", isWide);
-    state.width = element.clientWidth;
-  }
+  if (element.parentElement) pair(element.parentElement);
+  state.width = element.clientWidth;
   const log = logOf(view, chosen);
   caption.textContent = sentenceOf(view, log);
   fillScale(element, view, log);
   if (view.colour) legend.append(legendElement(view));
   drawPanels(panels, view, log, state.width);
   if (numbers.open) fillNumbers(numbers, view);
+}
+
+/** Figures stand two by two; one with several panels, and one that is left over, is as wide as the page. */
+function pair(/** @type {Element} */ home) {
+  let alone = /** @type {Element | null} */ (null);
+  for (const element of home.children) {
+    const state = states.get(element);
+    if (!state) continue;
+    const view = viewOf(state.figure, state.chosen);
+    const isWide = view !== undefined && panelsOf(view).length > 1;
+    if (isWide || alone) {
+      alone?.classList.toggle("wide", isWide);
+      element.classList.toggle("wide", isWide);
+      alone = null;
+    } else {
+      alone = element;
+    }
+  }
+  alone?.classList.add("wide");
 }
 
 /** What a view shows, on the scale that it has. @param {View} view @param {boolean} log */
@@ -287,6 +303,7 @@ export function drawFigures(root, data) {
       if (!state.isWaiting) queue.push(element);
       state.isWaiting = true;
     }
+    pair(home);
     for (const element of old.values()) {
       resized.unobserve(element);
       states.delete(element);

@@ -85,7 +85,7 @@ pub(super) fn finding(
         .collect();
     let mut text = contest.sentence(&lead, &among, &name);
     if !place.is_empty() {
-        text = format!("At {}: {text}", place.join(", "));
+        text = format!("At {}: {}{}", place.join(", "), text[..1].to_lowercase(), &text[1..]);
         text += &contest.elsewhere(&lead, &among, &name, every(&axes, &others).map(|at| scenarios(&at)));
     }
     Some(Finding { text, is_clear: lead.is_clear() })

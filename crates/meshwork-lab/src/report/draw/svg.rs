@@ -23,9 +23,9 @@ pub(super) const SIZE: f64 = 12.0;
 pub(super) fn wide(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         _ if "ijl.,:;'|!()[]tfr -".contains(letter) => 0.36,
-        _ if "mwMW—…%".contains(letter) => 0.92,
+        _ if "mwMW—…%±−+=<>".contains(letter) => 0.92,
         'A'..='Z' => 0.72,
-        _ => 0.6,
+        _ => 0.63,
     };
     text.chars().map(of).sum::<f64>() * size
 }
