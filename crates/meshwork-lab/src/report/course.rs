@@ -2,7 +2,7 @@
 
 use super::axes::Axis;
 use super::figures::{Choice, Figure, Key, Scale, Series, Style, View, is_wide, word};
-use crate::recording::Timeline;
+use crate::watch::recording::Timeline;
 
 /// The most lines of a plot: as many as there are colours.
 const MOST_LINES: usize = 10;

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
 use super::figures::{claimed, every, index, title, word};
-use crate::columns::value;
-use crate::number::Rounded;
-use crate::runs::Results;
-use crate::statistics::Interval;
+use crate::findings::columns::value;
+use crate::findings::number::Rounded;
+use crate::findings::statistics::Interval;
+use crate::findings::summary::{Summary, paired};
+use crate::run::Results;
 use crate::study::Study;
-use crate::summary::{Summary, paired};
 
 /// What is the better the more there is of it.
 const HIGHEST: [&str; 3] = ["utilization", "throughput", "carried_load"];

@@ -72,7 +72,8 @@ pub(super) fn results(report: &Report) -> Markup {
     let key = report.sections.first().and_then(|section| section.paper.as_ref());
     let is_one_paper =
         key.is_some() && report.sections.iter().all(|section| section.paper.as_ref() == key);
-    let before = |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
+    let before =
+        |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
     html! {
         @if let Some(overview) = &report.overview { (overview_table(overview, report)) }
         @for (index, section) in report.sections.iter().enumerate() {
