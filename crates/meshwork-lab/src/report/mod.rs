@@ -9,7 +9,6 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
-mod course;
 mod draw;
 mod facts;
 mod figures;
@@ -158,10 +157,6 @@ impl Report {
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
             (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
-            let axes = axes::Axis::all(&content.study);
-            let courses = course::figures(&section.recordings, &axes, &section.id, &section.title);
-            section.figures.extend(courses);
-            palette::agree(&mut report.sections);
             return Ok(report);
         }
         if !maps.runs.is_empty() {
