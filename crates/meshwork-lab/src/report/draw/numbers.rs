@@ -65,11 +65,11 @@ fn fixed(number: f64, decimals: usize) -> String {
 /// A mean and half of its interval, in the digits that the interval leaves.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
-    let decimals = 1 - half.log10().floor() as i32;
-    if half <= 0.0 || decimals > 6 || mean.abs() >= 1e15 {
+    let decimals = 1.0 - half.log10().floor();
+    if half <= 0.0 || decimals > 6.0 || mean.abs() >= 1e15 {
         return format!("{} ± {}", brief(mean), brief(half));
     }
-    let decimals = usize::try_from(decimals).unwrap_or(0);
+    let decimals = decimals.max(0.0) as usize;
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
