@@ -460,3 +460,80 @@ fn a_folder_without_a_study_is_refused_in_a_sentence() {
     );
     assert!(refusal(&deep.join("experiment.toml")).contains(": this is no folder: "));
 }
+
+#[test]
+fn which_is_lowest_and_by_how_much_stands_at_the_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n[compare]\nscheduler = 'fcfs'\n"
+    );
+    run_in(folder.path(), &text, &["workload.load=0.9", "replications=8", "measure.jobs=500"]);
+    let report = read(folder.path());
+    let finding = report.sections[0].finding.as_ref().unwrap();
+    // The difference of comparison.csv, as a share of the mean in summary.csv.
+    let one = |table: Numbers, scheduler: &str| -> [f64; 2] {
+        let keys = BTreeMap::from([("scheduler".to_owned(), scheduler.to_owned())]);
+        let [mean, half, _] = &table[&(keys, "wait".to_owned())];
+        [mean, half].map(|number| number.parse().unwrap())
+    };
+    let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
+    let [base, _] = one(means, "fcfs");
+    let differences =
+        table(folder.path(), "comparison.csv", ["difference", "half_width", "replications"]);
+    let [difference, half] = one(differences, "sjf");
+    assert!(difference < -half, "sjf is clearly below fcfs at this load");
+    let share = Rounded::new(Some(-100.0 * difference / base), Some(100.0 * half / base));
+    let expected =
+        format!("Lowest wait: sjf, {} ± {} % below fcfs.", share.mean, share.half_width.unwrap());
+    assert_eq!((finding.text.as_str(), finding.is_clear), (expected.as_str(), true));
+    assert!(report.html().contains(&expected));
+    // Of a single replication of each nobody knows.
+    let out = folder.path().join("two");
+    run_in(&out, &text, &["workload.load=0.05", "replications=2", "measure.jobs=30"]);
+    let finding = read(&out).sections.remove(0).finding;
+    assert!(finding.is_none_or(|finding| !finding.is_clear && finding.text.contains("may be chance")));
+}
+
+#[test]
+fn any_number_of_allocators_stands_in_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\n\
+         allocator = ['first_fit', 'best_fit', 'frame_sliding', 'naive', 'boundary_search', 'corner_boundary_search', \
+         'weighted_boundary_search', 'adaptive_scan', 'busy_list', 'turning_busy_list', 'quick_allocation']\n\
+         scheduler = ['fcfs', 'sjf', 'easy', 'scan', 'conservative', 'window', 'lazy']\n'workload.load' = [0.2, 0.4, 0.6]\n\
+         [compare]\nscheduler = 'fcfs'\n"
+    );
+    run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
+    let report = read(folder.path());
+    let [means, differences] = &report.sections[0].figures[..] else { panic!("two figures") };
+    let view = &means.views[0];
+    assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
+    assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "workload.load");
+    // Differences never open on the baseline, which has none.
+    let scheduler = &differences.choices[1];
+    assert_eq!(scheduler.key.key, "scheduler");
+    assert_eq!(scheduler.values, ["sjf", "easy", "scan", "conservative", "window", "lazy"]);
+    for figure in [means, differences] {
+        assert!(figure.views.iter().any(|view| view.at.iter().all(|&at| at == 0)));
+    }
+}
+
+#[test]
+fn what_is_of_fewer_replications_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n");
+    run_in(folder.path(), &text, &[]);
+    let sentence = |report: &Report| report.sections[0].figures[0].views[0].sentence.clone();
+    assert!(!sentence(&read(folder.path())).contains("fewer"));
+    let all = fs::read_to_string(folder.path().join("runs.jsonl")).unwrap();
+    let some: Vec<&str> = all.lines().take(5).collect();
+    fs::write(folder.path().join("runs.jsonl"), some.join("\n") + "\n").unwrap();
+    let report = read(folder.path());
+    let told = sentence(&report);
+    let words = "1 mean is of fewer than the 3 replications asked for so far: the faint mark.";
+    assert!(told.contains(words), "{told}");
+    let notes: Vec<&str> =
+        report.sections[0].tables[0].rows.iter().map(|row| row[0].note.as_str()).collect();
+    assert!(notes.contains(&"2 of 3 replications so far") && notes.contains(&""), "{notes:?}");
+}
