@@ -501,19 +501,19 @@ fn any_number_of_allocators_stands_in_rows() {
         "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\n\
          allocator = ['first_fit', 'best_fit', 'frame_sliding', 'naive', 'boundary_search', 'corner_boundary_search', \
          'weighted_boundary_search', 'adaptive_scan', 'busy_list', 'turning_busy_list', 'quick_allocation']\n\
-         scheduler = ['fcfs', 'sjf', 'easy', 'scan', 'conservative', 'window', 'lazy']\n'workload.load' = [0.2, 0.4, 0.6]\n\
-         [compare]\nscheduler = 'fcfs'\n"
+         scheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]\n\
+         [compare]\n'workload.load' = 0.2\n"
     );
     run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
     let report = read(folder.path());
     let [means, differences] = &report.sections[0].figures[..] else { panic!("two figures") };
     let view = &means.views[0];
     assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
-    assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "workload.load");
+    assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "scheduler");
     // Differences never open on the baseline, which has none.
-    let scheduler = &differences.choices[1];
-    assert_eq!(scheduler.key.key, "scheduler");
-    assert_eq!(scheduler.values, ["sjf", "easy", "scan", "conservative", "window", "lazy"]);
+    let load = &differences.choices[1];
+    assert_eq!((load.key.label.as_str(), load.key.key.as_str()), ("load", "workload.load"));
+    assert_eq!(load.values, ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
     for figure in [means, differences] {
         assert!(figure.views.iter().any(|view| view.at.iter().all(|&at| at == 0)));
     }
