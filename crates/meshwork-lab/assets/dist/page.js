@@ -813,6 +813,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function drawRest() {
     for (const element of queue.splice(0)) if (element.isConnected && stateOf(element).isWaiting) draw(element);
   }
+  function drawFor(element, width2) {
+    if (!(element instanceof HTMLElement)) return;
+    const { figure: figure2, chosen } = stateOf(element);
+    const view = viewOf(figure2, chosen);
+    if (width2 === null) draw(element);
+    else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width2);
+  }
   function shownFigures() {
     return [...states].filter(([element]) => element.isConnected).map(([element, { figure: figure2, chosen }]) => ({ element, figure: figure2, chosen }));
   }
@@ -2856,6 +2863,8 @@ ${rect([0, 0, width2, y], theme2.ground)}${body}</svg>
     for (const { element, figure: figure2, chosen } of shownFigures()) {
       const now = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
       const metric = figure2.choices.findIndex((choice) => choice.key === "metric");
+      drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
+      undo.push(() => drawFor(element, null));
       if (metric < 0) continue;
       const others = figure2.views.filter((view) => view.at.every((at2, i) => i === metric ? at2 !== now[i] : at2 === now[i])).slice(0, VIEWS);
       const place2 = make("div", { class: "others" });

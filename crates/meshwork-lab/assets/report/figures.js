@@ -274,6 +274,15 @@ export function drawRest() {
   for (const element of queue.splice(0)) if (element.isConnected && stateOf(element).isWaiting) draw(element);
 }
 
+/** Draws a figure as wide as a sheet wants it; without a width, as wide as the page does. */
+export function drawFor(/** @type {Element} */ element, /** @type {number | null} */ width) {
+  if (!(element instanceof HTMLElement)) return;
+  const { figure, chosen } = stateOf(element);
+  const view = viewOf(figure, chosen);
+  if (width === null) draw(element);
+  else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width);
+}
+
 /** Every figure of the page, with what is chosen in it. */
 export function shownFigures() {
   return [...states].filter(([element]) => element.isConnected).map(([element, { figure, chosen }]) => ({ element, figure, chosen }));

@@ -1,7 +1,7 @@
 // What paper needs that a screen does not: nothing can be opened or chosen there, and nothing scrolled.
 
 import { find, make } from "./dom.js";
-import { drawPanels, drawRest, legendElement, sentenceOf, shownFigures } from "./figures.js";
+import { drawFor, drawPanels, drawRest, legendElement, sentenceOf, shownFigures } from "./figures.js";
 import { isLog } from "../plot/view.js";
 
 /** Tables of so many rows are open on paper: a page or so. */
@@ -28,6 +28,8 @@ function before() {
   for (const { element, figure, chosen } of shownFigures()) {
     const now = figure.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
     const metric = figure.choices.findIndex((choice) => choice.key === "metric");
+    drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
+    undo.push(() => drawFor(element, null));
     if (metric < 0) continue;
     // The same, of every other metric.
     const others = figure.views.filter((view) => view.at.every((at, i) => (i === metric ? at !== now[i] : at === now[i]))).slice(0, VIEWS);
