@@ -131,16 +131,17 @@ fn what_is_saved_is_what_the_command_writes() {
     page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
     page.wait("saved.length === 4");
     let saved = page.value("saved");
-    for (number, file) in
-        ["load-means-wait", "load-differences-0-wait"].iter().enumerate()
-    {
+    for (number, file) in ["load-means-wait", "load-differences-0-wait"].iter().enumerate() {
         let path = folder.path().join(format!("figures/{file}.svg"));
         let written = std::fs::read_to_string(&path).unwrap();
         let is_there = saved.as_array().unwrap().iter().any(|one| one["text"] == written.as_str());
         assert!(is_there, "{number}: {file}");
     }
     let csv = saved.as_array().unwrap().iter().find(|one| {
-        one["text"].as_str().unwrap().starts_with("scheduler,workload.load,wait,half_width,replications\n")
+        one["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("scheduler,workload.load,wait,half_width,replications\n")
     });
     assert_eq!(csv.unwrap()["text"].as_str().unwrap().lines().count(), 9);
     page.act("document.querySelectorAll('.save button')[1].click()");
@@ -165,7 +166,8 @@ fn what_is_chosen_stands_in_the_address() {
     choose("scale", "logarithmic");
     let hash = page.value("location.hash");
     assert_eq!(hash, "#?load-means.metric=Utilization&load-means.scale=logarithmic");
-    let address = format!("file://{}{}", file.canonicalize().unwrap().display(), hash.as_str().unwrap());
+    let address =
+        format!("file://{}{}", file.canonicalize().unwrap().display(), hash.as_str().unwrap());
     let other = Page::visit(&browser, &address);
     other.wait(&format!("{DRAWN} === 2"));
     let caption = "document.querySelector('#load-means figcaption').textContent";
@@ -197,7 +199,10 @@ fn paper_has_what_was_not_chosen_and_clips_nothing() {
     assert_eq!(page.value(others).as_u64().unwrap() + 1, metrics.as_u64().unwrap());
     assert_eq!(page.value("document.querySelector('.asked').open"), true);
     let tables = "[...document.querySelectorAll('details.numbers[open] table:not([hidden])')]";
-    assert!(page.value(&format!("{tables}.length")).as_u64().unwrap() > 2, "a wide table is several");
+    assert!(
+        page.value(&format!("{tables}.length")).as_u64().unwrap() > 2,
+        "a wide table is several"
+    );
     let wide = page.value(&format!("{tables}.filter((table) => table.offsetWidth > 700).length"));
     assert_eq!(wide, 0);
     page.act("dispatchEvent(new Event('afterprint'))");

@@ -427,7 +427,12 @@ fn a_folder_of_folders_is_one_page_by_paper() {
     let titles: Vec<&str> = report.sections.iter().map(|section| &*section.title).collect();
     assert_eq!(
         titles,
-        ["Chang & Mohapatra, figure 1", "Mohapatra, Yu, Das & Kim, figure 1", "Shih, Huang & Chung, figure 9", "z_study"]
+        [
+            "Chang & Mohapatra, figure 1",
+            "Mohapatra, Yu, Das & Kim, figure 1",
+            "Shih, Huang & Chung, figure 9",
+            "z_study"
+        ]
     );
     assert!(html.contains("The log is missing."));
     assert!(html.contains("Other studies"));
@@ -491,7 +496,9 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
     let out = folder.path().join("two");
     run_in(&out, &text, &["workload.load=0.05", "replications=2", "measure.jobs=30"]);
     let finding = read(&out).sections.remove(0).finding;
-    assert!(finding.is_none_or(|finding| !finding.is_clear && finding.text.contains("may be chance")));
+    assert!(
+        finding.is_none_or(|finding| !finding.is_clear && finding.text.contains("may be chance"))
+    );
 }
 
 #[test]

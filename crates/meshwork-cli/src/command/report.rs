@@ -21,7 +21,8 @@ pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
         let count = write_figures(&page, folder)?;
         let shown = folder.display();
         out.line(&match count {
-            0 => "no figure is written: there is nothing to draw where one scenario was run".to_owned(),
+            0 => "no figure is written: there is nothing to draw where one scenario was run"
+                .to_owned(),
             _ => format!("{} written to {shown}", plural(count, "figure")),
         })?;
     }

@@ -412,7 +412,10 @@ pub(super) fn word(key: &str) -> String {
 }
 
 /// All combinations of the values of some axes; 0 in all others.
-pub(super) fn every<'a>(axes: &'a [Axis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
+pub(super) fn every<'a>(
+    axes: &'a [Axis],
+    of: &'a [usize],
+) -> impl Iterator<Item = Vec<usize>> + 'a {
     let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
     (0..count).map(move |mut number| {
         let mut at = vec![0; axes.len()];
@@ -580,7 +583,8 @@ impl Figure {
         let name: Vec<&str> = std::iter::once(&self.id).chain(chosen).map(String::as_str).collect();
         let is_plain = |c: char| c.is_alphanumeric() || "._=".contains(c);
         let words = name.join("-").to_lowercase();
-        let words: Vec<&str> = words.split(|c| !is_plain(c)).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> =
+            words.split(|c| !is_plain(c)).filter(|word| !word.is_empty()).collect();
         format!("{}.svg", words.join("-"))
     }
 }

@@ -86,7 +86,12 @@ pub(super) fn finding(
     let mut text = contest.sentence(&lead, &among, &name);
     if !place.is_empty() {
         text = format!("At {}: {}{}", place.join(", "), text[..1].to_lowercase(), &text[1..]);
-        text += &contest.elsewhere(&lead, &among, &name, every(&axes, &others).map(|at| scenarios(&at)));
+        text += &contest.elsewhere(
+            &lead,
+            &among,
+            &name,
+            every(&axes, &others).map(|at| scenarios(&at)),
+        );
     }
     Some(Finding { text, is_clear: lead.is_clear() })
 }
@@ -137,15 +142,11 @@ impl Contest<'_> {
         if self.is_highest { "highest" } else { "lowest" }
     }
 
-    fn sentence(
-        &self,
-        lead: &Lead,
-        among: &[usize],
-        name: &dyn Fn(usize) -> String,
-    ) -> String {
+    fn sentence(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let metric = title(self.metric).to_lowercase();
         let (best, next) = (name(lead.best), name(lead.next));
-        let (extreme, side) = if self.is_highest { ("Highest", "above") } else { ("Lowest", "below") };
+        let (extreme, side) =
+            if self.is_highest { ("Highest", "above") } else { ("Lowest", "below") };
         let after = if among.len() > 2 { ", the next" } else { "" };
         let by = percent(&lead.share);
         if lead.share.half_width.is_none() {
@@ -159,7 +160,9 @@ impl Contest<'_> {
         // The first whom the best clearly beats.
         let beaten = self.ranked(among).into_iter().skip(2).find_map(|other| {
             let share = self.share(lead.best, other)?;
-            share.excludes_zero().then(|| format!(" {best} is {} {side} {}.", percent(&share), name(other)))
+            share
+                .excludes_zero()
+                .then(|| format!(" {best} is {} {side} {}.", percent(&share), name(other)))
         });
         let beaten = beaten.unwrap_or_default();
         format!(

@@ -260,7 +260,10 @@ impl Report {
         let mut files = Vec::new();
         for figure in self.sections.iter().flat_map(|section| &section.figures) {
             for view in &figure.views {
-                files.push((figure.file_name(view), draw::figure(view, draw::is_log(view), FIGURE_WIDTH)));
+                files.push((
+                    figure.file_name(view),
+                    draw::figure(view, draw::is_log(view), FIGURE_WIDTH),
+                ));
             }
         }
         files
@@ -371,8 +374,7 @@ fn say_once(sections: &mut [Section]) -> Vec<String> {
 
 impl ClaimLine {
     fn of(judgement: &Judgement) -> ClaimLine {
-        use crate::findings::columns::Shown;
-use crate::findings::claims::Holds;
+        use crate::findings::claims::Holds;
         let cell = |cell: &crate::findings::claims::Cell| {
             let holds = match cell.holds {
                 Holds::Yes => Some(true),

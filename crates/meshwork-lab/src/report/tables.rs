@@ -182,7 +182,8 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
 fn partial(row: &Row, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     let number = row.metrics.iter().map(|(_, interval)| interval.replications).max().unwrap_or(0);
-    (number < *expected).then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
+    (number < *expected)
+        .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
 /// The cells of the swept keys of the scenario with this index.

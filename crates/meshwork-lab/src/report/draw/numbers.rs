@@ -2,7 +2,8 @@
 
 /// The digits before the decimal point in groups of three.
 fn grouped(text: &str) -> String {
-    let (whole, part) = text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
+    let (whole, part) =
+        text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
     let digits = whole.chars().filter(char::is_ascii_digit).count();
     let mut out = String::new();
     let mut seen = 0;

@@ -23,7 +23,7 @@ pub(super) struct Theme {
 /// What a whole view has in common, whichever panel is drawn.
 pub(super) struct Common<'a> {
     pub(super) view: &'a View,
-    points: Vec<Point<'a>>,
+    points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
 }
@@ -42,8 +42,7 @@ impl<'a> Common<'a> {
 
     /// Draws one panel, so wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
-        let points: Vec<&Point<'_>> =
-            self.points.iter().filter(|point| point.panel == panel).collect();
+        let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
             Style::Rows => self.rows(&points, width, theme),
             Style::Lines | Style::Steps => self.curves(&points, width, theme),
@@ -53,7 +52,7 @@ impl<'a> Common<'a> {
     /// How a point is filled and how strongly it is drawn.
     fn look<'b>(
         &self,
-        point: &Point<'_>,
+        point: &Point,
         colour: &'b str,
         theme: &'b Theme,
     ) -> (&'b str, &'static str) {
@@ -74,7 +73,8 @@ impl<'a> Common<'a> {
             values.dedup();
             let place = scale(domain, [0.0, width], log);
             let room = values.windows(2).map(|pair| {
-                let need = f64::midpoint(wide(&tick(pair[0]), SMALL), wide(&tick(pair[1]), SMALL)) + 8.0;
+                let need =
+                    f64::midpoint(wide(&tick(pair[0]), SMALL), wide(&tick(pair[1]), SMALL)) + 8.0;
                 place(pair[1]) - place(pair[0]) - need
             });
             if room.fold(f64::INFINITY, f64::min) >= 0.0 {
@@ -89,7 +89,7 @@ impl<'a> Common<'a> {
     }
 
     /// Lines and steps: what is measured goes up.
-    fn curves(&self, points: &[&Point<'_>], width: f64, theme: &Theme) -> Drawn {
+    fn curves(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
         let up_log = self.log && !is_steps;
@@ -113,7 +113,14 @@ impl<'a> Common<'a> {
         let mut svg = String::new();
         for &number in &up {
             line(&mut svg, [left, y(number), right, y(number)], theme.line, 1.0, "");
-            text(&mut svg, [left - 7.0, y(number) + 4.0], &tick(number), theme.soft, "end", SMALLER);
+            text(
+                &mut svg,
+                [left - 7.0, y(number) + 4.0],
+                &tick(number),
+                theme.soft,
+                "end",
+                SMALLER,
+            );
         }
         line(&mut svg, [left, bottom, right, bottom], theme.soft, 1.0, "");
         if names.is_empty() {
@@ -138,10 +145,10 @@ impl<'a> Common<'a> {
         }
         let colours = in_order(points.iter().map(|point| point.colour));
         for (order, &number) in colours.iter().enumerate() {
-            let own: Vec<&Point<'_>> =
+            let own: Vec<&Point> =
                 points.iter().copied().filter(|point| point.colour == number).collect();
             let colour = theme.colours[number % COLOURS];
-            let place = |point: &Point<'_>| [x(point.x), y(point.mean)];
+            let place = |point: &Point| [x(point.x), y(point.mean)];
             if is_steps {
                 let places: Vec<At> = own.iter().map(|point| place(point)).collect();
                 path(&mut svg, &[steps(&places)], colour, 1.75);
@@ -168,7 +175,7 @@ impl<'a> Common<'a> {
     }
 
     /// Bars or dots in rows, for any number of names: what is measured goes to the right.
-    fn rows(&self, points: &[&Point<'_>], width: f64, theme: &Theme) -> Drawn {
+    fn rows(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
         let mut colours = in_order(points.iter().map(|point| point.colour));
@@ -259,7 +266,7 @@ impl<'a> Common<'a> {
     }
 
     /// The rows from top to bottom, by the index of the name.
-    fn places(&self, points: &[&Point<'_>], is_one: bool) -> Vec<usize> {
+    fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
         let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
         places.sort_unstable();
         places.dedup();
@@ -284,7 +291,7 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// What stands beside a bar.
-fn words(point: &Point<'_>) -> String {
+fn words(point: &Point) -> String {
     rounded(point.mean, point.half)
 }
 
@@ -292,7 +299,11 @@ fn words(point: &Point<'_>) -> String {
 fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let [x, y] = place.map(at);
     let (ink, soft, words) = (theme.ink, theme.soft, label(scale));
-    let _ = write!(out, r#"<text x="{x}" y="{y}" fill="{ink}" text-anchor="middle">{}"#, escaped(&words));
+    let _ = write!(
+        out,
+        r#"<text x="{x}" y="{y}" fill="{ink}" text-anchor="middle">{}"#,
+        escaped(&words)
+    );
     if scale.key.contains('.') {
         let key = escaped(&scale.key);
         let _ = write!(out, r#"<tspan dx="7" font-size="9.5" fill="{soft}">{key}</tspan>"#);
@@ -301,7 +312,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
 }
 
 /// The points that follow one another without a missing one: a line goes through no place where nothing was measured.
-fn runs<'a, 'b>(view: &View, points: &[&'b Point<'a>]) -> Vec<Vec<&'b Point<'a>>> {
+fn runs<'a>(view: &View, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {
             return x;
@@ -309,7 +320,7 @@ fn runs<'a, 'b>(view: &View, points: &[&'b Point<'a>]) -> Vec<Vec<&'b Point<'a>>
         let found = view.x.grid.iter().position(|other| other.total_cmp(&x).is_eq());
         found.map_or(-2.0, |place| place as f64)
     };
-    let mut runs: Vec<Vec<&Point<'_>>> = Vec::new();
+    let mut runs: Vec<Vec<&Point>> = Vec::new();
     let mut before = -2.0;
     for &point in points {
         let place = place(point.x);

@@ -4,7 +4,7 @@ use crate::report::figures::{Scale, Style, View};
 
 /// One measured value, and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Point<'a> {
+pub(super) struct Point {
     /// A number, or the index of a name.
     pub(super) x: f64,
     pub(super) mean: f64,
@@ -13,13 +13,12 @@ pub(super) struct Point<'a> {
     pub(super) high: f64,
     /// How many replications it is of; 0 where that means nothing.
     pub(super) replications: u64,
-    pub(super) name: &'a str,
     pub(super) colour: usize,
     pub(super) panel: usize,
 }
 
 /// Every point of a view, series by series.
-pub(super) fn points(view: &View) -> Vec<Point<'_>> {
+pub(super) fn points(view: &View) -> Vec<Point> {
     let of = |series: &'_ super::super::figures::Series, i: usize| {
         let (mean, half) = (series.mean[i], series.half.get(i).copied().flatten());
         (series.x[i], mean, half, series.replications.get(i).copied().unwrap_or(0))
@@ -36,7 +35,6 @@ pub(super) fn points(view: &View) -> Vec<Point<'_>> {
                 low: mean - wide,
                 high: mean + wide,
                 replications,
-                name: &series.name,
                 colour: series.colour,
                 panel: series.panel,
             });
@@ -45,7 +43,7 @@ pub(super) fn points(view: &View) -> Vec<Point<'_>> {
     all
 }
 
-impl Point<'_> {
+impl Point {
     /// Whether its interval excludes 0.
     pub(super) fn is_clear(&self) -> bool {
         self.half.is_some_and(|half| self.mean.abs() > half)
@@ -53,8 +51,7 @@ impl Point<'_> {
 
     /// Whether it is of fewer replications than were asked for.
     pub(super) fn is_partial(&self, view: &View) -> bool {
-        view.expected
-            .is_some_and(|expected| self.replications > 0 && self.replications < expected)
+        view.expected.is_some_and(|expected| self.replications > 0 && self.replications < expected)
     }
 
     /// Whether it has an interval of which something can be seen.
@@ -92,7 +89,7 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 }
 
 /// From where to where the measured values go. Wide intervals may leave the plot: the means may not.
-pub(super) fn measured(view: &View, points: &[Point<'_>], log: bool) -> [f64; 2] {
+pub(super) fn measured(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     let [least, most] = extent(points.iter().map(|point| point.mean));
     if view.style == Style::Steps {
         let top = match most * 1.05 {
@@ -105,7 +102,7 @@ pub(super) fn measured(view: &View, points: &[Point<'_>], log: bool) -> [f64; 2]
     let low = extent(points.iter().map(|point| point.low))[0];
     let high = extent(points.iter().map(|point| point.high))[1];
     if log {
-        let positive = |point: &Point<'_>| if point.low > 0.0 { point.low } else { point.mean };
+        let positive = |point: &Point| if point.low > 0.0 { point.low } else { point.mean };
         let positive = extent(points.iter().map(positive))[0];
         return [positive.min(least).max(least / 3.0) / 1.1, high.min(most * 3.0) * 1.1];
     }
@@ -123,7 +120,7 @@ pub(super) fn measured(view: &View, points: &[Point<'_>], log: bool) -> [f64; 2]
 }
 
 /// From where to where the plot goes along.
-pub(super) fn along(view: &View, points: &[Point<'_>], log: bool) -> [f64; 2] {
+pub(super) fn along(view: &View, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
     } else {
