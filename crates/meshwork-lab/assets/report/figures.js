@@ -9,7 +9,8 @@ import { common, panelOf } from "../plot/panel.js";
 import { mark } from "../plot/svg.js";
 import { canBeLog, isLog } from "../plot/view.js";
 import { find, make } from "./dom.js";
-import { csv, fileName, hand, handText, numbersOf, png } from "./save.js";
+import { fileName, hand, handText, png } from "./hand.js";
+import { csv, numbersOf } from "./save.js";
 import { onChange, recalled, remember } from "./state.js";
 import { tips } from "./tip.js";
 

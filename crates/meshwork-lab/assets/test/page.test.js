@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { csv, fileName, numbersOf } from "../report/save.js";
+import { fileName } from "../report/hand.js";
+import { csv, numbersOf } from "../report/save.js";
 import { parsed } from "../report/state.js";
 import { along, canBeLog, isLog, measured, pointsOf } from "../plot/view.js";
 

@@ -34,7 +34,7 @@ use crate::study::asked::Asked;
 use crate::study::expand::Point;
 use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
-use crate::watch::recording::Recording;
+use crate::watch::recording::{Recording, Timeline};
 
 pub use draw::figure;
 pub use facts::Fact;
@@ -120,6 +120,8 @@ pub struct Section {
     pub recordings: Vec<Recording>,
     /// Why runs are not shown instant by instant, one sentence each.
     pub without_map: Vec<String>,
+    /// Runs at a glance, to be drawn over one another.
+    pub timelines: Vec<Timeline>,
 }
 
 /// A claim, for reading.
@@ -156,7 +158,10 @@ impl Report {
             let content = folder::read(folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
-            (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
+            let recorded = machine::record(&content, folder, maps)?;
+            section.recordings = recorded.recordings;
+            section.without_map = recorded.without;
+            section.timelines = recorded.timelines;
             return Ok(report);
         }
         if !maps.runs.is_empty() {
@@ -247,10 +252,10 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// What the script of the page draws: the figures of each section.
+    /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
+        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines });
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
@@ -317,6 +322,7 @@ impl Section {
             claims: claims.iter().map(ClaimLine::of).collect(),
             recordings: Vec::new(),
             without_map: Vec::new(),
+            timelines: Vec::new(),
             id,
         }
     }
