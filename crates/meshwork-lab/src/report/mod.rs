@@ -9,6 +9,7 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
+mod course;
 mod draw;
 mod facts;
 mod figures;
@@ -162,6 +163,10 @@ impl Report {
             section.recordings = recorded.recordings;
             section.without_map = recorded.without;
             section.timelines = recorded.timelines;
+            let axes = axes::Axis::all(&content.study);
+            let runs = course::figures(&section.timelines, &axes, &section.id, &section.title);
+            section.figures.extend(runs);
+            palette::agree(&mut report.sections);
             return Ok(report);
         }
         if !maps.runs.is_empty() {
@@ -252,10 +257,10 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
+    /// What the script of the page draws: the figures of each section.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines });
+        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
