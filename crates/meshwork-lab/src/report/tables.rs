@@ -5,12 +5,12 @@ use serde::Serialize;
 use super::MOST_ROWS;
 use super::axes::{Axis, Kind};
 use crate::findings::columns::{Shown, about, value};
-use crate::findings::number::{Rounded, count, significant};
+use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, SizeRow, Summary};
 use crate::findings::words::short;
 use crate::study::expand::Point;
-use crate::study::{Baseline, Study};
+use crate::study::{Baseline, Replications, Study};
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,7 +55,7 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Tab
     let axes = Axis::all(study);
     let mut tables = vec![match &rows[..] {
         [row] => of_one(row, &shown.names),
-        _ => means(&axes, rows, &shown),
+        _ => means(&axes, rows, &shown, &study.replications),
     }];
     let of = |baseline| differences(&axes, baseline, rows, &shown);
     tables.extend(study.compare.iter().filter_map(of));
@@ -84,7 +84,7 @@ fn of_one(row: &Row, names: &[String]) -> Table {
     }
 }
 
-fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
+fn means(axes: &[Axis], rows: &[Row], shown: &Shown, expected: &Replications) -> Table {
     let left_out = if shown.left_out.is_empty() {
         String::new()
     } else {
@@ -93,6 +93,11 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
     let line = |(index, row): (usize, &Row)| {
         let mut line = keys(axes, index);
         line.extend(shown.names.iter().map(|name| number(&value(&row.metrics, name))));
+        if let Some(last) = axes.len().checked_sub(1)
+            && let Some(part) = partial(row, expected)
+        {
+            line[last].note = part;
+        }
         line
     };
     Table {
@@ -171,6 +176,14 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
         rows: all.iter().take(MOST_ROWS).map(line).collect(),
         more: all.len().saturating_sub(MOST_ROWS),
     })
+}
+
+/// That a scenario has fewer replications than were asked for, if it has.
+fn partial(row: &Row, expected: &Replications) -> Option<String> {
+    let Replications::Fixed(expected) = expected else { return None };
+    let number = row.metrics.iter().map(|(_, interval)| interval.replications).max().unwrap_or(0);
+    (number < *expected)
+        .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
 /// The cells of the swept keys of the scenario with this index.
