@@ -371,6 +371,7 @@ mod tests {
             request,
             runtime: times.2,
             estimate: times.2 * 2.0,
+            owner: None,
         };
         let placement = Placement::from(Block { base: 5, sides: sides.into() });
         Running {

@@ -15,6 +15,7 @@
 pub mod asked;
 pub mod check;
 pub mod claims;
+pub mod clock;
 pub mod columns;
 pub mod expand;
 pub mod inputs;
@@ -34,6 +35,7 @@ pub mod study;
 pub mod summary;
 pub mod trace;
 pub mod traffic;
+pub mod unlike;
 pub mod words;
 
 pub use lab::{Finished, Options, run};

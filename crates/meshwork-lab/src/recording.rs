@@ -19,6 +19,7 @@ use meshwork::topology::Topology;
 use serde::Serialize;
 
 use crate::check::scenario_of;
+use crate::clock::Clock;
 use crate::inputs::Files;
 use crate::number::{count, significant};
 use crate::runs::caught;
@@ -86,6 +87,8 @@ pub struct Recording {
     pub scenario: u64,
     /// The number of its replication, from 1.
     pub replication: u64,
+    /// What its clock counts, and when it began: see [`Clock`]. Instants here are in units of the clock.
+    pub clock: Clock,
     /// Its sites.
     pub sites: Vec<Site>,
     /// The first instant that is shown.
@@ -160,6 +163,7 @@ impl Recording {
             title: subject.title.to_owned(),
             scenario: subject.scenario,
             replication: subject.record.replication + 1,
+            clock: Clock::default(),
             sites,
             from: window.from,
             until: window.from,

@@ -334,6 +334,8 @@ mod tests {
         Outcome {
             metrics: vec![Measured { name: "wait", value: Some(value), batches: vec![] }],
             by_size: vec![],
+            by_user: vec![],
+            by_group: vec![],
             finished: 1,
             refused: 0,
             unusable: 0,

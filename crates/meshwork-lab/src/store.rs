@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::inputs::reading_failed;
 
-pub use record::{Finding, Findings, Input, Record, SizeFindings, json, key};
+pub use record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -265,7 +265,11 @@ mod tests {
             key: format!("{number:032x}"),
             scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
             input: (number == 2)
-                .then(|| Input { path: "a \"b\"\n.swf".to_owned(), blake3: "00".to_owned() }),
+                .then(|| Input {
+                    path: "a \"b\"\n.swf".to_owned(),
+                    blake3: "00".to_owned(),
+                    start: None,
+                }),
             replication: number,
             findings: Findings {
                 metrics: vec![
@@ -281,6 +285,8 @@ mod tests {
                         batches: vec![],
                     }],
                 }],
+                by_user: vec![],
+                by_group: vec![],
                 finished: 7,
                 refused: 1,
                 unusable: 0,

@@ -132,6 +132,8 @@ pub struct Study {
     pub figure: Option<String>,
     /// Where the log that it reads is to be had.
     pub obtain: Option<String>,
+    /// The unit of time, where it is given: see [`crate::clock`].
+    pub time_unit: Option<String>,
     /// What `[quick]` lays over it for a quick look, as settings.
     pub quick: Vec<String>,
     /// What the paper says.
@@ -201,6 +203,7 @@ impl Study {
             paper: None,
             figure: None,
             obtain: None,
+            time_unit: None,
             quick: Vec::new(),
             claims: Vec::new(),
             settings: Vec::new(),
@@ -298,6 +301,7 @@ impl Study {
         self.paper = params.get_text("paper").map(str::to_owned);
         self.figure = params.get_text("figure").map(str::to_owned);
         self.obtain = params.get_text("obtain").map(str::to_owned);
+        self.time_unit = params.get_text("time_unit").map(str::to_owned);
         self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
         self.replications = replications(&params, &self.scenario)?;
         self.read_sweep("", &sweep)?;

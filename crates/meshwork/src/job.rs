@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -155,6 +156,15 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
+/// Whose job it is, by the names that its log or table has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The user, where that is known.
+    pub user: Option<String>,
+    /// The user's group, where that is known.
+    pub group: Option<String>,
+}
+
 /// One job, as its workload gives it. It never changes during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -169,6 +179,9 @@ pub struct Job {
     /// How long its user says it will run: all that a scheduler may know of its end. Where the
     /// workload has no estimate this is the run time.
     pub estimate: f64,
+    /// Whose it is, where the workload knows and something is measured by user or by group; jobs of one
+    /// owner share it.
+    pub owner: Option<Arc<Owner>>,
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// The columns that are read; all others are left alone.
-const COLUMNS: [&str; 7] = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"];
+const COLUMNS: [&str; 9] =
+    ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
 
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
@@ -156,7 +157,7 @@ fn places<'a>(
     }
     Err(WorkloadError(format!(
         "{path}: a table of jobs has the columns submit, runtime and one of nodes, block and subcube \
-         in its first line, and perhaps estimate and job; this file has not"
+         in its first line, and perhaps estimate, job, user and group; this file has not"
     )))
 }
 
@@ -168,8 +169,14 @@ enum Cell<'a> {
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
 fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
-    if column == "block" {
-        row.block = Some(match cell {
+    let words = match column {
+        "block" => Some(&mut row.block),
+        "user" => Some(&mut row.user),
+        "group" => Some(&mut row.group),
+        _ => None,
+    };
+    if let Some(words) = words {
+        *words = Some(match cell {
             Cell::Text(text) => text.to_owned(),
             Cell::Number(number) => number.to_string(),
         });
@@ -323,7 +330,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_csv_table_is_said_with_its_line() {
         let header = "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block \
-                      and subcube in its first line, and perhaps estimate and job; this file has not";
+                      and subcube in its first line, and perhaps estimate, job, user and group; this file has not";
         for (text, sentence) in [
             ("", header),
             ("submit,runtime\n1,2\n", header),

@@ -158,6 +158,7 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
             request,
             runtime: times[2] - times[1],
             estimate: times[2] - times[1],
+            owner: None,
         };
         let started = What::Started { site: row.site, placement };
         let is_instant = times[1] == times[2];

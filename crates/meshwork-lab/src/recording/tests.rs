@@ -31,6 +31,7 @@ fn told(recording: &Recording) -> Vec<Happening> {
                 ),
                 runtime: 1.0,
                 estimate: 1.0,
+                owner: None,
             };
             let mut placement = || {
                 let blocks = columns.blocks[placed] as usize;

@@ -10,6 +10,7 @@ use crate::papers::sources;
 use crate::store::Findings;
 use crate::study::{Replications, Study};
 use crate::summary::{label, shown};
+use crate::unlike::unlike;
 use crate::words::short;
 
 /// One thing that was asked.
@@ -261,6 +262,7 @@ pub(super) fn notes(content: &Content) -> Vec<String> {
         let runs = if counts.len() > 1 { "In each run, " } else { "" };
         notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
+    notes.extend(unlike(&content.points).iter().map(|differing| differing.to_string()));
     notes.extend(content.notes.iter().cloned());
     notes
 }

@@ -60,7 +60,9 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
         .map(|&(scenario, record)| {
             let title = label(&content.points[scenario].swept);
             let subject = Subject { record, title: &title, scenario: scenario as u64 + 1 };
-            let recording = Recording::of(subject, folder, maps.window);
+            let clock = content.clock_of(scenario);
+            let recording = Recording::of(subject, folder, maps.window)
+                .map(|recording| Recording { clock, ..recording });
             (name(scenario, record.replication, &title), recording)
         })
         .collect();

@@ -41,6 +41,13 @@ pub static PARAMS: &[&Param] = &[
         help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
+        name: "time_unit",
+        kind: Kind::Choice(&crate::clock::UNIT_NAMES),
+        default: Default::Absent("seconds for logs, none for other workloads"),
+        help: "the unit of time: that in which the times of a log are shown, and what the clock of any other \
+               workload counts",
+    },
+    &Param {
         name: "replications",
         kind: Kind::Integer(1, MOST_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),
