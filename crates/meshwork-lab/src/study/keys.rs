@@ -42,7 +42,7 @@ pub static PARAMS: &[&Param] = &[
     },
     &Param {
         name: "time_unit",
-        kind: Kind::Choice(&crate::clock::UNIT_NAMES),
+        kind: Kind::Choice(&crate::findings::clock::UNIT_NAMES),
         default: Default::Absent("seconds for logs, none for other workloads"),
         help: "the unit of time: that in which the times of a log are shown, and what the clock of any other \
                workload counts",
