@@ -301,7 +301,13 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     let params =
         FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
     let sites = [(Topology::flat(model.processors)?, 1.0)];
-    let setting = Setting { sites: &sites, seed: model.seed, replication: 0, owners: false, inputs: &NoInputs };
+    let setting = Setting {
+        sites: &sites,
+        seed: model.seed,
+        replication: 0,
+        owners: false,
+        inputs: &NoInputs,
+    };
     let jobs = submissions(&params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     for item in jobs {

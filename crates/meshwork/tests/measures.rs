@@ -133,7 +133,11 @@ fn padding_is_what_rounding_up_takes_from_the_machine() {
     let (outcome, _) = run(&study, jobs);
     assert_values(
         &outcome,
-        &[("utilization", 60.0 / 160.0), ("utilization_asked", 50.0 / 160.0), ("padding", 10.0 / 160.0)],
+        &[
+            ("utilization", 60.0 / 160.0),
+            ("utilization_asked", 50.0 / 160.0),
+            ("padding", 10.0 / 160.0),
+        ],
     );
 }
 
@@ -144,8 +148,11 @@ fn jobs_are_told_apart_by_their_owners() {
         Job { owner: Some(Arc::new(owner)), ..job }
     };
     let [first, second, third]: [Job; 3] = three_jobs().try_into().unwrap();
-    let jobs =
-        vec![of(Some("10"), Some("a"), first), of(Some("9"), Some("a"), second), of(None, None, third)];
+    let jobs = vec![
+        of(Some("10"), Some("a"), first),
+        of(Some("9"), Some("a"), second),
+        of(None, None, third),
+    ];
     let of_both = "workload = { name = 'table', path = 'none' }\n\
                    measure = { metrics = ['wait', 'utilization'], by_user = true, by_group = true }";
     let table = format!("machine = {{ topology = 'flat', processors = 4 }}\n{of_both}");
@@ -159,7 +166,10 @@ fn jobs_are_told_apart_by_their_owners() {
         classes.iter().map(one).collect::<Vec<_>>()
     };
     let name = |name: &str| Some(name.to_owned());
-    assert_eq!(shown(&outcome.by_user), [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]);
+    assert_eq!(
+        shown(&outcome.by_user),
+        [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]
+    );
     assert_eq!(shown(&outcome.by_group), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
 }
 

@@ -333,8 +333,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     let columns: Vec<Column> = names
         .iter()
         .map(|name| {
-            let figures =
-                classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
+            let figures = classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
             Column::numbers(name, align(&figures.collect::<Vec<_>>()))
         })
         .collect();

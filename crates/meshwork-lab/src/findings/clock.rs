@@ -59,7 +59,8 @@ impl Start {
     /// ```
     #[must_use]
     pub fn date(&self, instant: f64) -> String {
-        let seconds = self.unix.saturating_add(self.offset.unwrap_or(0)).saturating_add(instant as i64);
+        let seconds =
+            self.unix.saturating_add(self.offset.unwrap_or(0)).saturating_add(instant as i64);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
@@ -182,7 +183,11 @@ mod tests {
         };
         let zone = Some("US/Pacific".to_owned());
         assert_eq!(
-            header(&[" UnixStartTime: 749454003", " TimeZone: -28800", " TimeZoneString: US/Pacific"]),
+            header(&[
+                " UnixStartTime: 749454003",
+                " TimeZone: -28800",
+                " TimeZoneString: US/Pacific"
+            ]),
             Some(Start { unix: 749_454_003, offset: Some(-28_800), zone })
         );
         assert_eq!(header(&[" UnixStartTime: 0"]), None, "0 is what logs say that do not know");

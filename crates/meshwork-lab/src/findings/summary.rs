@@ -462,10 +462,7 @@ fn by_size(findings: &[(u64, &Findings)]) -> Vec<SizeRow> {
 }
 
 /// The jobs of each user or group, in the order in which the runs have them, those of nobody known last.
-fn by_owner(
-    findings: &[(u64, &Findings)],
-    of: fn(&Findings) -> &[OwnerFindings],
-) -> Vec<OwnerRow> {
+fn by_owner(findings: &[(u64, &Findings)], of: fn(&Findings) -> &[OwnerFindings]) -> Vec<OwnerRow> {
     let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
     let mut classes: BTreeMap<_, Vec<&OwnerFindings>> = BTreeMap::new();
     for class in findings.iter().flat_map(|(_, findings)| of(findings)) {
@@ -679,7 +676,8 @@ mod tests {
             lines[0],
             "scheduler,workload.load,user,jobs,metric,mean,half_width,replications"
         );
-        let begin = ["fcfs,0.5,9,3,wait,20,", "fcfs,0.5,10,9,wait,20,", "fcfs,0.5,unknown,6,wait,20,"];
+        let begin =
+            ["fcfs,0.5,9,3,wait,20,", "fcfs,0.5,10,9,wait,20,", "fcfs,0.5,unknown,6,wait,20,"];
         for (line, begin) in lines[1..].iter().zip(begin) {
             assert!(line.starts_with(begin), "{line}");
         }

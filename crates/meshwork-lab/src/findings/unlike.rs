@@ -9,8 +9,8 @@ use meshwork::registry::{Default, Family, Param};
 use meshwork::{alloc, network, sched, select, sizing};
 use toml::{Table, Value};
 
-use crate::study::expand::Point;
 use crate::findings::words::short;
+use crate::study::expand::Point;
 
 /// A parameter that several compared strategies have and that is not the same in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,9 +94,9 @@ fn in_family(key: &str, family: &'static Family, points: &[Point]) -> Vec<Unlike
             done.push(kind);
             // One strategy in two forms is told apart by what stands in its column.
             let differ = having.iter().any(|(own, value)| {
-                having.iter().any(|(other, theirs)| {
-                    name(own.table) != name(other.table) && value != theirs
-                })
+                having
+                    .iter()
+                    .any(|(other, theirs)| name(own.table) != name(other.table) && value != theirs)
             });
             if differ {
                 found.push(Unlike {
@@ -124,11 +124,7 @@ fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
     }
     let written: Vec<&Value> = distinct.iter().map(|(written, _)| *written).collect();
     let labels = short(key, &written);
-    labels
-        .into_iter()
-        .zip(distinct)
-        .map(|(label, (_, table))| Compared { label, table })
-        .collect()
+    labels.into_iter().zip(distinct).map(|(label, (_, table))| Compared { label, table }).collect()
 }
 
 fn name(table: &Table) -> Option<&str> {
@@ -214,7 +210,8 @@ mod tests {
 
     #[test]
     fn what_is_given_is_told_with_the_rest() {
-        let given = "[sweep]\nallocator = ['first_fit', { name = 'frame_sliding', rotation = 'best' }]";
+        let given =
+            "[sweep]\nallocator = ['first_fit', { name = 'frame_sliding', rotation = 'best' }]";
         assert_eq!(
             lines(given),
             ["rotation: never for first_fit, best for frame_sliding (rotation=best)"]

@@ -75,7 +75,8 @@ impl Content {
     /// same.
     fn clock(&self) -> Clock {
         let first = self.clock_of(0);
-        let is_shared = (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
+        let is_shared =
+            (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
         Clock { start: first.start.filter(|_| is_shared), ..first }
     }
 }

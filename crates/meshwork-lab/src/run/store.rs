@@ -262,12 +262,11 @@ mod tests {
         Record {
             key: format!("{number:032x}"),
             scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
-            input: (number == 2)
-                .then(|| Input {
-                    path: "a \"b\"\n.swf".to_owned(),
-                    blake3: "00".to_owned(),
-                    start: None,
-                }),
+            input: (number == 2).then(|| Input {
+                path: "a \"b\"\n.swf".to_owned(),
+                blake3: "00".to_owned(),
+                start: None,
+            }),
             replication: number,
             findings: Findings {
                 metrics: vec![

@@ -49,10 +49,8 @@ impl Asked {
     /// What is to be kept of a study and the files that it reads.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> Asked {
-        let input = |(path, input): (&String, &Input)| Input {
-            path: path.clone(),
-            ..input.clone()
-        };
+        let input =
+            |(path, input): (&String, &Input)| Input { path: path.clone(), ..input.clone() };
         Asked {
             file: study.file.clone(),
             settings: study.settings.iter().map(|setting| setting.text.clone()).collect(),

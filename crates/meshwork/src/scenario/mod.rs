@@ -12,9 +12,7 @@ use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, Machine, NETWORKS, Network};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
-use crate::observe::recorder::{
-    Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window,
-};
+use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};

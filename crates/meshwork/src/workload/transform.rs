@@ -559,7 +559,13 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs };
+            let setting = Setting {
+                sites: &sites,
+                seed: 1,
+                replication: 0,
+                owners: false,
+                inputs: &NoInputs,
+            };
             submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
         };
         assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");
