@@ -22,10 +22,6 @@ use crate::picture::{Cell, Map};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-static STYLE: &str = include_str!("../../assets/serve.css");
-static SCRIPT: &str = include_str!("../../assets/serve.js");
-static BEFORE: &str = include_str!("../../assets/serve.html");
-
 /// How many waiting jobs are listed.
 const MOST_WAITING: usize = 8;
 
@@ -221,7 +217,7 @@ impl Source for Watched {
         match resource {
             Resource::Page => {
                 let (_, report) = self.report();
-                let page = report.live(BEFORE, STYLE, SCRIPT).into_bytes();
+                let page = report.live().into_bytes();
                 let kind = "text/html; charset=utf-8";
                 Some(Answer { kind, tag: String::new(), body: Arc::new(page) })
             }

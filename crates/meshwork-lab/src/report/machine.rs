@@ -1,11 +1,11 @@
 //! Runs that the page shows instant by instant: which they are, and where they stand in it.
 
-use std::fmt::Write;
 use std::path::Path;
 
+use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::html::{embedded, escaped, list};
+use super::html::{embedded, list};
 use super::{Content, Section};
 use crate::findings::summary::label;
 use crate::run::store::{Record, load};
@@ -128,29 +128,25 @@ fn chosen<'a>(
 }
 
 /// The place of the map in a section; nothing where there is nothing to say.
-pub(super) fn html(section: &Section) -> String {
-    if section.recordings.is_empty() && section.without_map.is_empty() {
-        return String::new();
+pub(super) fn html(section: &Section) -> Markup {
+    let title = format!("{}-machine", section.id);
+    html! {
+        @if !section.recordings.is_empty() || !section.without_map.is_empty() {
+            section.instants aria-labelledby=(title) {
+                h4 id=(title) { "The machine, instant by instant" }
+                @if !section.recordings.is_empty() {
+                    p {
+                        "Who holds which processors, and who waits. Drag the slider, or press play; choose a job \
+                         to follow it."
+                    }
+                    noscript { p { "This is drawn by a script." } }
+                    div.machine {}
+                    script.recordings type="application/json" {
+                        (embedded(&serde_json::json!(section.recordings)))
+                    }
+                }
+                (list("notes", &section.without_map))
+            }
+        }
     }
-    let id = escaped(&section.id);
-    let mut out = format!(
-        "<section class=\"instants\" aria-labelledby=\"{id}-machine\">\n<h4 id=\"{id}-machine\">The machine, \
-         instant by instant</h4>\n"
-    );
-    if !section.recordings.is_empty() {
-        let _ = write!(
-            out,
-            "<p>Who holds which processors, and who waits. Drag the slider, or press play; choose a job to \
-             follow it.</p>\n<noscript><p>This is drawn by a script.</p></noscript>\n\
-             <div class=\"machine\"></div>\n<script type=\"application/json\" class=\"recordings\">{}\
-             </script>\n",
-            embedded(&serde_json::json!(section.recordings))
-        );
-    }
-    list(&mut out, "notes", &section.without_map);
-    out + "</section>\n"
 }
-
-/// What draws the maps of all sections.
-pub(super) const START: &str = "for (const data of document.querySelectorAll('script.recordings')) {\n  \
-    drawMachine(data.previousElementSibling, JSON.parse(data.textContent));\n}";

@@ -6,7 +6,7 @@
 //! writes `summary.csv`.
 //!
 //! [`Section::figures`] is what the script of the page draws: `drawFigures(root, data)` in
-//! `assets/report.js` takes [`Report::data`] and may be called again with fresh data.
+//! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
 mod facts;
@@ -264,7 +264,7 @@ impl Report {
     /// The whole page: nothing of it lies elsewhere.
     #[must_use]
     pub fn html(&self) -> String {
-        html::page(self)
+        html::page(self, false)
     }
 }
 

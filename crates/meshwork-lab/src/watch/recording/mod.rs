@@ -28,21 +28,6 @@ use crate::run::store::Record;
 pub use columns::Columns;
 pub use tape::{Tape, Window};
 
-/// The script that draws recordings: a call of `drawMachine(element, recordings)` in a page.
-pub const SCRIPT: &str = concat!(
-    include_str!("../../../assets/machine/run.js"),
-    include_str!("../../../assets/machine/layout.js"),
-    include_str!("../../../assets/machine/paint.js"),
-    include_str!("../../../assets/machine/map.js"),
-    include_str!("../../../assets/machine/plots.js"),
-    include_str!("../../../assets/machine/gantt.js"),
-    include_str!("../../../assets/machine/words.js"),
-    include_str!("../../../assets/machine/player.js"),
-);
-
-/// The style sheet that goes with it.
-pub const STYLE: &str = include_str!("../../../assets/machine/machine.css");
-
 /// One site, as it is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Site {
