@@ -48,6 +48,12 @@ pub static PARAMS: &[&Param] = &[
                workload counts",
     },
     &Param {
+        name: "record",
+        kind: Kind::Flag,
+        default: Default::Absent("the first four scenarios"),
+        help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
+    },
+    &Param {
         name: "replications",
         kind: Kind::Integer(1, MOST_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),

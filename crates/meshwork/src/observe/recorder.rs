@@ -39,6 +39,7 @@ pub enum SizeClasses {
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// Its name.
     pub name: &'static str,
@@ -50,6 +51,7 @@ pub struct Measured {
 
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
     /// Processors asked for; the largest of its class.
     pub size: u64,
@@ -61,6 +63,7 @@ pub struct SizeClass {
 
 /// The jobs of one user, or of one group.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
     /// What the workload calls them; `None` for the jobs of which it does not say.
     pub name: Option<String>,
