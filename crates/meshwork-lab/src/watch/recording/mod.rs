@@ -191,6 +191,7 @@ impl Recording {
         let tape::Heard { columns, asked, shapes } = tape.heard();
         let now = scene.now().units();
         Recording {
+            clock: Clock::default(),
             title: title.to_owned(),
             scenario: 0,
             replication: replication + 1,
