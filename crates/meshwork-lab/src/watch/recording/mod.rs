@@ -9,6 +9,8 @@
 //! [`Scene`](crate::watch::Scene) does, event by event.
 
 mod columns;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rows;
 mod tape;
 
