@@ -147,6 +147,13 @@ pub(super) fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> 
     for word in words {
         let format = match word.as_str() {
             Some("csv") => JobFormat::Csv,
+            Some("parquet") if !cfg!(feature = "parquet") => {
+                return Err(Problem::new(
+                    "output.jobs",
+                    "`output.jobs` has \"parquet\", and this program was built without the feature \
+                     `parquet`: it can be csv",
+                ));
+            }
             Some("parquet") => JobFormat::Parquet,
             _ => {
                 return Err(Problem::new(

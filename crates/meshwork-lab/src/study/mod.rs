@@ -426,6 +426,20 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_is_refused_by_a_program_that_was_built_without_it() {
+        let refused = parse("[output]\njobs = ['csv', 'parquet']\n", &[]).unwrap_err();
+        assert!(
+            refused.0.ends_with(
+                "`output.jobs` has \"parquet\", and this program was built without the feature \
+                 `parquet`: it can be csv"
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "parquet")]
     fn everything_is_read() {
         let study = parse(
             "name = 'n'\ndescription = 'd'\nprecision = 0.02\nmin_replications = 4\nseed = 3\n\

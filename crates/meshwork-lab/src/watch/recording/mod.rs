@@ -10,6 +10,8 @@
 
 mod columns;
 pub mod kept;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rows;
 mod tape;
 mod timeline;
