@@ -45,8 +45,7 @@ pub struct About {
     /// What it is, in full sentences: enough to follow it by hand. It stands on its page of the
     /// manual, with names of parameters in backticks.
     pub definition: &'static str,
-    /// What it costs, and what the letters stand for, in full sentences; of what only counts or draws, what that
-    /// takes.
+    /// Time and space, with the variables defined, in full sentences.
     pub complexity: &'static str,
     /// Where its definition comes from.
     pub source: &'static str,

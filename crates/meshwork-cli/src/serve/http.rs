@@ -1,4 +1,4 @@
-//! As much of HTTP as a page for oneself needs, as functions of bytes.
+//! The HTTP/1.1 subset of `run --serve`, as functions over bytes.
 
 /// The most bytes of a request.
 const MOST_BYTES: usize = 8 << 10;

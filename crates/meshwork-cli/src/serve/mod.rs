@@ -1,4 +1,4 @@
-//! A page of this machine for this machine: a server that knows three addresses and trusts nobody.
+//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`.
 //!
 //! It listens on the loopback interface alone, on a port that the system chooses. It answers GET and HEAD, one request
 //! for each connection, and only to those who call it by a name of the loopback interface: a page from

@@ -36,7 +36,7 @@ struct Lane {
     out: u8,
 }
 
-/// What of a router's lanes is so. Input lanes are meant, but for `free`.
+/// Lane state of one router, as masks over its input lanes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,

@@ -31,8 +31,7 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// The longest line that is read: nobody's job takes more, and a file that is no log at all must not
-/// fill the memory.
+/// Maximum line length, in bytes; bounds the memory that a file which is no log can take.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// What is wrong with a line of a log, in words that follow `PATH:LINE:`.
