@@ -148,13 +148,13 @@ static PARAMS: &[&Param] = &[
     },
     &Param {
         name: "sizes",
-        kind: Kind::Integers(1, meshwork::topology::MOST_NODES as u64),
+        kind: Kind::Integers(1, meshwork::topology::MAX_NODES as u64),
         default: Default::Absent("all jobs together"),
         help: "only jobs of these sizes, each in a cell of its own; `measure.by_size` must tell them apart",
     },
     &Param {
         name: "than_size",
-        kind: Kind::Integer(1, meshwork::topology::MOST_NODES as u64),
+        kind: Kind::Integer(1, meshwork::topology::MAX_NODES as u64),
         default: Default::Absent("jobs of the same size"),
         help: "compared with jobs of this size",
     },

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::{JobFormat, Replications};
 
 /// Replications are at most this many, so that counts of runs stay countable.
-pub const MOST_REPLICATIONS: u64 = 1_000_000;
+pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
 /// What a study may say besides its scenario and its tables.
 pub static PARAMS: &[&Param] = &[
@@ -55,7 +55,7 @@ pub static PARAMS: &[&Param] = &[
     },
     &Param {
         name: "replications",
-        kind: Kind::Integer(1, MOST_REPLICATIONS),
+        kind: Kind::Integer(1, MAX_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),
         help: "how often each scenario is run, each time with other random numbers",
     },
@@ -73,13 +73,13 @@ pub static PARAMS: &[&Param] = &[
     },
     &Param {
         name: "min_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
+        kind: Kind::Integer(2, MAX_REPLICATIONS),
         default: Default::Absent("5"),
         help: "with `precision`, the replications before the first look",
     },
     &Param {
         name: "max_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
+        kind: Kind::Integer(2, MAX_REPLICATIONS),
         default: Default::Absent("100"),
         help: "with `precision`, the replications after which it is given up",
     },

@@ -65,7 +65,7 @@ pub(super) const DESTINATIONS: Param = Param {
 
 /// When a process goes on to its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Send {
+pub(super) enum NextSend {
     /// When the one before has left its processor.
     Injected,
     /// When the one before has arrived.
@@ -81,7 +81,7 @@ pub(super) struct Messaging {
     is_exponential: bool,
     iterations: u64,
     pub(super) think: Cycle,
-    pub(super) send: Send,
+    pub(super) send: NextSend,
     seed: u64,
     replication: u64,
 }
@@ -100,8 +100,8 @@ impl Messaging {
             iterations: params.integer("iterations"),
             think: params.integer("think_time"),
             send: match params.text("send") {
-                "delivered" => Send::Delivered,
-                _ => Send::Injected,
+                "delivered" => NextSend::Delivered,
+                _ => NextSend::Injected,
             },
             seed,
             replication,

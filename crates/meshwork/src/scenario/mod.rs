@@ -9,7 +9,7 @@ use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
-use crate::network::{self, Machine, NETWORKS, Network};
+use crate::network::{self, NETWORKS, Network, NetworkContext};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
 use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
@@ -24,7 +24,7 @@ use crate::sizing::{self, SIZINGS};
 use crate::speeds::Speeds;
 use crate::topology::{Topology, Wiring};
 use crate::workload::distribution::{SIZES, Sizes};
-use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+use crate::workload::{self, BuildError, NoInputs, WORKLOADS, WorkloadContext};
 
 pub use sites::{SITE_FAMILY, SITES};
 use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
@@ -347,7 +347,7 @@ impl Scenario {
     fn network(&self, replication: u64) -> Result<Box<dyn Network>, Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
-        let machine = Machine { topologies: &topologies, seed, replication };
+        let machine = NetworkContext { topologies: &topologies, seed, replication };
         (entry(NETWORKS, network.name()).build)(&network, &machine)
     }
 
@@ -360,10 +360,10 @@ impl Scenario {
         sites: &'a [(Topology, f64)],
         replication: u64,
         inputs: &'a dyn workload::Inputs,
-    ) -> Setting<'a> {
+    ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
         let owners = measure.flag("by_user") || measure.flag("by_group");
-        Setting { sites, seed: self.params.integer("seed"), replication, owners, inputs }
+        WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {

@@ -29,7 +29,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
         params: &[Param {
             name: "exact_up_to",
-            kind: Kind::Integer(0, ExactPacking::MOST_DIMENSIONS as u64),
+            kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
             default: Default::Is("5"),
             help: "the largest dimension of a hypercube on which the greatest set is searched \
                    for completely, instead of taking the largest cube again and again",

@@ -5,7 +5,7 @@ use crate::registry::{
     About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
 };
 use crate::rng::Stream;
-use crate::topology::{MOST_NODES, Topology, Wiring};
+use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
 
@@ -259,7 +259,7 @@ impl Side<'_> {
                 ),
             ));
         }
-        let most = if self.form == Form::Subcube { MOST_NODES.ilog2() } else { MOST_NODES };
+        let most = if self.form == Form::Subcube { MAX_NODES.ilog2() } else { MAX_NODES };
         if max > most {
             return Err(self.params.problem(
                 if self.params.has("value") { "value" } else { "max" },
@@ -300,18 +300,18 @@ pub static SIZES: Family = Family {
 
 static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT];
 
-const MOST: u64 = MOST_NODES as u64;
+const MAX_SIZE: u64 = MAX_NODES as u64;
 
 const MIN: Param = Param {
     name: "min",
-    kind: Kind::Integers(0, MOST),
+    kind: Kind::Integers(0, MAX_SIZE),
     default: Default::Absent("1; 0 for a subcube"),
     help: "the smallest size: one number, or one for each side of a block",
 };
 
 const MAX: Param = Param {
     name: "max",
-    kind: Kind::Integers(0, MOST),
+    kind: Kind::Integers(0, MAX_SIZE),
     default: Default::Absent(
         "of the largest site: the sides, the shortest side, the dimension less 1, all processors",
     ),
@@ -446,7 +446,7 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
             },
             Param {
                 name: "min",
-                kind: Kind::Integers(1, MOST),
+                kind: Kind::Integers(1, MAX_SIZE),
                 default: Default::Is("1"),
                 help: "the smallest size: one number, or one for each side of a block",
             },
@@ -469,7 +469,7 @@ static CONSTANT: SizeEntry = SizeEntry {
         source: "general",
         params: &[Param {
             name: "value",
-            kind: Kind::Integers(0, MOST),
+            kind: Kind::Integers(0, MAX_SIZE),
             default: Default::Required,
             help: "the size: one number, or one for each side of a block",
         }],
