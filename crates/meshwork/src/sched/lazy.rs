@@ -65,10 +65,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// So that no class is put off for ever, whenever a job ends and the oldest waiting job has waited
 /// longer than a threshold, nothing else starts until that job has.
-///
-/// # Complexity
-/// **O(1)** for each arrival and **O(classes)** for each end, and at most one question to the
-/// allocator for either; with `retry` up to one for each class and each start more.
 struct Lazy {
     threshold: Threshold,
     retry: bool,

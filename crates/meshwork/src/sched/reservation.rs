@@ -60,10 +60,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// wherever the allocator finds room clear of what is kept for others; or else processors are
 /// [kept](Cluster::least_busy) for it, if it has been passed by often enough, every job before it has
 /// its own, and there are not too many reservations.
-///
-/// # Complexity
-/// A question to the allocator for each waiting job that might fit, two and a copy of the machine if
-/// it would go where others have reserved; **O(machine)** for each reservation.
 struct Reserving {
     most: usize,
     bypass_limit: u64,

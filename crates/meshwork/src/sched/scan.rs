@@ -59,9 +59,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// It begins at the smallest class, and stays where it is while nothing waits. A head that cannot
 /// start blocks all classes.
-///
-/// # Complexity
-/// **O(1)** for each arrival and each start, and **O(classes)** to find the next queue.
 struct Scan {
     down: bool,
     gated: bool,

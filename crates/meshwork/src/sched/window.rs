@@ -52,10 +52,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// A job that has been passed by is at the front of those behind it, so the head of the queue is the
 /// one that has been passed by most often: only its count is ever at the limit first.
-///
-/// # Complexity
-/// Up to one question to the allocator for each job in the window and each start; jobs that need more
-/// processors than are free are passed over in chunks.
 struct Window {
     width: u64,
     skip_limit: u64,

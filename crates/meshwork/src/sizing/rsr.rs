@@ -37,9 +37,6 @@ pub static ENTRY: SizingEntry = SizingEntry {
 
 /// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt begins
 /// with the whole size again.
-///
-/// # Complexity
-/// At most one question to the allocator for each fold and one more.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,

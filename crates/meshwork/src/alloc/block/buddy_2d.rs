@@ -50,9 +50,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// It tries the squares of the side asked for whose base has multiples of that side for
 /// coordinates, in row-major order, and takes the first that is free. It misses free squares that
 /// lie otherwise, and a job holds its whole square.
-///
-/// # Complexity
-/// **O(n / s)** for squares of side *s* on *n* nodes.
 #[derive(Clone)]
 struct Bitmap;
 
@@ -89,10 +86,6 @@ impl Allocator for Bitmap {
 /// that it is made of.
 ///
 /// Both forms find a square in the same states; they may find different ones.
-///
-/// # Complexity
-/// **O(p · log n)** to choose, claim and release a square of side 2ᵖ. Any other block is taken as the
-/// squares that it is made of.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

@@ -55,10 +55,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// `x₀ mod w`, and ends where a frame would cross an edge. On a ring it goes once around from the
 /// start, as far as frames do not overlap the first. It can miss a free block that lies between
 /// two frames.
-///
-/// # Complexity
-/// **O(n / v)** frames of *v* nodes on *n* nodes, each tested row by row and left at the first
-/// busy one: **O(n)** at the worst.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

@@ -75,9 +75,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// many as were asked for; with larger ones it may fail though enough nodes are free. Pages
 /// at the far edges of a mesh whose sides are no multiples of the page are smaller. Ranks follow the order of the
 /// pages, and go through each page dimension 0 first.
-///
-/// # Complexity
-/// **O(p / 64 + t)** for *t* pages taken of *p*; **O(r d)** for a claim or a release of *r* nodes.
 #[derive(Clone)]
 struct Paging {
     pages: Rc<Pages>,

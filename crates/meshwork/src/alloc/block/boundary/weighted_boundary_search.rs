@@ -82,10 +82,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 ///
 /// Weights are whole multiples of 2⁻³², so that sums do not depend on their order and ties are
 /// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
-///
-/// # Complexity
-/// That of boundary search, and **O(n log n)** to order *n* held blocks, of which each contact looks
-/// at those that begin or end beside it.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
