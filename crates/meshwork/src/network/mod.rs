@@ -64,7 +64,7 @@ pub enum NetworkError {
 }
 
 /// How long placed jobs take.
-pub trait Network {
+pub trait Network: Send {
     /// A job begins to run.
     ///
     /// # Errors

@@ -248,8 +248,7 @@ impl Scheduler for Lazy {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::engine::{Setup, simulate};
@@ -284,9 +283,9 @@ mod tests {
     }
 
     /// Lent to the engine, to be asked afterwards.
-    impl Scheduler for Rc<RefCell<Watched>> {
+    impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-            self.borrow_mut().schedule(cluster);
+            self.lock().unwrap().schedule(cluster);
         }
     }
 
@@ -311,12 +310,12 @@ mod tests {
                     })
                     .collect();
                 let lazy = Lazy::new(&params);
-                let watched = Rc::new(RefCell::new(Watched { lazy, overdue: 0 }));
+                let watched = Arc::new(Mutex::new(Watched { lazy, overdue: 0 }));
                 let setup =
-                    Setup { scheduler: Box::new(Rc::clone(&watched)), ..study.setup(0).unwrap() };
+                    Setup { scheduler: Box::new(Arc::clone(&watched)), ..study.setup(0).unwrap() };
                 let jobs = jobs.into_iter().map(|job| Ok(Submission::Job(job)));
                 simulate(setup, Box::new(jobs), &mut ()).unwrap();
-                let watched = watched.borrow();
+                let watched = watched.lock().unwrap();
                 overdue += watched.overdue;
                 let started = watched.lazy.started;
                 assert!(more.contains("literal") || started > 200, "{more}: {started} started");

@@ -19,7 +19,7 @@ use crate::registry::{About, Default, Family, Kind, Named, Param, Params, Proble
 use crate::topology::{Topology, Wiring};
 
 /// Decides which waiting jobs start, and when.
-pub trait Scheduler {
+pub trait Scheduler: Send {
     /// Called once for each instant at which a job arrived or ended, after all of them.
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
 }

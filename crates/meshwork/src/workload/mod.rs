@@ -45,7 +45,7 @@ pub struct Unusable {
 pub struct WorkloadError(pub String);
 
 /// Jobs in order of arrival.
-pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>>>;
+pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
 /// What the model reads but does not open: the caller owns files and formats.
 pub trait Inputs: Sync {
@@ -53,7 +53,7 @@ pub trait Inputs: Sync {
     ///
     /// # Errors
     /// One sentence that names the path.
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError>;
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 
     /// The rows of a table of jobs behind a path.
     ///
@@ -63,13 +63,13 @@ pub trait Inputs: Sync {
 }
 
 /// The rows of a table of jobs, in file order.
-pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>>>;
+pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>> + Send>;
 
 /// Inputs for workloads that read nothing: every path is refused.
 pub struct NoInputs;
 
 impl Inputs for NoInputs {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         Err(WorkloadError(format!("{path}: this program reads no files")))
     }
 

@@ -400,7 +400,7 @@ mod tests {
     struct Ten;
 
     impl Inputs for Ten {
-        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead>, WorkloadError> {
+        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
             let text = "1 5 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         2 6 -1 -1 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         3 7 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";

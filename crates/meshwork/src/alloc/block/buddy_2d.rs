@@ -1,12 +1,11 @@
 //! Squares whose sides are powers of two, and which lie on multiples of their sides.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
@@ -54,13 +53,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 struct Bitmap;
 
 impl Allocator for Bitmap {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let (grid, side) = (site.grid(), sides[0]);
         let (width, height) = (grid.sides()[0], grid.sides()[1]);
@@ -92,13 +86,8 @@ struct Lists {
 }
 
 impl Allocator for Lists {
-    fn choose(
-        &mut self,
-        request: &Request,
-        _site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let level = sides[0].trailing_zeros() as usize;
         let base = self.squares.smallest_from(level)?;

@@ -1,13 +1,12 @@
 //! The first base on the planes to the right of what is held.
 
 use super::held::{Held, HeldBlocks, Span};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `busy_list`.
@@ -52,13 +51,8 @@ impl BusyList {
 }
 
 impl Allocator for BusyList {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         orientations(sides, self.rotation).find_map(|sides| {
             let base = first_on_planes(site.grid(), self.held.list(), &sides)?;

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
@@ -87,7 +87,7 @@ impl AdaptiveNoncontiguous {
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
             let request = Request::Block(piece.clone());
-            let found = search.choose(&request, &site, now, rng);
+            let found = search.choose(Ask::new(&request, &site, now, rng));
             let found = found.filter(|placement| site.claim(placement).is_ok());
             if let Some(placement) = &found {
                 search.claimed(placement, &site, now);
@@ -110,13 +110,8 @@ fn halves(piece: &Dims) -> Option<[Dims; 2]> {
 }
 
 impl Allocator for AdaptiveNoncontiguous {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
         let count = site.count_with_room(request)?;
         let mut pieces = match request {
             Request::Block(sides) => vec![sides.clone()],

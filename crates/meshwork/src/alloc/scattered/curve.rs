@@ -1,14 +1,13 @@
 //! Nodes along a curve, and fits of a line of them.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::{Request, Time};
+use crate::job::Time;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `curve`.
@@ -107,13 +106,8 @@ fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
 }
 
 impl Allocator for Curve {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let count = site.count_with_room(request)?;
         let free = self.line.free();
         let start = self.fit.start(free, count)?;

@@ -1,12 +1,11 @@
 //! Buddies of several sizes for one job, by the digits of its count.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `multiple_buddy`.
@@ -101,13 +100,8 @@ impl MultipleBuddy {
 }
 
 impl Allocator for MultipleBuddy {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let mut rest = site.count_with_room(request)?;
         let mut taken: Vec<(usize, Node)> = Vec::new();
         let mut wanted = 0;

@@ -1,11 +1,10 @@
 //! The first free nodes, wherever they are.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::job::Dims;
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `naive`.
@@ -36,13 +35,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 struct Naive;
 
 impl Allocator for Naive {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let mut wanted = site.count_with_room(request)?;
         let (grid, free) = (site.grid(), site.free());
         let width = grid.sides()[0];

@@ -1,15 +1,14 @@
 //! The machine cut into pages, which are handed out whole, in a fixed order.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, Default, Kind, Param, Params, Problem};
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
@@ -77,7 +76,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// pages, and go through each page dimension 0 first.
 #[derive(Clone)]
 struct Paging {
-    pages: Rc<Pages>,
+    pages: Arc<Pages>,
     /// The pages that are free.
     line: Line,
     /// How many nodes of each page are held.
@@ -100,11 +99,11 @@ impl Paging {
         let grid = Grid::new(&counts, false).expect("there are no more pages than nodes");
         let line = Line::new(&grid, Order::named(params.text("order")));
         let held = vec![0; grid.nodes() as usize];
-        Ok(Paging { pages: Rc::new(Pages { grid, sides }), line, held })
+        Ok(Paging { pages: Arc::new(Pages { grid, sides }), line, held })
     }
 
     fn for_each_page(&mut self, placement: &Placement, site: &Site, change: fn(&mut Paging, Node)) {
-        let pages = Rc::clone(&self.pages);
+        let pages = Arc::clone(&self.pages);
         placement.for_each_run(site.grid(), |start, count| {
             for node in start..start + count {
                 change(self, pages.holding(node, site.grid()));
@@ -171,13 +170,8 @@ impl Pages {
 }
 
 impl Allocator for Paging {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let wanted = site.count_with_room(request)?;
         let mut free = self.line.free().iter().map(|place| self.line.at(place));
         if self.pages.grid.nodes() == site.nodes() {

@@ -1,12 +1,11 @@
 //! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
@@ -68,13 +67,8 @@ struct Bitmap {
 }
 
 impl Allocator for Bitmap {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         if k > self.dimension {
             return None;
@@ -107,7 +101,7 @@ struct Buddy<L> {
 }
 
 /// Lists of aligned blocks: the block `index` of a dimension *k* begins at node `index` 2ᵏ.
-trait BlockLists: Clone + 'static {
+trait BlockLists: Send + Clone + 'static {
     /// Empty lists for a cube of this dimension.
     fn empty(dimension: u32) -> Self;
     /// The dimensions whose lists are not empty, as bits.
@@ -149,13 +143,8 @@ impl<L: BlockLists> Buddy<L> {
 }
 
 impl<L: BlockLists> Allocator for Buddy<L> {
-    fn choose(
-        &mut self,
-        request: &Request,
-        _site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let large_enough = self.lists.filled().checked_shr(k).unwrap_or(0);
         if large_enough == 0 {

@@ -1,12 +1,11 @@
 //! One Gray code of the nodes, searched from its beginning.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::GrayCode;
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `gray_code`.
@@ -47,13 +46,8 @@ struct SingleGrayCode {
 }
 
 impl Allocator for SingleGrayCode {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let cube = self.code.first(site.free(), k, &mut self.room)?;
         Some(cube.block(self.code.order().len() as u32).into())

@@ -1,12 +1,11 @@
 //! The modified buddy system: half-blocks with any of their partners.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, neighbours};
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `modified_buddy`.
@@ -49,13 +48,8 @@ struct ModifiedBuddy {
 }
 
 impl Allocator for ModifiedBuddy {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let whole = self.dimension;
         let Some(half) = k.checked_sub(1) else {

@@ -273,7 +273,7 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
 
 /// The lines of a log that are not blank, one at a time in a buffer that is used again.
 pub(super) struct Lines {
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: String,
     /// What has been read; lines are looked at in place.
     buffer: Vec<u8>,
@@ -283,7 +283,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(reader: Box<dyn BufRead>, path: &str) -> Lines {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>, path: &str) -> Lines {
         let buffer = vec![0; 1 << 16];
         Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
@@ -385,7 +385,7 @@ pub enum Line {
 
 /// Every line of a log, in file order. It ends after the first error.
 pub fn records(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
 ) -> impl Iterator<Item = Result<Line, WorkloadError>> + use<> {
     Records { lines: Lines::new(reader, path), ended: false }
@@ -487,7 +487,7 @@ fn is_label(text: &str) -> bool {
 ///
 /// # Errors
 /// What cannot be read, with the line after which.
-pub fn header(reader: Box<dyn BufRead>, path: &str) -> Result<Header, WorkloadError> {
+pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();
     while let Some([b';', comment @ ..]) = lines.next()? {

@@ -87,7 +87,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
 /// A line costs constant time in a log that is in order, and O(log `reorder`) comparisons and
 /// O(`reorder`) moves where it is not.
 pub fn jobs(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
     reorder: usize,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
@@ -96,7 +96,7 @@ pub fn jobs(
 
 /// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
 fn chosen_jobs(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
     reorder: usize,
     choice: Choice,

@@ -6,13 +6,12 @@ use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::peaks::Edges;
 use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Default, Kind, Param, Range};
-use crate::rng::Stream;
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `weighted_boundary_search`.
@@ -116,13 +115,8 @@ impl WeightedBoundarySearch {
 }
 
 impl Allocator for WeightedBoundarySearch {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
