@@ -73,14 +73,14 @@ pub struct Param {
     /// What it may be.
     pub kind: Kind,
     /// What it is when it is left out.
-    pub default: Default,
+    pub default: DefaultValue,
     /// What it means, in one line.
     pub help: &'static str,
 }
 
 /// What a parameter is when a study leaves it out.
 #[derive(Debug)]
-pub enum Default {
+pub enum DefaultValue {
     /// It must be given.
     Required,
     /// This value, as TOML.
@@ -316,11 +316,11 @@ pub fn resolve(
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
             (Some(value), _) => param.kind.read(&at, value)?,
-            (None, Default::Is(text)) => {
+            (None, DefaultValue::Is(text)) => {
                 param.kind.read(&at, &literal(text)).expect("a default is one of its own kind")
             }
-            (None, Default::Absent(_)) => continue,
-            (None, Default::Required) => {
+            (None, DefaultValue::Absent(_)) => continue,
+            (None, DefaultValue::Required) => {
                 return Err(Problem::new(
                     path,
                     format!("`{at}` is missing: {} ({})", param.help, param.kind),

@@ -89,7 +89,7 @@ impl ManagedSite {
             return None;
         }
         let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
-        if placement.is_none() && self.turned_down.len() < MOST_REMEMBERED {
+        if placement.is_none() && self.turned_down.len() < MAX_REMEMBERED {
             self.turned_down.push(request.clone());
         }
         placement

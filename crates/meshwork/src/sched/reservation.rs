@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Hold, Reservation, Ticket};
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `reservation`.
@@ -28,13 +28,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "reservations",
                 kind: Kind::Integer(0, u32::MAX as u64),
-                default: Default::Is("1"),
+                default: DefaultValue::Is("1"),
                 help: "for how many jobs processors are kept at once",
             },
             Param {
                 name: "bypass_limit",
                 kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "how many later jobs may start before a job until processors are kept for it",
             },
         ],

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::registry::{About, Default, Kind, Named, Param, Params, Problem};
+use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem};
 
 mod flat;
 mod grid;
@@ -181,6 +181,6 @@ pub static TOPOLOGIES: &[&TopologyEntry] =
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),
-    default: Default::Required,
+    default: DefaultValue::Required,
     help: "the sides, dimension 0 first",
 };

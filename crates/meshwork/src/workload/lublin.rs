@@ -5,7 +5,7 @@
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, Default, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -30,50 +30,50 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "jobs",
                 kind: Kind::Integer(1, 1_000_000_000_000_000),
-                default: Default::Is("10000"),
+                default: DefaultValue::Is("10000"),
                 help: "how many jobs there are",
             },
             Param {
                 name: "classes",
                 kind: Kind::Choice(&["typeless", "batch", "interactive", "both"]),
-                default: Default::Is("\"typeless\""),
+                default: DefaultValue::Is("\"typeless\""),
                 help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
                        merged",
             },
             Param {
                 name: "processors",
                 kind: Kind::Integer(1, MAX_NODES as u64),
-                default: Default::Absent("those of the largest site"),
+                default: DefaultValue::Absent("those of the largest site"),
                 help: "the machine whose size the model is scaled to",
             },
             Param {
                 name: "p_serial",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of jobs with one processor",
             },
             Param {
                 name: "p_pow2",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of jobs that are rounded to a power of two",
             },
             Param {
                 name: "u_low",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the smallest logarithm to base 2 of the size of a parallel job",
             },
             Param {
                 name: "u_med",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent("as far below `u_hi` as in the class"),
+                default: DefaultValue::Absent("as far below `u_hi` as in the class"),
                 help: "the logarithm of size where the many small jobs end and the few large begin",
             },
             Param {
                 name: "u_hi",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent(
+                default: DefaultValue::Absent(
                     "that of `processors`; 1.5 less for interactive jobs, as in the fit",
                 ),
                 help: "the largest logarithm to base 2 of the size of a job",
@@ -81,13 +81,13 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "u_prob",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of parallel jobs that are small",
             },
             Param {
                 name: "arar",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
             },
         ],

@@ -1,7 +1,7 @@
 //! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
 
 use crate::job::{Job, Time};
-use crate::registry::{About, Default, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
@@ -25,37 +25,37 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "load",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`arrival_rate` or `mean_interarrival` is given"),
+                default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
                 help: "the arrival rate that asks, on average, for this share of the machine's work",
             },
             Param {
                 name: "arrival_rate",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`load` or `mean_interarrival` is given"),
+                default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
                 help: "jobs that arrive in a unit of time, on average",
             },
             Param {
                 name: "mean_interarrival",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`load` or `arrival_rate` is given"),
+                default: DefaultValue::Absent("`load` or `arrival_rate` is given"),
                 help: "time from one arrival to the next, on average",
             },
             Param {
                 name: "sizes",
                 kind: Kind::Component(&SIZES),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the distribution of what jobs ask for",
             },
             Param {
                 name: "runtimes",
                 kind: Kind::Component(&RUNTIMES),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the distribution of run times",
             },
             Param {
                 name: "demand",
                 kind: Kind::Choice(&["dependent", "independent"]),
-                default: Default::Is("\"dependent\""),
+                default: DefaultValue::Is("\"dependent\""),
                 help: "dependent: a run time is drawn whatever the size, so large jobs do more \
                        work; independent: the work is drawn, and spread over the job's processors",
             },

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::job::{Dims, Job, Owner, Request, Time};
-use crate::registry::{About, Default, Kind, LARGEST, Param};
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
 use super::owners::Owners;
@@ -27,7 +27,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         params: &[Param {
             name: "path",
             kind: Kind::Text,
-            default: Default::Required,
+            default: DefaultValue::Required,
             help: "the table: CSV, which may be compressed with gzip, or Parquet",
         }],
     },

@@ -1,7 +1,7 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join};
 use crate::rng::Stream;
 
 use super::{BuildError, Submission, Submissions, WORKLOADS, WorkloadContext, WorkloadError};
@@ -17,44 +17,44 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("from the first job on"),
+        default: DefaultValue::Absent("from the first job on"),
         help: "only jobs that arrive at or after this instant of the workload's own clock",
     },
     Param {
         name: "until",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("to the last job"),
+        default: DefaultValue::Absent("to the last job"),
         help: "only jobs that arrive before this instant of the workload's own clock",
     },
     Param {
         name: "first_jobs",
         kind: Kind::Integer(1, 1_000_000_000_000_000),
-        default: Default::Absent("all jobs"),
+        default: DefaultValue::Absent("all jobs"),
         help: "only so many jobs, of those that `from` and `until` leave",
     },
     Param {
         name: "shuffle",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether the jobs that are left come in a random order, at the same instants of arrival",
     },
     Param {
         name: "split_above",
         kind: Kind::Number(Range::Share),
-        default: Default::Absent("no job is split"),
+        default: DefaultValue::Absent("no job is split"),
         help: "a count of processors above this share of the largest site becomes several jobs: as \
                many of that share as it holds, and one of the rest",
     },
     Param {
         name: "runtime_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "run times and estimates are multiplied by this",
     },
     Param {
         name: "arrival_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "instants of arrival are multiplied by this: below 1, the load grows",
     },
     SHAPE,
@@ -64,7 +64,7 @@ pub(super) const PARAMS: &[Param] = &[
 pub const SHAPE: Param = Param {
     name: "shape",
     kind: Kind::Choice(&["squarest", "exact"]),
-    default: Default::Is("\"squarest\""),
+    default: DefaultValue::Is("\"squarest\""),
     help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
            or more processors where such a block is absurdly long; exact has the count itself \
            however long the block is, and is squarest where none fits",

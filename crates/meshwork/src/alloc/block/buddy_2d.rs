@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
@@ -26,7 +26,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "form",
             kind: Kind::Choice(&["bitmap", "lists"]),
-            default: Default::Is("\"bitmap\""),
+            default: DefaultValue::Is("\"bitmap\""),
             help: "the first free square in row-major order, or the first of the smallest that \
                    lists of free squares hold",
         }],

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `frame_sliding`.
@@ -28,7 +28,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "start",
                 kind: Kind::Choice(&["lowest_free", "origin"]),
-                default: Default::Is("\"lowest_free\""),
+                default: DefaultValue::Is("\"lowest_free\""),
                 help: "where the first frame lies: on the lowest free node, or on node 0",
             },
         ],

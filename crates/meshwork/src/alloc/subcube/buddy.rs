@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
@@ -29,14 +29,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "form",
                 kind: Kind::Choice(&["lists", "bitmap"]),
-                default: Default::Is("\"lists\""),
+                default: DefaultValue::Is("\"lists\""),
                 help: "lists of free blocks, where the smallest block that is large enough is \
                        halved; or a bitmap, where the lowest free block is taken",
             },
             Param {
                 name: "order",
                 kind: Kind::Choice(&["address", "recent"]),
-                default: Default::Is("\"address\""),
+                default: DefaultValue::Is("\"address\""),
                 help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
                        takes the lowest in any case",
             },

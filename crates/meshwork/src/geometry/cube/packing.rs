@@ -109,7 +109,7 @@ impl ExactPacking {
             }
         }
         let mut known = self.known();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(free, greatest);

@@ -1,7 +1,7 @@
 //! The parameters of the network in studies.
 
 use super::{ClassRule, Lanes, MAX_FLITS, Preset, WormholeConfig};
-use crate::registry::{Default as Left, Kind, Param, Params, Problem};
+use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem};
 use crate::topology::Topology;
 
 /// Whose router it is.
