@@ -5,7 +5,7 @@ use super::figures::{Choice, Figure, Key, Scale, Series, Style, View, is_wide, w
 use crate::watch::recording::Timeline;
 
 /// The most lines of a plot: as many as there are colours.
-const MOST_LINES: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// So many digits are enough to draw.
 fn brief(number: f64) -> f64 {
@@ -22,7 +22,7 @@ fn spans(run: &Timeline, means: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 /// The plots of some runs; none where nothing was recorded.
 pub(super) fn figures(runs: &[Timeline], axes: &[Axis], section: &str, name: &str) -> Vec<Figure> {
-    let runs = &runs[..runs.len().min(MOST_LINES)];
+    let runs = &runs[..runs.len().min(MAX_LINES)];
     let (key, names, colours) = lines(runs, axes);
     let key = (runs.len() > 1).then_some(key);
     let parts = runs.iter().filter(|run| !run.whole).count();
@@ -134,7 +134,7 @@ fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, Vec<String>, Vec<usize>) {
         let own = &axes[*axis];
         let value = |run: &Timeline| (run.scenario as usize - 1) % own.count();
         let names = runs.iter().map(|run| own.labels[value(run)].clone());
-        let colours = runs.iter().map(|run| value(run) % MOST_LINES);
+        let colours = runs.iter().map(|run| value(run) % MAX_LINES);
         let key = Key { label: word(&own.key), key: own.key.clone() };
         return (key, names.collect(), colours.collect());
     }

@@ -16,8 +16,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                      promise made before. When a job ends early, the promises are taken back in \
                      order of arrival and made anew, so that none ever gets later. A job past \
                      its estimate is expected to end now.",
-        complexity: "With q waiting and r running jobs O(q (q + r)) when a job ends early; where \
-                     shape matters up to q + r questions to the allocator for each waiting job.",
+        complexity: "With q waiting and r running jobs and s steps of the future: where only the \
+                     number of processors matters, on one site, O(log s + s / 64) for an arrival or \
+                     an end, and when a job ends early as much again for each job for which enough \
+                     is free before its promise; elsewhere O(q (q + r)) when a job ends early, and \
+                     where shape matters up to q + r questions to the allocator for each waiting job.",
         source: "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime \
                  estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
         params: &[],
@@ -35,14 +38,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// job ends the plan is compressed: in order of arrival each promise is taken
 /// back and made anew among all the others, so that none ever gets later. A job past its estimate
 /// is expected to end now; promises that wait for it are late until it does.
-///
-/// # Complexity
-/// With *q* waiting and *r* running jobs a compression takes **O(q (q + r))** where only the number
-/// of processors matters; where shape does, up to *q + r* questions to the allocator for each job.
-///
-/// Where only their number matters, on one site, the plan is kept up from pass to pass: an arrival or an
-/// end takes **O(log s + s / 64)** for *s* steps of the future, and a compression as much for
-/// each job for which enough is free at some instant before its promise, and **O(1)** for each other one.
 #[derive(Default)]
 struct Conservative {
     /// In order of arrival.
