@@ -210,7 +210,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     // A log from a machine that is too large to be simulated can still be changed, but not split.
     let machine = if params.has("split_above") { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
-    let setting = Setting { sites: &sites, seed, replication: 0, inputs: &NoInputs };
+    let setting = Setting { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
     let jobs = transformed(jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
@@ -308,7 +308,13 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
         FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
     let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
     let sites = [(machine, 1.0)];
-    let setting = Setting { sites: &sites, seed: model.seed, replication: 0, inputs: &NoInputs };
+    let setting = Setting {
+        sites: &sites,
+        seed: model.seed,
+        replication: 0,
+        owners: false,
+        inputs: &NoInputs,
+    };
     let jobs = submissions(&params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     for item in jobs {

@@ -2,6 +2,7 @@
 
 use super::axes::Axis;
 use super::figures::{Choice, Figure, Key, Scale, Series, Style, View, is_wide, word};
+use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
 /// The most lines of a plot: as many as there are colours.
@@ -13,15 +14,20 @@ fn brief(number: f64) -> f64 {
 }
 
 /// Each span of a run, where it begins, with its mean; the last one ends where the run does.
-fn spans(run: &Timeline, means: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
-    let begins = (0..=means.len()).map(|i| brief(run.from + width * i as f64));
+    let begins = (0..=means.len()).map(|i| brief((run.from + width * i as f64) / factor));
     let means = means.iter().chain(means.last()).map(|&mean| brief(mean));
     (begins.collect(), means.collect())
 }
 
 /// The plots of some runs; none where nothing was recorded.
-pub(super) fn figures(runs: &[Timeline], axes: &[Axis], section: &str, name: &str) -> Vec<Figure> {
+pub(super) fn figures(
+    runs: &[Timeline],
+    axes: &[Axis],
+    clock: &Clock,
+    (section, name): (&str, &str),
+) -> Vec<Figure> {
     let runs = &runs[..runs.len().min(MOST_LINES)];
     let (key, names, colours) = lines(runs, axes);
     let key = (runs.len() > 1).then_some(key);
@@ -62,15 +68,15 @@ pub(super) fn figures(runs: &[Timeline], axes: &[Axis], section: &str, name: &st
         };
     let mut figures = Vec::new();
     let wait = |run: &Timeline| {
-        let brief = |numbers: &[f64]| numbers.iter().map(|&number| brief(number)).collect();
-        (brief(&run.waits.wait), brief(&run.waits.share))
+        let waits = run.waits.wait.iter().map(|&wait| brief(wait / clock.factor));
+        (waits.collect(), run.waits.share.iter().map(|&share| brief(share)).collect())
     };
     let shares: Vec<Series> = runs.iter().enumerate().map(|(i, run)| line(i, wait(run))).collect();
     if shares.iter().any(|series| !series.x.is_empty()) {
         // Waits of 0 have no place on a logarithmic scale: the line begins with them.
         let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
         let x =
-            Scale { label: "Wait".to_owned(), unit: "time".to_owned(), log, ..Scale::default() };
+            Scale { label: "Wait".to_owned(), unit: clock.unit("time"), log, ..Scale::default() };
         let y = Scale {
             label: "Share of the jobs that started".to_owned(),
             key: "share".to_owned(),
@@ -87,7 +93,11 @@ pub(super) fn figures(runs: &[Timeline], axes: &[Axis], section: &str, name: &st
         });
     }
     if runs.iter().any(|run| run.from < run.until) {
-        let time = || Scale { label: "Time".to_owned(), ..Scale::default() };
+        let since = clock.start.as_ref().map(|start| format!(" since {}", start.date(0.0)));
+        let unit = clock
+            .unit
+            .map_or_else(String::new, |unit| unit.to_owned() + &since.unwrap_or_default());
+        let time = || Scale { label: "Time".to_owned(), unit: unit.clone(), ..Scale::default() };
         let both = [
             (
                 "Utilization",
@@ -99,8 +109,8 @@ pub(super) fn figures(runs: &[Timeline], axes: &[Axis], section: &str, name: &st
         ];
         let views = both.iter().enumerate().map(|(which, (label, metric, unit, words))| {
             let of = |run: &Timeline| match which {
-                0 => spans(run, &run.utilization),
-                _ => spans(run, &run.queue),
+                0 => spans(run, &run.utilization, clock.factor),
+                _ => spans(run, &run.queue, clock.factor),
             };
             let series = runs.iter().enumerate().map(|(i, run)| line(i, of(run))).collect();
             let y = Scale {

@@ -28,7 +28,8 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
-use crate::findings::columns::Shown;
+use crate::findings::clock::Clock;
+use crate::findings::columns::{Shown, about};
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
@@ -69,6 +70,25 @@ pub struct Content {
     pub folder: Option<String>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+}
+
+impl Content {
+    /// What the clock counts of one of its scenarios.
+    fn clock_of(&self, scenario: usize) -> Clock {
+        let Some(point) = self.points.get(scenario) else { return Clock::default() };
+        let path = point.scenario.input_path();
+        let input = self.asked.inputs.iter().find(|input| Some(input.path.as_str()) == path);
+        Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
+    }
+
+    /// What the clock counts of all its scenarios: that of the first, with a date only where all have the
+    /// same.
+    fn clock(&self) -> Clock {
+        let first = self.clock_of(0);
+        let is_shared =
+            (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
+        Clock { start: first.start.filter(|_| is_shared), ..first }
+    }
 }
 
 /// A page.
@@ -117,6 +137,9 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// What is told in rows.
     pub tables: Vec<Table>,
+    /// What the clock counts: `unit`, `factor` and, where all its scenarios read one log, `start`. See
+    /// [`Clock`] for how the page shows a time.
+    pub clock: Clock,
     /// Runs that are shown instant by instant.
     pub recordings: Vec<Recording>,
     /// Why runs are not shown instant by instant, one sentence each.
@@ -164,7 +187,12 @@ impl Report {
             section.without_map = recorded.without;
             section.timelines = recorded.timelines;
             let axes = axes::Axis::all(&content.study);
-            let runs = course::figures(&section.timelines, &axes, &section.id, &section.title);
+            let runs = course::figures(
+                &section.timelines,
+                &axes,
+                &section.clock,
+                (&section.id, &section.title),
+            );
             section.figures.extend(runs);
             palette::agree(&mut report.sections);
             return Ok(report);
@@ -311,11 +339,13 @@ impl Section {
             (None, Some(key)) => format!("{key}, {}", lowered(&title)),
             (None, None) => study.name.clone(),
         };
+        let clock = content.clock();
+        let shown = in_units(&summary, &clock);
         let metrics = Shown::of(&summary.rows, points.first().map(|point| &point.scenario));
         Section {
-            figures: figures::all(study, points, &summary, (&id, &title)),
+            figures: figures::all(study, points, &shown, &clock, (&id, &title)),
             finding: finding::finding(study, &summary, results, &metrics.names),
-            tables: tables::all(study, points, &summary),
+            tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),
             title,
@@ -325,6 +355,7 @@ impl Section {
             notes: facts::notes(content),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
+            clock,
             recordings: Vec::new(),
             without_map: Vec::new(),
             timelines: Vec::new(),
@@ -339,6 +370,22 @@ impl Section {
         }
         id.clone_into(&mut self.id);
     }
+}
+
+/// The same numbers in the units in which times are shown.
+fn in_units(summary: &Summary, clock: &Clock) -> Summary {
+    let unit = |name: &str| about(name).map_or("", |metric| metric.unit);
+    let mut shown = summary.clone();
+    for row in &mut shown.rows {
+        let sizes = row.by_size.iter_mut().flat_map(|class| &mut class.metrics);
+        for (name, interval) in row.metrics.iter_mut().chain(sizes) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+        for (name, interval, _) in row.differences.iter_mut().flat_map(|found| &mut found.metrics) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+    }
+    shown
 }
 
 /// `figure 3` within a title; all else as it is.

@@ -3,6 +3,7 @@
 
 pub mod distribution;
 pub mod lublin;
+mod owners;
 pub mod statistics;
 pub mod swf;
 pub mod synthetic;
@@ -85,6 +86,8 @@ pub struct Setting<'a> {
     pub seed: u64,
     /// Which replication this is, from 0.
     pub replication: u64,
+    /// Whether jobs are to say whose they are, where that is known.
+    pub owners: bool,
     /// Where files come from.
     pub inputs: &'a dyn Inputs,
 }
@@ -127,6 +130,8 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether it ends by itself; the others need `measure.jobs` or `measure.time`.
     pub ends: bool,
+    /// Whether it may know users and groups.
+    pub knows_owners: bool,
     /// Its jobs, on a machine of this shape.
     pub build: fn(&Params, &Setting<'_>) -> Result<Submissions, BuildError>,
 }
