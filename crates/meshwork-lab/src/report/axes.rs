@@ -21,13 +21,13 @@ use crate::findings::words::short;
 use crate::study::{Check, Choice, Relation, Study};
 
 /// The most values that have a colour each.
-const MOST_COLOURS: usize = 10;
+const MAX_COLOURS: usize = 10;
 
 /// The most values that have a panel each.
-const MOST_PANELS: usize = 6;
+const MAX_PANELS: usize = 6;
 
 /// The least values that make a line.
-const LEAST_OF_A_LINE: usize = 3;
+const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +88,7 @@ impl Axis {
 
     /// Whether its values make a line.
     pub(super) fn is_line(&self) -> bool {
-        self.kind != Kind::Names && self.count() >= LEAST_OF_A_LINE
+        self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
     }
 }
 
@@ -99,7 +99,7 @@ impl Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
         let is_given = along.is_some();
-        let many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MOST_COLOURS;
+        let many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MAX_COLOURS;
         let many = if is_given {
             None
         } else {
@@ -119,15 +119,15 @@ impl Layout {
         let colour = if many.is_some() {
             None
         } else {
-            take(&mut rest, few(MOST_COLOURS), |i| (axes[i].contrasted, axes[i].count()))
+            take(&mut rest, few(MAX_COLOURS), |i| (axes[i].contrasted, axes[i].count()))
         };
-        let panel = take(&mut rest, few(MOST_PANELS), |i| (axes[i].contrasted, axes[i].count()));
+        let panel = take(&mut rest, few(MAX_PANELS), |i| (axes[i].contrasted, axes[i].count()));
         Layout { along, colour, panel, chosen: rest }
     }
 
     /// The axis whose values have a colour each, in every plot of a study.
     pub(super) fn coloured(&self, axes: &[Axis]) -> Option<usize> {
-        let few = |&i: &usize| axes[i].count() <= MOST_COLOURS && !axes[i].is_line();
+        let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))
     }
 }

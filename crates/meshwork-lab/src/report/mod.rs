@@ -47,7 +47,7 @@ pub use overview::{Overview, PaperLine};
 pub use tables::{Cell, Table};
 
 /// The most rows of a table in the page; the rest stands in the files beside it.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// The width of a figure in a file, in pixels.
 const FIGURE_WIDTH: f64 = 720.0;
