@@ -127,6 +127,8 @@ pub struct NetworkEntry {
     pub about: About,
     /// Whether its jobs send messages.
     pub sends: bool,
+    /// About how many bytes the model takes, without building it; refuses what it would refuse.
+    pub memory: fn(&Params, &Machine<'_>) -> Result<u64, Problem>,
     /// The model.
     pub build: fn(&Params, &Machine<'_>) -> Result<Box<dyn Network>, Problem>,
 }
