@@ -586,7 +586,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
 #[test]
 fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() {
     let folder = tempfile::tempdir().unwrap();
-    let study = "machine = { topology = 'torus', dims = [256, 256, 256] }
+    let study = "machine = { topology = 'torus', dims = [256, 256, 128] }
         network = 'wormhole'
         workload = { name = 'lublin' }
         measure = { jobs = 5 }";

@@ -417,13 +417,13 @@ impl Scenario {
     /// ```
     /// use meshwork::scenario::Scenario;
     /// let scenario = Scenario::read(&toml::toml! {
-    ///     machine = { topology = "torus", dims = [256, 256, 256] }
+    ///     machine = { topology = "torus", dims = [256, 256, 128] }
     ///     network = "wormhole"
     ///     workload = { name = "lublin" }
     ///     measure = { jobs = 10 }
     /// })
     /// .unwrap();
-    /// assert!(scenario.memory() > 10 << 30);
+    /// assert!(scenario.memory() > 8 << 30);
     /// ```
     #[must_use]
     pub fn memory(&self) -> u64 {
