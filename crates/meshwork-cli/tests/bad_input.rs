@@ -590,7 +590,7 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         network = 'wormhole'
         workload = { name = 'lublin' }
         measure = { jobs = 5 }";
-    std::fs::write(folder.path().join("large.toml"), study).unwrap();
+    fs::write(folder.path().join("large.toml"), study).unwrap();
     for arguments in [
         &["run", "large.toml", "--max-memory", "2G"][..],
         &["watch", "large.toml", "--max-memory", "2G", "--max-frames", "1"],
@@ -606,7 +606,7 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
     let seeds: Vec<String> = (0..1000).map(|seed| seed.to_string()).collect();
     let seeds = seeds.join(",");
     let many = format!("[sweep]\nseed = [{seeds}]\n'workload.jobs' = [{seeds}]");
-    std::fs::write(folder.path().join("many.toml"), many).unwrap();
+    fs::write(folder.path().join("many.toml"), many).unwrap();
     let said = meshwork(folder.path(), &["run", "many.toml", "--max-memory", "1G"]);
     assert_eq!(said.status, Some(2));
     assert!(said.err.contains("the 1000000 scenarios of `[sweep]` take about 13 GiB"), "{}", said.err);
