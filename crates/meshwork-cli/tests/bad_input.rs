@@ -599,7 +599,8 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
     ] {
         let said = meshwork(folder.path(), arguments);
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);
-        let limit = format!("more than the {}", if arguments[0] == "place" { "500 MiB" } else { "" });
+        let limit =
+            format!("more than the {}", if arguments[0] == "place" { "500 MiB" } else { "" });
         assert!(said.err.contains("about ") && said.err.contains(&limit), "{}", said.err);
         assert!(said.err.contains("of `--max-memory`"), "{}", said.err);
     }
@@ -609,7 +610,11 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
     fs::write(folder.path().join("many.toml"), many).unwrap();
     let said = meshwork(folder.path(), &["run", "many.toml", "--max-memory", "1G"]);
     assert_eq!(said.status, Some(2));
-    assert!(said.err.contains("the 1000000 scenarios of `[sweep]` take about 13 GiB"), "{}", said.err);
+    assert!(
+        said.err.contains("the 1000000 scenarios of `[sweep]` take about 13 GiB"),
+        "{}",
+        said.err
+    );
     let said = meshwork(folder.path(), &["run", "large.toml", "--max-memory", "much"]);
     assert_eq!(said.status, Some(2));
     assert!(said.err.contains("such as 4G"), "{}", said.err);

@@ -1,6 +1,6 @@
 //! Square shells around a centre: MC1x1.
 
-use super::nearest::{MAX_NODES, Centres, Distance, NearestNodes, Score};
+use super::nearest::{Centres, Distance, MAX_NODES, NearestNodes, Score};
 use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::form::{Asks, Finds};
 use crate::registry::About;
