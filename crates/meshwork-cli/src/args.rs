@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::memory::Memory;
+
 /// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
 /// grids of sites.
 #[derive(Debug, Parser)]
@@ -123,6 +125,8 @@ pub(crate) struct Run {
         default_missing_value = "auto", hide_possible_values = true
     )]
     pub(crate) serve: Option<ServeUntil>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// How long the page of `meshwork run --serve` is there.
@@ -164,6 +168,8 @@ pub(crate) struct Reproduce {
     /// Print one JSON object for each claim
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork report`.
@@ -310,6 +316,8 @@ pub(crate) struct Generate {
     /// Stretch the times of submission until the jobs ask for this share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event, \
@@ -349,6 +357,8 @@ pub(crate) struct Watch {
     /// Columns of a frame
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(crate) width: u16,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 impl Watch {
@@ -383,6 +393,8 @@ pub(crate) struct Place {
     /// How a count of processors becomes a block
     #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
     pub(crate) shape: String,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork traffic`.
@@ -445,6 +457,8 @@ pub(crate) struct Traffic {
     /// Print one JSON object for each load
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork check`.

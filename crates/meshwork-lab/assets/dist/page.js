@@ -735,7 +735,7 @@
     // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
     rectangles(pane) {
       const done = [];
-      let open2 = [];
+      let open3 = [];
       for (let y = 0; y < pane.rows; y += 1) {
         const row = [];
         for (let x = 0; x < pane.columns; ) {
@@ -748,18 +748,18 @@
         }
         let above = 0;
         for (let i = 0; i < row.length; i += 1) {
-          while (above < open2.length && open2[above].x < row[i].x) above += 1;
-          const same = open2[above];
+          while (above < open3.length && open3[above].x < row[i].x) above += 1;
+          const same = open3[above];
           if (same && same.x === row[i].x && same.columns === row[i].columns && same.s === row[i].s) {
             same.rows += 1;
             same.taken = y;
             row[i] = same;
           }
         }
-        for (const one of open2) if (one.taken !== y) done.push(one);
-        open2 = row;
+        for (const one of open3) if (one.taken !== y) done.push(one);
+        open3 = row;
       }
-      return done.concat(open2);
+      return done.concat(open3);
     }
     drawGrid(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
@@ -1588,10 +1588,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return rows2.map((row) => `${row.map(cell).join(",")}
 `).join("");
   }
+  function headOf({ key, label, unit }) {
+    return (key || label) + (unit && /second|minute|hour|day/.test(unit) ? ` (${unit})` : "");
+  }
   function numbersOf(view) {
     const hasIntervals = view.series.some((series) => (series.half?.length ?? 0) > 0);
     const hasPanels = Boolean(view.panel) && panelsOf(view).length > 0;
-    const heads = [hasPanels ? view.panel?.key : null, view.colour?.key, view.x.key || view.x.label, view.y.key || view.y.label, ...hasIntervals ? ["half_width", "replications"] : []];
+    const heads = [hasPanels ? view.panel?.key : null, view.colour?.key, headOf(view.x), headOf(view.y), ...hasIntervals ? ["half_width", "replications"] : []];
     const rows2 = pointsOf(view).map((point) => [
       ...hasPanels ? [view.panels?.[point.panel]] : [],
       ...view.colour ? [point.name] : [],
@@ -3131,6 +3134,19 @@ ${parts.join("\n")}
     }
   };
 
+  // report/links.js
+  function open2(hash) {
+    const target = hash.startsWith("#?") ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
+    for (let details = target?.closest("details"); details; details = details.parentElement?.closest("details")) details.open = true;
+  }
+  function openTargets() {
+    addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+      if (link) open2(link.getAttribute("href") ?? "");
+    });
+    open2(location.hash);
+  }
+
   // report/paper.js
   var ROWS = 60;
   var VIEWS = 12;
@@ -3225,6 +3241,7 @@ ${parts.join("\n")}
   if (data) drawFigures(document, JSON.parse(data.textContent ?? "{}"));
   followLinks();
   preparePaper();
+  openTargets();
   for (const recordings of document.querySelectorAll("script.recordings")) {
     drawMachine(
       /** @type {HTMLElement} */

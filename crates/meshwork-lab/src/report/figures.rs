@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
+use crate::findings::clock::Clock;
 use crate::findings::columns::{Shown, about, value};
 use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
@@ -166,6 +167,7 @@ fn is_false(flag: &bool) -> bool {
 struct Plan<'a> {
     /// What the section is called.
     name: &'a str,
+    clock: &'a Clock,
     id: String,
     heading: String,
     axes: &'a [Axis],
@@ -185,6 +187,7 @@ pub(super) fn all(
     study: &Study,
     points: &[Point],
     summary: &Summary,
+    clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
     let rows = &summary.rows;
@@ -210,6 +213,7 @@ pub(super) fn all(
         let heading = if claimed.is_empty() { "Results" } else { "Other metrics" };
         let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
             name,
+            clock,
             id: format!("{section}-{part}"),
             heading: heading.to_owned(),
             axes: &axes,
@@ -244,6 +248,7 @@ pub(super) fn all(
     if !sizes.is_empty() {
         plans.push(Plan {
             name,
+            clock,
             id: format!("{section}-sizes"),
             heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
@@ -271,6 +276,7 @@ pub(super) fn all(
         let value = short(&baseline.key, &[&baseline.value]).concat();
         plans.push(Plan {
             name,
+            clock,
             id: format!("{section}-differences-{number}"),
             heading: format!("Differences from {} = {value}", word(&baseline.key)),
             axes: &axes,
@@ -431,6 +437,11 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
+/// In what a metric is measured.
+fn unit(metric: &str) -> &'static str {
+    about(metric).map_or("", |metric| metric.unit)
+}
+
 /// One drawing: everything but what is fixed.
 fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
     let Layout { along, colour, panel, .. } = plan.layout;
@@ -481,7 +492,6 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
     };
     let is_number = !grid.is_empty();
     let has_colours = colour.is_none() && plan.coloured == Some(along) && !axis.is_line();
-    let unit = about(metric).map_or("", |metric| metric.unit);
     let mut view = View {
         at: Vec::new(),
         title: String::new(),
@@ -503,7 +513,7 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
         y: Scale {
             label: title(metric),
             key: metric.to_owned(),
-            unit: unit.to_owned(),
+            unit: plan.clock.unit(unit(metric)),
             log: y_log,
             ..Scale::default()
         },

@@ -29,7 +29,7 @@ use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
 use crate::findings::clock::Clock;
-use crate::findings::columns::Shown;
+use crate::findings::columns::{Shown, about};
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
@@ -187,7 +187,12 @@ impl Report {
             section.without_map = recorded.without;
             section.timelines = recorded.timelines;
             let axes = axes::Axis::all(&content.study);
-            let runs = course::figures(&section.timelines, &axes, &section.id, &section.title);
+            let runs = course::figures(
+                &section.timelines,
+                &axes,
+                &section.clock,
+                (&section.id, &section.title),
+            );
             section.figures.extend(runs);
             palette::agree(&mut report.sections);
             return Ok(report);
@@ -334,11 +339,13 @@ impl Section {
             (None, Some(key)) => format!("{key}, {}", lowered(&title)),
             (None, None) => study.name.clone(),
         };
+        let clock = content.clock();
+        let shown = in_units(&summary, &clock);
         let metrics = Shown::of(&summary.rows, points.first().map(|point| &point.scenario));
         Section {
-            figures: figures::all(study, points, &summary, (&id, &title)),
+            figures: figures::all(study, points, &shown, &clock, (&id, &title)),
             finding: finding::finding(study, &summary, results, &metrics.names),
-            tables: tables::all(study, points, &summary),
+            tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),
             title,
@@ -348,7 +355,7 @@ impl Section {
             notes: facts::notes(content),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
-            clock: content.clock(),
+            clock,
             recordings: Vec::new(),
             without_map: Vec::new(),
             timelines: Vec::new(),
@@ -363,6 +370,22 @@ impl Section {
         }
         id.clone_into(&mut self.id);
     }
+}
+
+/// The same numbers in the units in which times are shown.
+fn in_units(summary: &Summary, clock: &Clock) -> Summary {
+    let unit = |name: &str| about(name).map_or("", |metric| metric.unit);
+    let mut shown = summary.clone();
+    for row in &mut shown.rows {
+        let sizes = row.by_size.iter_mut().flat_map(|class| &mut class.metrics);
+        for (name, interval) in row.metrics.iter_mut().chain(sizes) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+        for (name, interval, _) in row.differences.iter_mut().flat_map(|found| &mut found.metrics) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+    }
+    shown
 }
 
 /// `figure 3` within a title; all else as it is.

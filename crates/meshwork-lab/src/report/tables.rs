@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::MAX_ROWS;
 use super::axes::{Axis, Kind};
+use crate::findings::clock::Clock;
 use crate::findings::columns::{Shown, about, value};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
@@ -46,7 +47,7 @@ pub struct Cell {
 }
 
 /// Every table of a study.
-pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Table> {
+pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Clock) -> Vec<Table> {
     let rows = &summary.rows;
     let shown = Shown::of(rows, points.first().map(|point| &point.scenario));
     if shown.names.is_empty() {
@@ -54,23 +55,28 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Tab
     }
     let axes = Axis::all(study);
     let mut tables = vec![match &rows[..] {
-        [row] => of_one(row, &shown.names),
+        [row] => of_one(row, &shown.names, clock),
         _ => means(&axes, rows, &shown, &study.replications),
     }];
     let of = |baseline| differences(&axes, baseline, rows, &shown);
     tables.extend(study.compare.iter().filter_map(of));
     tables.extend(sizes(&axes, rows));
+    if let (Some(unit), true) = (clock.unit, rows.len() > 1) {
+        for table in &mut tables {
+            table.caption += &format!("; times in {unit}");
+        }
+    }
     tables
 }
 
 /// One scenario: a line for each metric, with its meaning.
-fn of_one(row: &Row, names: &[String]) -> Table {
+fn of_one(row: &Row, names: &[String], clock: &Clock) -> Table {
     let line = |name: &String| {
         let about = about(name);
         vec![
             Cell { note: about.map_or("", |metric| metric.about.summary).to_owned(), ..word(name) },
             number(&value(&row.metrics, name)),
-            word(about.map_or("", |metric| metric.unit)),
+            word(&clock.unit(about.map_or("", |metric| metric.unit))),
         ]
     };
     Table {
