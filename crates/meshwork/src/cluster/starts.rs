@@ -113,10 +113,10 @@ impl Cluster<'_> {
             match &guard.reservation.hold {
                 Hold::Count(_) => {
                     let held = u64::from(proposal.placement.len());
-                    if held > guard.spare {
+                    if held > guard.extra_nodes {
                         return false;
                     }
-                    guard.spare -= held;
+                    guard.extra_nodes -= held;
                 }
                 Hold::Nodes(kept) => {
                     if named && self.meets(&proposal, (guard.reservation.site, kept)) {

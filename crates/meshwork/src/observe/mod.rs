@@ -2,6 +2,7 @@
 
 pub mod ledger;
 pub mod metrics;
+pub mod quantiles;
 pub mod recorder;
 
 use crate::job::{Job, Time};

@@ -6,15 +6,14 @@ mod denied;
 pub use ahead::Ahead;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
 use denied::Denied;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
@@ -32,7 +31,7 @@ pub struct ManagedSite {
     rule: ShapeRule,
     /// The form that each request takes here; shared with forks, for it does not depend on what is
     /// free.
-    shapes: Rc<RefCell<BTreeMap<Request, Option<Request>>>>,
+    shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// For what there was no room: the head of a queue is asked for again at every arrival behind it,
     /// and jobs of one shape one after the other.
     denied: Denied,
@@ -57,7 +56,7 @@ impl ManagedSite {
             finds,
             stream,
             rule,
-            shapes: Rc::default(),
+            shapes: Arc::default(),
             denied: Denied::new(finds == Finds::EveryBlock),
         }
     }
@@ -89,7 +88,7 @@ impl ManagedSite {
         if self.has_no_room(request, now) {
             return None;
         }
-        let placement = self.allocator.choose(request, &self.site, now, &mut self.stream);
+        let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
         if placement.is_none() {
             self.denied.note(request);
         }
@@ -104,7 +103,7 @@ impl ManagedSite {
         }
         while let Some(smaller) = self.denied.suspect(request) {
             let mut draws = self.stream.clone();
-            if self.allocator.choose(&smaller, &self.site, now, &mut draws).is_none() {
+            if self.allocator.choose(Ask::new(&smaller, &self.site, now, &mut draws)).is_none() {
                 self.denied.note(&smaller);
                 return true;
             }
@@ -155,7 +154,8 @@ impl ManagedSite {
                 return None;
             }
             let (mut draws, now) = (self.stream.clone(), attempt.now);
-            let placement = self.allocator.choose(&size.request, &self.site, now, &mut draws);
+            let ask = Ask::new(&size.request, &self.site, now, &mut draws);
+            let placement = self.allocator.choose(ask);
             if placement.is_none() {
                 self.denied.note(&size.request);
             }
@@ -196,11 +196,12 @@ impl ManagedSite {
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
-        if let Some(known) = self.shapes.borrow().get(request) {
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shapes.get(request) {
             return known.clone();
         }
         let shape = shaped(request, self.asks, self.site.topology(), self.rule);
-        self.shapes.borrow_mut().insert(request.clone(), shape.clone());
+        shapes.insert(request.clone(), shape.clone());
         shape
     }
 
@@ -239,7 +240,7 @@ impl ManagedSite {
             finds: self.finds,
             stream: self.stream.clone(),
             rule: self.rule,
-            shapes: Rc::clone(&self.shapes),
+            shapes: Arc::clone(&self.shapes),
             denied: self.denied.clone(),
         }
     }
