@@ -135,12 +135,10 @@ impl Facility {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// Where the job would go on the only, [plain](Facility::only_plain_site) site if these nodes were
+    /// Where a request of the allocator's form would go on the only, [plain](Facility::only_plain_site) site if these nodes were
     /// free and no others. This facility is then good for such questions alone.
-    pub(crate) fn place_where_free(&mut self, free: &NodeSet, job: &Job, now: Time) -> Option<Placement> {
-        let site = &mut self.sites[0];
-        let request = site.in_form(&job.request)?.into_owned();
-        site.place_where_free(free, &request, now)
+    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+        self.sites[0].place_where_free(free, request, now)
     }
 
     /// From now on every question is asked as if it were the first, of everyone it concerns: the slow

@@ -1,7 +1,7 @@
 //! What is free from now on, as plans see it.
 
 use super::Departure;
-use super::free_sets::{FreeSets, Held};
+use super::free_sets::{FreeSets, Held, Wanted};
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
@@ -88,10 +88,11 @@ impl Outlook {
         let grid = facility.sites()[0].site().grid().clone();
         // One that is due is looked at too: it may move to other processors.
         let limit = if plan.at <= *now { now.next() } else { plan.at };
-        let span = (own.placement.len(), plan.span);
+        let request = facility.sites()[0].in_form(&job.request)?.into_owned();
+        let wanted = Wanted { request: &request, count: own.placement.len(), span: plan.span };
         let (at, (placement, same)) =
-            sets.as_ref()?.first_place(span, Some(limit), Some(own), &grid, |free| {
-                let placement = facility.place_where_free(free, job, *now)?;
+            sets.as_mut()?.first_place(&wanted, Some(limit), Some(own), &grid, |free| {
+                let placement = facility.place_where_free(free, &request, *now)?;
                 Some((placement, own.placement.is_within(free, &grid)))
             })?;
         // On its own processors, if those are as early, unless it is due.
@@ -197,14 +198,16 @@ impl Outlook {
     }
 
     fn earliest_kept_up(&mut self, job: &Job) -> Option<Reservation> {
-        let wanted = u32::try_from(self.facility.fewest(job)?).ok()?;
+        let count = u32::try_from(self.facility.fewest(job)?).ok()?;
         let Outlook { now, facility, sets, .. } = self;
         let grid = facility.sites()[0].site().grid().clone();
         let stretch = 1.0 / facility.sites()[0].site().speed();
         let span = job.estimate * stretch;
+        let request = facility.sites()[0].in_form(&job.request)?.into_owned();
+        let wanted = Wanted { request: &request, count, span };
         let (at, placement) = sets
-            .as_ref()?
-            .first_place((wanted, span), None, None, &grid, |free| facility.place_where_free(free, job, *now))?;
+            .as_mut()?
+            .first_place(&wanted, None, None, &grid, |free| facility.place_where_free(free, &request, *now))?;
         Some(Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) })
     }
 

@@ -207,13 +207,6 @@ impl NodeSet {
         }
     }
 
-    /// Keeps only the nodes that one of two others has too.
-    pub(crate) fn intersect_union(&mut self, one: &NodeSet, other: &NodeSet) {
-        for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
-            *word &= a | b;
-        }
-    }
-
     /// Takes out the nodes of the other set.
     pub fn subtract(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {

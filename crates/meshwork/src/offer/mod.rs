@@ -3,6 +3,8 @@
 mod ahead;
 mod denied;
 
+pub(crate) use denied::Denied;
+
 pub use ahead::Ahead;
 
 use std::borrow::Cow;
@@ -11,8 +13,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-
-use denied::Denied;
 
 use crate::alloc::{Allocator, AllocatorEntry};
 use crate::form::{Asks, Finds};

@@ -141,7 +141,8 @@ impl Conservative {
         let mut reach = std::mem::take(&mut self.reach);
         for (ticket, promise) in &mut self.plan {
             let job = cluster.job(*ticket);
-            let Some(better) = outlook.better(job, promise, reach) else { continue };
+            let better = outlook.better(job, promise, reach);
+            let Some(better) = better.filter(|better| better != promise) else { continue };
             outlook.drop_hold(promise);
             // What it leaves may be of use to those behind it now, and to those before it next time.
             reach = reach.max(promise.until());
