@@ -1,6 +1,6 @@
 // What every page of Meshwork runs: it starts whatever stands in the page.
 
-import { look } from "./live/live.js";
+import { follow } from "./live/live.js";
 import { drawMachine } from "./machine/player.js";
 import { drawFigures } from "./report/figures.js";
 
@@ -9,7 +9,7 @@ if (data) drawFigures(document, JSON.parse(data.textContent));
 for (const recordings of document.querySelectorAll("script.recordings")) {
   drawMachine(/** @type {HTMLElement} */ (recordings.previousElementSibling), JSON.parse(recordings.textContent));
 }
-if (document.getElementById("live-state")) look();
+if (document.getElementById("live-state")) follow();
 
 // For whoever has fresh data.
 Object.assign(globalThis, { drawFigures });

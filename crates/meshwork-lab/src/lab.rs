@@ -14,6 +14,7 @@ use crate::run::{Progress, Results, Runner, Watcher};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
+use crate::watch::recording::kept::Kept;
 
 /// How a study is run.
 pub struct Options<'a> {
@@ -102,6 +103,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
+    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
     let runner = Runner {
         points: &points,
         inputs: &inputs,
@@ -111,6 +113,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         },
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
+        kept,
         progress: options.progress,
         watcher: options.watcher,
     };

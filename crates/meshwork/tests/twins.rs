@@ -95,7 +95,8 @@ fn nor_does_it_where_numbers_alone_matter() {
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
         for kind in ["mesh", "torus"] {
-            let sides: Vec<u32> = dims.trim_matches(['[', ']']).split(", ").map(|s| s.parse().unwrap()).collect();
+            let sides: Vec<u32> =
+                dims.trim_matches(['[', ']']).split(", ").map(|s| s.parse().unwrap()).collect();
             let topology = Topology::mesh(&sides).unwrap();
             for rotation in ["never", "if_needed"] {
                 for scheduler in ["easy", "conservative", "window", "reservation", "lazy"] {

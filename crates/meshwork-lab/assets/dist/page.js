@@ -1,464 +1,75 @@
 "use strict";
 (() => {
-  // report/figures.js
-  var SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon", "times", "plus"];
-  var colourOf = (number2) => `var(--c${number2 % SYMBOLS.length})`;
-  var symbolOf = (number2) => SYMBOLS[number2 % SYMBOLS.length];
-  var PANEL = 290;
-  var GAP = 24;
-  var WIDEST = 680;
-  var states = /* @__PURE__ */ new WeakMap();
-  var queue = [];
-  var names = 0;
-  function make(tag2, attributes = {}, ...children) {
-    const element = document.createElement(tag2);
-    for (const [name2, value] of Object.entries(attributes)) element.setAttribute(name2, value);
-    element.append(...children);
-    return element;
-  }
-  function tick(number2) {
-    const size = Math.abs(number2);
-    if (size >= 1e6) return number2.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 });
-    if (size > 0 && size < 1e-4) return number2.toExponential();
-    return number2.toLocaleString("en", { maximumSignificantDigits: 6 });
-  }
-  function brief(number2) {
-    const size = Math.abs(number2);
-    if (size > 0 && (size < 1e-4 || size >= 1e15)) return number2.toExponential(3);
-    return number2.toLocaleString("en", size >= 1e5 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 5 });
-  }
-  function logTicks(domain, most) {
-    const powers = d3.range(Math.floor(Math.log10(domain[0])), Math.ceil(Math.log10(domain[1])) + 1);
-    const of = (digits, step) => powers.filter((power) => power % step === 0).flatMap((power) => digits.map((digit) => power < 0 ? digit / 10 ** -power : digit * 10 ** power)).filter((number2) => number2 >= domain[0] && number2 <= domain[1]);
-    const sets = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10]];
-    return sets.map(([digits, step]) => of(digits, step)).find((ticks2) => ticks2.length <= most) ?? [];
-  }
-  function ticksOf(view, points, width2) {
-    const values = d3.sort(new Set(points.map((point) => point.x)));
-    const at = (value) => view.x.log ? Math.log(value) : value;
-    const span = at(values.at(-1)) - at(values[0]);
-    const least = d3.min(d3.pairs(values), ([a, b]) => at(b) - at(a));
-    if (values.length < 2 || least / span * (width2 - 90) >= 34) return values;
-    return view.x.log ? logTicks(d3.extent(values), width2 / 60) : Math.max(3, width2 / 80);
-  }
-  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
-  function pointsOf(view) {
-    return view.series.flatMap((series) => series.x.map((x, i) => {
-      const mean = series.mean[i], half = series.half[i];
-      const along = view.x.names.length > 0 ? view.x.names[x] : x;
-      return {
-        x: along,
-        mean,
-        half,
-        low: mean - (half ?? 0),
-        high: mean + (half ?? 0),
-        replications: series.replications[i],
-        name: series.name,
-        colour: series.colour,
-        panel: series.panel
-      };
-    }));
-  }
-  function domainOf(view, points) {
-    const least = d3.min(points, (point) => point.mean), most = d3.max(points, (point) => point.mean);
-    let low = d3.min(points, (point) => point.low), high = d3.max(points, (point) => point.high);
-    if (view.y.log) {
-      const positive = d3.min(points.filter((point) => point.low > 0), (point) => point.low) ?? least;
-      return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
+  // machine/clock.js
+  var SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
+  var STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
+  var pad = (count) => String(count).padStart(2, "0");
+  var Clock = class {
+    /**
+     * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+     * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+     * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
+     */
+    constructor(clock = {}) {
+      this.seconds = clock.unit ? SECONDS[clock.unit] / (clock.factor || 1) : void 0;
+      this.start = this.seconds && clock.start ? (clock.start.unix + (clock.start.offset ?? 0)) * 1e3 : null;
+      this.zone = clock.start?.offset === void 0 ? " UTC" : "";
     }
-    const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-    low = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
-    high = Math.min(high, most + spread / 2);
-    if (view.differences || view.style !== "lines") return pad(Math.min(low, 0), Math.max(high, 0));
-    return low > 0 && least < 0.6 * most ? pad(0, high) : pad(low, high);
-  }
-  function pad(low, high) {
-    const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
-    return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
-  }
-  function describe(view, point) {
-    const lines = [`${view.x.label} = ${point.x}`];
-    if (view.colour) lines.push(`${view.colour} = ${point.name}`);
-    const half = point.half === null ? "" : ` ± ${brief(point.half)}`;
-    lines.push(`${view.y.label}: ${brief(point.mean)}${half}`);
-    return lines.join("\n");
-  }
-  var labelOf = (scale) => scale.unit ? `${scale.label} (${scale.unit})` : scale.label;
-  function whiskers(view, points, domain) {
-    const clamp = (value) => view.y.log ? Math.max(value, domain[0]) : value;
-    return points.filter((point) => point.half > 0).map((point) => ({ ...point, low: clamp(point.low) }));
-  }
-  function axis(of, type, domain, label, ticks2) {
-    const isLog = type === "log";
-    const options = { label, ...isLog ? { text: tick } : { tickFormat: tick } };
-    const mark = of === "x" ? Plot.axisX : Plot.axisY;
-    return {
-      scale: { type, ...domain ? { domain } : {}, axis: null, label },
-      axis: Array.isArray(ticks2) ? mark(ticks2, options) : mark({ ...options, ticks: ticks2 }),
-      grid: (of === "x" ? Plot.gridX : Plot.gridY)(...Array.isArray(ticks2) ? [ticks2] : [], {
-        stroke: "var(--line)",
-        strokeOpacity: 1,
-        ...Array.isArray(ticks2) ? {} : { ticks: ticks2 }
-      })
-    };
-  }
-  var dotStyle = (view, point) => view.differences && !isClear(point) ? "var(--paper)" : colourOf(point.colour);
-  function drawLines(view, points, domain, width2) {
-    const bySeries = d3.group(points, (point) => point.colour);
-    const along = view.x.names.length > 0 ? { scale: { type: "point", domain: view.x.names, label: view.x.label }, axis: null } : axis("x", view.x.log ? "log" : "linear", null, labelOf(view.x), ticksOf(view, points, width2));
-    const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
-    const marks = [measured.grid, measured.axis, along.axis];
-    if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
-    const beside = (colour2) => 2 * ([...bySeries.keys()].indexOf(colour2) - (bySeries.size - 1) / 2);
-    for (const [colour2, own] of bySeries) {
-      const stroke = colourOf(colour2);
-      marks.push(
-        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour2) }),
-        Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
-        Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour2), stroke, fill: (point) => dotStyle(view, point), r: 3.2 })
-      );
-    }
-    marks.push(Plot.tip(points, Plot.pointer({ x: "x", y: "mean", title: (point) => describe(view, point), fill: "var(--paper)" })));
-    return {
-      width: width2,
-      height: Math.round(Math.min(360, Math.max(230, width2 * 0.6))),
-      marginLeft: 58,
-      marginBottom: 40,
-      marginRight: 18,
-      marginTop: 26,
-      insetLeft: 8,
-      insetRight: 8,
-      x: along.scale,
-      y: measured.scale,
-      marks
-    };
-  }
-  function drawRows(view, points, domain, width2) {
-    const groups = view.x.names.filter((name2) => points.some((point) => point.x === name2));
-    const colours = d3.sort(new Set(points.map((point) => point.colour)));
-    const bar2 = colours.length > 4 ? 14 : 18, head = 24;
-    const step = colours.length * bar2 + head;
-    const rows2 = { y: "colour", fy: "x" };
-    const ticks2 = view.y.log ? logTicks(domain, Math.max(3, width2 / 80)) : Math.max(3, width2 / 100);
-    const measured = axis("x", view.y.log ? "log" : "linear", domain, labelOf(view.y), ticks2);
-    const marks = [measured.grid, measured.axis];
-    if (view.style === "bars") {
-      marks.push(Plot.barX(points, { ...rows2, x: "mean", fill: (point) => colourOf(point.colour), insetTop: 1, insetBottom: 1 }));
-    }
-    const own = view.style === "bars" ? "currentColor" : (point) => colourOf(point.colour);
-    marks.push(Plot.ruleY(whiskers(view, points, domain), { ...rows2, x1: "low", x2: "high", stroke: own, strokeWidth: 1.5, clip: true }));
-    if (view.style === "dots") {
-      for (const colour2 of colours) {
-        const dots = points.filter((point) => point.colour === colour2);
-        marks.push(Plot.dot(dots, { ...rows2, x: "mean", symbol: symbolOf(colour2), stroke: colourOf(colour2), fill: (point) => dotStyle(view, point), r: 4 }));
+    /** An instant, in full: `2001-02-03 04:05:06`, `day 3, 04:05:06`, `12.5`. */
+    at(time) {
+      if (!this.seconds || !Number.isFinite(time)) return number(time);
+      if (this.start !== null) {
+        const date = new Date(this.start + Math.round(time * this.seconds) * 1e3);
+        if (Number.isFinite(date.getTime())) return date.toISOString().slice(0, 19).replace("T", " ");
       }
+      const all = Math.round(time * this.seconds);
+      const rest = (all % 86400 + 86400) % 86400;
+      return `day ${number(Math.floor(all / 86400))}, ${pad(Math.floor(rest / 3600))}:${pad(Math.floor(rest / 60) % 60)}:${pad(rest % 60)}`;
     }
-    if (!view.y.log) marks.push(Plot.ruleX([0], { stroke: "currentColor" }));
-    marks.push(
-      Plot.text(groups, { fy: (name2) => name2, text: (name2) => name2, frameAnchor: "top-left", lineAnchor: "bottom", dy: -5, textOverflow: "ellipsis-end", lineWidth: width2 / 13 }),
-      Plot.tip(points, Plot.pointerY({ ...rows2, x: "mean", title: (point) => describe(view, point), fill: "var(--paper)" }))
-    );
-    return {
-      width: width2,
-      height: groups.length * step + 56,
-      marginLeft: 8,
-      marginRight: 26,
-      marginTop: 4,
-      marginBottom: 40,
-      x: measured.scale,
-      y: { type: "band", axis: null, domain: colours, padding: 0 },
-      fy: { axis: null, domain: groups, paddingInner: head / step, paddingOuter: head / step },
-      marks
-    };
-  }
-  function drawPanel(view, points, domain, width2, name2) {
-    const options = view.style === "lines" ? drawLines(view, points, domain, width2) : drawRows(view, points, domain, width2);
-    const svg = Plot.plot({ ...options, style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" } });
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
-    return svg;
-  }
-  function legendOf(view) {
-    const list3 = make("ul", { class: "legend", "aria-label": view.colour });
-    list3.append(make("li", { class: "key" }, view.colour));
-    const seen = new Map(view.series.map((series) => [series.colour, series.name]));
-    for (const [colour2, name2] of d3.sort(seen, ([number2]) => number2)) {
-      const sign = d3.create("svg").attr("viewBox", "-9 -9 18 18").attr("aria-hidden", "true");
-      const shapes = { ...d3, symbolHexagon: Plot.symbolHexagon };
-      const shape = { hexagon: d3.symbolCircle, plus: d3.symbolPlus, times: d3.symbolTimes }[symbolOf(colour2)] ?? shapes[`symbol${symbolOf(colour2)[0].toUpperCase()}${symbolOf(colour2).slice(1)}`];
-      sign.append("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(colour2)).attr("stroke", colourOf(colour2));
-      list3.append(make("li", {}, sign.node(), name2));
+    /** An instant at the beginning of a sentence. */
+    words(time) {
+      const text = this.at(time);
+      if (this.start !== null) return text + this.zone;
+      return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
     }
-    return list3;
-  }
-  function viewOf(state2) {
-    const at = state2.figure.choices.map((choice) => Math.max(0, choice.values.indexOf(state2.chosen.get(choice.key))));
-    return state2.figure.views.find((view) => view.at.every((index, i) => index === at[i]));
-  }
-  function draw(element) {
-    const state2 = states.get(element);
-    state2.isWaiting = false;
-    const view = viewOf(state2);
-    const panels = element.querySelector(".panels"), legend2 = element.querySelector(".legends");
-    const caption = element.querySelector("figcaption"), numbers = element.querySelector("details");
-    panels.replaceChildren();
-    legend2.replaceChildren();
-    numbers.hidden = !view;
-    if (!view) {
-      caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
-      return;
+    /** The same where there is little room: no year, no seconds. */
+    short(time) {
+      if (!this.seconds || !Number.isFinite(time)) return short(time);
+      const text = this.at(time);
+      return this.start === null ? text.slice(0, -3).replace("day ", "d") : text.slice(5, 16);
     }
-    caption.textContent = view.sentence;
-    if (view.colour) legend2.append(legendOf(view));
-    const all = pointsOf(view), domain = domainOf(view, all);
-    const shown = d3.sort(new Set(all.map((point) => point.panel)));
-    element.classList.toggle("wide", shown.length > 1);
-    const width2 = element.clientWidth;
-    state2.width = width2;
-    const columns2 = Math.max(1, Math.min(shown.length, Math.floor((width2 + GAP) / (PANEL + GAP))));
-    panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
-    const room = Math.floor((width2 - GAP * (columns2 - 1)) / columns2);
-    for (const panel of shown) {
-      const name2 = view.panel ? `${view.panel} = ${view.panels[panel]}` : "";
-      const place2 = make("div", { class: "panel" });
-      if (name2) place2.append(make("p", {}, name2));
-      place2.append(drawPanel(view, all.filter((point) => point.panel === panel), domain, Math.min(room, WIDEST), name2));
-      panels.append(place2);
+    /** How long something takes: `4 h 05 min`, `3 d 2 h`, `12.5`. */
+    span(time) {
+      if (!this.seconds || !Number.isFinite(time)) return number(time);
+      const all = time * this.seconds;
+      if (Math.abs(all) < 120) return `${number(all)} s`;
+      const minutes = Math.round(all / 60);
+      if (minutes < 120) return `${minutes} min`;
+      if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`;
+      return `${number(Math.floor(minutes / 1440))} d ${Math.floor(minutes % 1440 / 60)} h`;
     }
-    if (numbers.open) fillNumbers(numbers, view);
-  }
-  function fillNumbers(details, view) {
-    const table = make("table");
-    table.append(make("caption", {}, make("span", {}, view.sentence)));
-    const heads = [view.panel, view.colour, view.x.label].filter(Boolean);
-    const numbers = [labelOf(view.y), "half of the 95 % interval", "replications"];
-    const head = make("tr");
-    for (const text of heads) head.append(make("th", { scope: "col" }, text));
-    for (const text of numbers) head.append(make("th", { scope: "col", class: "n" }, text));
-    const body = make("tbody");
-    for (const point of pointsOf(view)) {
-      const row = make("tr");
-      if (view.panel) row.append(make("td", {}, view.panels[point.panel]));
-      if (view.colour) row.append(make("td", {}, point.name));
-      row.append(make("th", { scope: "row" }, String(point.x)));
-      for (const number2 of [point.mean, point.half, point.replications]) row.append(make("td", { class: "n" }, number2 === null ? "-" : String(number2)));
-      body.append(row);
-    }
-    table.append(make("thead", {}, head), body);
-    const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the plot" }, table);
-    details.replaceChildren(details.firstElementChild, scroll);
-  }
-  function place(figure2) {
-    const element = make("figure", { id: figure2.id });
-    element.append(
-      make("h4", {}),
-      make("div", { class: "choices" }),
-      make("figcaption", { "aria-live": "polite" }),
-      make("div", { class: "legends" }),
-      make("div", { class: "panels" }),
-      make("details", {}, make("summary", {}, "These numbers as a table"))
-    );
-    states.set(element, { chosen: /* @__PURE__ */ new Map(), width: 0, figure: figure2, isWaiting: false });
-    element.querySelector("details").addEventListener("toggle", (event) => {
-      const view = viewOf(states.get(element));
-      if (event.target.open && view) fillNumbers(event.target, view);
-    });
-    resized.observe(element);
-    return element;
-  }
-  function fillChoices(element) {
-    const { figure: figure2, chosen } = states.get(element);
-    const row = element.querySelector(".choices");
-    const had = document.activeElement?.closest(".choices") === row ? (
-      /** @type {HTMLElement} */
-      document.activeElement.dataset.key
-    ) : null;
-    row.replaceChildren(...figure2.choices.map((choice) => {
-      const select = make("select", { id: `choice-${names += 1}`, "data-key": choice.key });
-      for (const value of choice.values) select.append(make("option", {}, value));
-      select.value = choice.values.includes(chosen.get(choice.key)) ? chosen.get(choice.key) : choice.values[0];
-      select.addEventListener("change", () => {
-        chosen.set(choice.key, select.value);
-        draw(element);
-      });
-      return make("label", { for: select.id }, `${choice.key} `, select);
-    }));
-    if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
-  }
-  function next() {
-    const element = queue.shift();
-    if (element?.isConnected && states.get(element).isWaiting) draw(element);
-    if (queue.length > 0) (window.requestIdleCallback ?? ((call) => setTimeout(call, 1)))(next, { timeout: 100 });
-  }
-  function drawRest() {
-    for (const element of queue.splice(0)) if (element.isConnected && states.get(element).isWaiting) draw(element);
-  }
-  var resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
-    for (const { target } of entries) {
-      const state2 = states.get(target);
-      if (state2 && !state2.isWaiting && target.isConnected && target.clientWidth > 0 && Math.abs(target.clientWidth - state2.width) > 1) draw(target);
-    }
-  }));
-  function drawFigures(root, data2) {
-    for (const section of data2.sections) {
-      const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
-      if (!home) continue;
-      const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
-      for (const figure2 of section.figures) {
-        const element = old.get(figure2.id) ?? place(figure2);
-        old.delete(figure2.id);
-        const state2 = states.get(element);
-        state2.figure = figure2;
-        element.querySelector("h4").textContent = figure2.heading;
-        home.append(element);
-        fillChoices(element);
-        if (!state2.isWaiting) queue.push(element);
-        state2.isWaiting = true;
+    /** Round instants of an axis, about so many, with what is written at them. @returns {{ time: number, text: string }[]} */
+    ticks(from, until, about) {
+      if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
+      const { seconds } = this;
+      const raw = (until - from) * seconds / Math.max(1, about);
+      const step = STEPS.find((step2) => step2 >= raw * 0.999) ?? STEPS[STEPS.length - 1] * Math.ceil(raw / STEPS[STEPS.length - 1]);
+      const shift = this.start === null ? 0 : this.start / 1e3;
+      const found = [];
+      for (let k = Math.ceil((from * seconds + shift) / step - 1e-9); k * step - shift <= until * seconds * (1 + 1e-12); k += 1) {
+        const time = (k * step - shift) / seconds;
+        found.push({ time, text: this.mark(time, step) });
       }
-      for (const element of old.values()) {
-        resized.unobserve(element);
-        element.remove();
-      }
+      return found;
     }
-    next();
-  }
-  var PAPER_ROWS = 60;
-  var opened = [];
-  addEventListener("beforeprint", () => {
-    drawRest();
-    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
-    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
-    for (const details of opened) details.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const details of opened.splice(0)) details.open = false;
-  });
-
-  // live/live.js
-  var SECOND = 1e3;
-  var state = document.getElementById("live-state");
-  var bar = (
-    /** @type {HTMLProgressElement} */
-    document.getElementById("live-bar")
-  );
-  var figure = document.getElementById("live-machine");
-  var tag = null;
-  var told = "";
-  var lastMachine = "";
-  var misses = 0;
-  var whole = (number2) => number2.toLocaleString("en");
-  var brief2 = (number2) => number2.toLocaleString("en", { maximumSignificantDigits: 7 });
-  var several = (number2, one, more) => `${whole(number2)} ${number2 === 1 ? one : more}`;
-  function say(text) {
-    if (text !== told) state.textContent = text;
-    told = text;
-  }
-  function fill(fresh) {
-    const page = new DOMParser().parseFromString(`<main>${fresh.results}</main>`, "text/html");
-    for (const section of page.querySelectorAll("section.study")) {
-      const home = document.getElementById(section.id);
-      if (!home) continue;
-      for (const part of [".sayings", ".notes", ".failures"]) {
-        const own = home.querySelector(part), other = section.querySelector(part);
-        if (own && other) own.replaceWith(other);
-        else if (own) own.remove();
-        else if (other && part === ".failures") home.querySelector(".asked").before(other);
-        else if (other && part === ".notes") home.querySelector(".body").before(other);
-      }
-      for (const table of section.querySelectorAll("details.numbers table")) {
-        const own = document.getElementById(table.id);
-        if (own) own.replaceWith(table);
-        else home.querySelector(".asked").before(table.closest("details"));
-      }
+    mark(time, step) {
+      const text = this.at(time);
+      const isDated = this.start !== null;
+      if (step >= 86400) return isDated ? text.slice(0, 10) : text.split(",")[0];
+      const clock = step % 60 === 0 ? text.slice(-8, -3) : text.slice(-8);
+      return clock.startsWith("00:00") && step >= 60 ? isDated ? text.slice(5, 10) : text.split(",")[0] : clock;
     }
-    drawFigures(document, fresh.data);
-  }
-  async function ask(path, headers = {}) {
-    const response = await fetch(path, { headers, cache: "no-store" });
-    if (response.status === 304) return null;
-    if (!response.ok) throw new Error(response.statusText);
-    if (path === "/report.json") tag = response.headers.get("ETag");
-    return response.json();
-  }
-  function colour(job, isDark) {
-    const hue = job * 137.508 % 360, light = (isDark ? 52 : 58) + job * 7 % 3 * 8;
-    return `hsl(${hue} 55% ${light}%)`;
-  }
-  function draw2(canvas, site, isDark) {
-    const height = site.cells.length / site.width;
-    const size = Math.max(2, Math.min(18, Math.floor(560 / Math.max(site.width, height))));
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = site.width * size * ratio;
-    canvas.height = height * size * ratio;
-    canvas.style.width = `${site.width * size}px`;
-    canvas.style.aspectRatio = `${site.width} / ${height}`;
-    const context = canvas.getContext("2d");
-    context.scale(ratio, ratio);
-    const gap = size > 5 ? 1 : 0;
-    const free = getComputedStyle(canvas).getPropertyValue("--tint");
-    site.cells.forEach((cell, place2) => {
-      if (cell < 0) return;
-      context.fillStyle = cell === 0 ? free : colour(cell, isDark);
-      context.fillRect(place2 % site.width * size, Math.floor(place2 / site.width) * size, size - gap, size - gap);
-    });
-  }
-  function showMachine(machine) {
-    figure.hidden = !machine;
-    if (!machine) return;
-    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const same = JSON.stringify(machine) + isDark;
-    if (same === lastMachine) return;
-    lastMachine = same;
-    const where = machine.scenario ? `${machine.scenario}, replication ${machine.replication}` : `replication ${machine.replication}`;
-    figure.querySelector("figcaption").textContent = `One of the runs: ${where}. At time ${brief2(machine.time)}, ${several(machine.running, "job runs", "jobs run")} and ${several(machine.waiting, "waits", "wait")}, ${whole(machine.finished)} have ended, and ${Math.round(100 * machine.utilization)} % of the processors are held. Each job has a colour.`;
-    const sites = figure.querySelector(".sites");
-    if (sites.children.length !== machine.sites.length) {
-      sites.replaceChildren(...machine.sites.map(() => {
-        const place2 = document.createElement("div");
-        place2.append(document.createElement("p"), document.createElement("canvas"));
-        return place2;
-      }));
-    }
-    machine.sites.forEach((site, number2) => {
-      const [name2, canvas] = sites.children[number2].children;
-      name2.textContent = `${site.name}, ${whole(site.held)} of ${whole(site.nodes)} held`;
-      canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", name2.textContent);
-      draw2(canvas, site, isDark);
-    });
-    const asks2 = machine.queue.map((job) => job.asks).join(", ");
-    const more = machine.waiting > machine.queue.length ? ", …" : "";
-    figure.querySelector(".queue").textContent = asks2 ? `First in the queue, by what they ask for: ${asks2}${more}` : "";
-  }
-  function showProgress(now) {
-    const share = now.total > 0 ? now.done / now.total : 0;
-    bar.value = share;
-    bar.hidden = now.ended;
-    document.body.classList.toggle("is-running", !now.ended);
-    const failed = now.failed > 0 ? `, ${several(now.failed, "failed", "failed")}` : "";
-    const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
-    say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
-  }
-  async function look() {
-    try {
-      const now = await ask("/machine.json");
-      misses = 0;
-      showProgress(now);
-      showMachine(now.machine);
-      const fresh = await ask("/report.json", tag ? { "If-None-Match": tag } : {});
-      if (fresh) fill(fresh);
-      if (now.ended && tag === `"${now.version}"`) return;
-    } catch (error) {
-      misses += 1;
-      if (misses > 3) {
-        document.body.classList.remove("is-running");
-        bar.hidden = true;
-        say("The command has ended, or cannot be reached. This is the last that was heard of it.");
-        return;
-      }
-    }
-    setTimeout(look, SECOND);
-  }
+  };
 
   // machine/run.js
   var [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
@@ -569,9 +180,12 @@
     notServed;
     /** @type {number} */
     mostWaiting;
-    constructor(recording, columns2) {
+    constructor(recording, columns2, looks2 = /* @__PURE__ */ new Map()) {
       Object.assign(this, columns2);
       this.recording = recording;
+      this.isLive = false;
+      this.isOver = false;
+      this.clock = new Clock(recording.clock);
       this.sites = recording.sites;
       this.asked = recording.asked;
       this.shapes = recording.shapes;
@@ -584,12 +198,12 @@
         this.processors += site.nodes;
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
-      this.play();
+      this.play(looks2);
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
     }
     // Goes through all that happened, once.
-    play() {
+    play(known = /* @__PURE__ */ new Map()) {
       const most = this.blocks.length;
       Object.assign(this, {
         submit: new Float64Array(this.jobs),
@@ -663,8 +277,8 @@
               break;
             case STARTED: {
               this.start[job] = this.left[job] = time;
-              let look2 = nextLook;
-              for (let k = 0; k < LOOKS; k += 1) {
+              let look2 = known.get(this.number[job]) ?? nextLook;
+              for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
                 const other = (nextLook + k) % LOOKS;
                 if (users[other] < users[look2]) look2 = other;
               }
@@ -780,7 +394,7 @@
       return Math.max(before < 0 ? this.recording.from : this.at[before], this.recording.from);
     }
   };
-  async function open(recording) {
+  async function open(recording, looks2) {
     const bytes = await inflated(recording.data);
     const columns2 = {};
     let from = 0;
@@ -788,7 +402,7 @@
       columns2[name2] = column(bytes, from, kind, length);
       from += columns2[name2].byteLength;
     }
-    return new Run(recording, columns2);
+    return new Run(recording, columns2, looks2);
   }
 
   // machine/paint.js
@@ -836,12 +450,12 @@
     }
     return theme2.tiles.get(pattern);
   }
-  function fill2(context, theme2, look2, x, y, width2, height) {
+  function fill(context, theme2, look2, x, y, width2, height) {
     context.fillStyle = theme2.jobs[look2 % COLOURS];
     context.fillRect(x, y, width2, height);
     const pattern = Math.floor(look2 / COLOURS);
     if (pattern > 0 && width2 >= 4 && height >= 4) {
-      context.fillStyle = tile(theme2, context, pattern);
+      context.fillStyle = context.tile?.(pattern) ?? tile(theme2, context, pattern);
       context.fillRect(x, y, width2, height);
     }
   }
@@ -868,324 +482,46 @@
     return number(decimals < 3 ? Number(value.toFixed(decimals)) : value);
   }
 
-  // machine/plots.js
-  var HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
-  var PAD = 9;
-  function columns(run, counts, from, until, width2) {
-    const mean = new Float64Array(width2);
-    const least = new Float64Array(width2);
-    const most = new Float64Array(width2);
-    const span = (until - from) / width2;
-    let place2 = upTo(run.at, from, run.at.length);
-    let value = place2 > 0 ? counts[place2 - 1] : 0;
-    for (let x = 0; x < width2; x += 1) {
-      const end = x + 1 === width2 ? until : from + (x + 1) * span;
-      let time = from + x * span;
-      let area = 0;
-      least[x] = most[x] = value;
-      while (place2 < run.at.length && run.at[place2] <= end) {
-        area += (run.at[place2] - time) * value;
-        time = run.at[place2];
-        value = counts[place2];
-        least[x] = Math.min(least[x], value);
-        most[x] = Math.max(most[x], value);
-        place2 += 1;
-      }
-      area += (end - time) * value;
-      mean[x] = span > 0 ? area / span : value;
+  // machine/elements.js
+  function make(tag2, attributes, ...children) {
+    const element = document.createElement(tag2);
+    for (const [name2, value] of Object.entries(attributes || {})) {
+      if (name2.startsWith("on")) element.addEventListener(name2.slice(2), value);
+      else if (value !== false && value !== void 0) element.setAttribute(name2, value === true ? "" : value);
     }
-    return { mean, least, most };
+    element.append(...children);
+    return element;
   }
-  function curve(context, theme2, colour2, data2, top, height, full, words) {
-    const y = (value) => top + height - (full > 0 ? value / full * height : 0);
-    const { mean, least, most } = data2;
-    context.fillStyle = colour2;
-    context.globalAlpha = 0.25;
-    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(mean[x]), 1, top + height - y(mean[x]));
-    context.globalAlpha = 0.35;
-    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(most[x]), 1, y(least[x]) - y(most[x]));
-    context.globalAlpha = 1;
-    context.strokeStyle = colour2;
-    context.lineWidth = 1.5;
-    context.beginPath();
-    for (let x = 0; x < mean.length; x += 1) context.lineTo(PAD + x + 0.5, y(mean[x]));
-    context.stroke();
-    context.strokeStyle = theme2.soft;
-    context.lineWidth = 1;
-    context.globalAlpha = 0.4;
-    context.strokeRect(PAD + 0.5, top + 0.5, mean.length - 1, height - 1);
-    context.globalAlpha = 1;
-    context.fillStyle = theme2.ink;
-    context.textAlign = "left";
-    context.fillText(words, PAD, top - 7);
+  function button(label, title2, act) {
+    return make("button", { type: "button", title: title2, "aria-label": title2, onclick: act }, label);
   }
-  function drawPlots(canvas, run, theme2, width2) {
-    const { held, waits, gap, axis: axis2 } = HEIGHTS;
-    const height = gap + held + gap + waits + axis2;
-    const context = sized(canvas, width2, height);
-    const { from, until } = run.recording;
-    const inner = Math.max(1, Math.floor(width2 - 2 * PAD));
-    const second = gap + held + gap;
-    curve(
-      context,
-      theme2,
-      theme2.held,
-      columns(run, run.held, from, until, inner),
-      gap,
-      held,
-      run.processors,
-      `Processors held, of ${number(run.processors)}`
-    );
-    curve(
-      context,
-      theme2,
-      theme2.waits,
-      columns(run, run.waits, from, until, inner),
-      second,
-      waits,
-      run.mostWaiting,
-      `Jobs that wait, at most ${number(run.mostWaiting)}`
-    );
-    const x = (time) => PAD + (until > from ? (time - from) / (until - from) * inner : 0);
-    drawAxis(context, theme2, from, until, x, second + waits, width2);
+  function icon(path) {
+    const [svg, shape] = ["svg", "path"].map((tag2) => document.createElementNS("http://www.w3.org/2000/svg", tag2));
+    svg.setAttribute("viewBox", "0 0 14 14");
+    svg.setAttribute("class", "m-icon");
+    svg.setAttribute("aria-hidden", "true");
+    shape.setAttribute("d", path);
+    svg.append(shape);
+    return svg;
   }
-  function drawAxis(context, theme2, from, until, x, y, width2) {
-    context.fillStyle = context.strokeStyle = theme2.soft;
-    context.textAlign = "center";
-    context.beginPath();
-    for (const time of ticks(from, until, width2 / 110)) {
-      const at = Math.round(x(time)) + 0.5;
-      context.moveTo(at, y);
-      context.lineTo(at, y + 4);
-      const text = number(time);
-      const half = text.length * 3;
-      context.fillText(text, Math.min(Math.max(at, half + 1), width2 - half - 1), y + 11);
-    }
-    context.lineWidth = 1;
-    context.stroke();
+  function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
   }
-
-  // machine/gantt.js
-  var AXIS = 18;
-  var HEADING = 13;
-  var GAP2 = 6;
-  var Gantt = class {
-    constructor(run) {
-      this.run = run;
-      this.bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0 }));
-      this.lane = new Uint32Array(run.stays);
-      this.pack();
-      this.view = { from: run.recording.from, until: run.recording.until };
-      this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
-    }
-    // Lanes: a job keeps its own as long as it runs.
-    pack() {
-      const { run } = this;
-      const free = run.sites.map(() => []);
-      const laneOf = /* @__PURE__ */ new Map();
-      const ends = [];
-      const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
-      let next2 = 0;
-      for (let s = 0; s < run.stays; s += 1) {
-        for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) ends.push(order[next2]);
-        for (const over of ends.splice(0)) {
-          const job2 = run.who[over];
-          if (run.finish[job2] === run.to[over] && laneOf.has(job2)) {
-            push(free[run.where[over]], laneOf.get(job2));
-            laneOf.delete(job2);
-          }
-        }
-        const [job, band] = [run.who[s], this.bands[run.where[s]]];
-        if (!laneOf.has(job)) {
-          const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
-          band.lanes = Math.max(band.lanes, lowest + 1);
-          laneOf.set(job, lowest);
-        }
-        this.lane[s] = laneOf.get(job);
-      }
-      for (const band of this.bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
-    }
-    // Zooms by a factor around a time, or moves by a share of what is seen.
-    zoom(factor, around) {
-      const { from, until } = this.view;
-      const span = Math.max((until - from) * factor, this.least);
-      this.show(around - (around - from) / (until - from || 1) * span, span);
-    }
-    pan(time) {
-      this.show(this.view.from + time, this.view.until - this.view.from);
-    }
-    show(from, span) {
-      const { recording } = this.run;
-      const whole2 = recording.until - recording.from;
-      const wide = Math.min(span, whole2);
-      const begin = Math.min(Math.max(from, recording.from), recording.until - wide);
-      this.view = { from: begin, until: begin + wide };
-    }
-    // Moves on so that a time is seen.
-    follow(time) {
-      const { from, until } = this.view;
-      if (time >= from && time <= until) return false;
-      this.show(time - (until - from) * 0.2, until - from);
-      return true;
-    }
-    x(time, width2 = this.width) {
-      const { from, until } = this.view;
-      return PAD + (until > from ? (time - from) / (until - from) * (width2 - 2 * PAD) : 0);
-    }
-    time(x) {
-      const { from, until } = this.view;
-      return from + (x - PAD) / Math.max(1, this.width - 2 * PAD) * (until - from);
-    }
-    // Where the bands of the sites lie, in so much height.
-    place(height) {
-      const heading = this.bands.length > 1 ? HEADING : 0;
-      const room = height - AXIS - this.bands.length * (heading + GAP2);
-      const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
-      let y = 0;
-      for (const band of this.bands) {
-        band.top = y + heading;
-        const most = band.ordered ? Infinity : band.lanes * 22;
-        band.height = Math.min(Math.max(12, room * Math.sqrt(band.lanes) / all), most);
-        y = band.top + band.height + GAP2;
-      }
-      return y - GAP2 + AXIS;
-    }
-    draw(canvas, theme2, width2, height, chosen) {
-      this.width = width2;
-      const used = this.place(height);
-      const context = sized(canvas, width2, used);
-      this.rects = [];
-      context.save();
-      context.beginPath();
-      context.rect(PAD, 0, width2 - 2 * PAD, used);
-      context.clip();
-      this.bands.forEach((band) => {
-        context.fillStyle = theme2.free;
-        context.fillRect(PAD, band.top, width2 - 2 * PAD, band.height);
-      });
-      if (chosen >= 0) this.drawWait(context, theme2, chosen);
-      this.drawBars(context, theme2, chosen);
-      context.restore();
-      context.fillStyle = theme2.ink;
-      context.textAlign = "left";
-      if (this.bands.length > 1) {
-        this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
-      }
-      drawAxis(context, theme2, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width2);
-    }
-    drawBars(context, theme2, chosen) {
-      const { run, view } = this;
-      const count = upTo(run.from, view.until, run.stays);
-      const names2 = [];
-      const edged = [];
-      lasting(run.to, run.lastStays, count, view.from, (s) => {
-        const job = run.who[s];
-        const left = Math.max(this.x(run.from[s]), 0);
-        const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
-        const wide = Math.max(right - left, 0.6);
-        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.35 : 1;
-        this.pieces(s, (top, height) => {
-          fill2(context, theme2, run.look[job], left, top, wide, height);
-          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, s]);
-          this.rects.push([left, top, wide, height, job]);
-          const text = String(run.number[job]);
-          if (height >= 11 && wide > text.length * 6 + 6) names2.push([text, left, top, wide, height, job]);
-        });
-        return false;
-      });
-      context.lineWidth = 1;
-      for (const [x, y, width2, height, s] of edged) {
-        const job = run.who[s];
-        const isChosen = job === chosen;
-        context.strokeStyle = isChosen ? theme2.chosen : theme2.edge;
-        context.globalAlpha = isChosen ? 1 : 0.55;
-        context.lineWidth = isChosen ? 2 : 1;
-        context.beginPath();
-        const sides = [run.from[s] === run.start[job] && x + 0.5, run.to[s] === run.finish[job] && x + width2 - 0.5];
-        for (const side of sides) {
-          if (side === false) continue;
-          context.moveTo(side, y);
-          context.lineTo(side, y + height);
-        }
-        for (const side of [y + 0.5, y + height - 0.5]) {
-          context.moveTo(x, side);
-          context.lineTo(x + width2, side);
-        }
-        context.stroke();
-      }
-      context.fillStyle = theme2.label;
-      context.textAlign = "center";
-      for (const [text, x, y, width2, height, job] of names2) {
-        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.5 : 1;
-        context.fillText(text, x + width2 / 2, y + height / 2 + 0.5);
-      }
-      context.globalAlpha = 1;
-    }
-    // From its arrival until its start a chosen job is a line, where its bar begins.
-    drawWait(context, theme2, job) {
-      const { run } = this;
-      const end = Math.min(run.left[job], run.recording.until);
-      if (end <= run.submit[job]) return;
-      const stays = run.staysOf(job);
-      let y = 2;
-      if (stays.length > 0) this.pieces(stays[0], (top, height) => {
-        y = top + height / 2;
-      });
-      context.strokeStyle = theme2.chosen;
-      context.lineWidth = 2;
-      context.setLineDash([2, 3]);
-      context.beginPath();
-      context.moveTo(this.x(run.submit[job]), y);
-      context.lineTo(this.x(end), y);
-      context.stroke();
-      context.setLineDash([]);
-    }
-    // Calls `visit` with top and height of every piece of a stay.
-    pieces(s, visit) {
-      const band = this.bands[this.run.where[s]];
-      const lane = band.height / band.lanes;
-      if (!band.ordered) {
-        visit(band.top + this.lane[s] * lane, lane > 3 ? lane - 1 : lane);
-        return;
-      }
-      this.run.rowsOf(s, (first, count) => visit(band.top + first * lane, Math.max(count * lane, 0.6)));
-    }
-    // The job of the bar at a point, or -1.
-    at(x, y) {
-      for (let i = this.rects.length - 1; i >= 0; i -= 1) {
-        const [left, top, width2, height, job] = this.rects[i];
-        if (x >= left - 1 && x <= left + width2 + 1 && y >= top && y <= top + height) return job;
-      }
-      return -1;
-    }
-  };
-  function push(heap, number2) {
-    let at = heap.push(number2) - 1;
-    while (at > 0 && heap[at - 1 >> 1] > number2) {
-      heap[at] = heap[at - 1 >> 1];
-      at = at - 1 >> 1;
-    }
-    heap[at] = number2;
-  }
-  function pop(heap) {
-    const lowest = heap[0];
-    const last = heap.pop();
-    if (heap.length === 0) return lowest;
-    let at = 0;
-    for (; ; ) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
-      if (heap[child] >= last) break;
-      heap[at] = heap[child];
-      at = child;
-    }
-    heap[at] = last;
-    return lowest;
+  function drag(element, tell) {
+    let isHeld = false;
+    const at2 = (event) => tell(event.clientX - element.getBoundingClientRect().left);
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      isHeld = true;
+      element.setPointerCapture(event.pointerId);
+      at2(event);
+    });
+    element.addEventListener("pointermove", (event) => isHeld && at2(event));
+    for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => isHeld = false);
   }
 
   // machine/layout.js
-  var GAP3 = 14;
+  var GAP = 14;
   var TITLE = 15;
   var LETTER = 6.2;
   var gray = (place2) => place2 ^ place2 >> 1;
@@ -1225,20 +561,21 @@
     const [columns2, lines] = [site.sides[0], site.sides[1]];
     const size = columns2 * lines;
     const count = site.nodes / size;
-    const title = (layer) => {
+    const title2 = (layer) => {
       const further = site.sides.slice(2).map((side, d) => Math.floor(layer * size / site.strides[d + 2]) % side);
       return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
-    const pane = Math.max(columns2 * cell, count > 1 ? width(title(count - 1)) : 0);
-    let across = Math.max(1, Math.min(count, Math.floor((room + GAP3) / (pane + GAP3))));
+    const pane = Math.max(columns2 * cell, count > 1 ? width(title2(count - 1)) : 0);
+    let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+    across = Math.ceil(count / Math.ceil(count / across));
     if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
     const heading = count > 1 ? TITLE : 0;
     const labels = [];
     const panes = [];
     for (let layer = 0; layer < count; layer += 1) {
-      const x = layer % across * (pane + GAP3);
-      const y = Math.floor(layer / across) * (heading + lines * cell + GAP3 / 2);
-      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: "left" });
+      const x = layer % across * (pane + GAP);
+      const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
+      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title2(layer), align: "left" });
       const node = (column2, row) => layer * size + row * columns2 + column2;
       panes.push({ x, y: y + heading, columns: columns2, rows: lines, node });
     }
@@ -1279,6 +616,61 @@
     return sites.map((site) => layout(site, cells[cells.length - 1], room));
   }
 
+  // machine/lists.js
+  var JobList = class {
+    /**
+     * @param {string} title
+     * @param {string[]} columns
+     * @param {(job: number) => void} [pick] Is told which job somebody chooses; without it none can be.
+     */
+    constructor(title2, columns2, pick) {
+      this.title = title2;
+      this.pick = pick;
+      this.columns = columns2.length;
+      this.rows = [];
+      this.heading = make("caption");
+      this.heads = columns2.map((column2) => make("th", { scope: "col" }, column2));
+      this.body = make("tbody");
+      this.more = make("p", { class: "m-more" });
+      this.table = make("table", {}, this.heading, make("thead", {}, make("tr", {}, ...this.heads)), this.body);
+      this.box = make("div", { class: "m-list" }, this.table, this.more);
+    }
+    row() {
+      const swatch = make("span", { class: "m-swatch", "aria-hidden": "true" });
+      const name2 = make("span");
+      const outer = this.pick ? make("button", { type: "button" }, swatch, name2) : make("span", {}, swatch, name2);
+      const cells = Array.from({ length: this.columns - 1 }, () => make("td"));
+      const line = { swatch, name: name2, outer, cells, job: -1, element: make("tr", {}, make("th", { scope: "row" }, outer), ...cells) };
+      if (this.pick) outer.addEventListener("click", () => this.pick(line.job));
+      this.rows.push(line);
+      this.body.append(line.element);
+    }
+    /**
+     * @param {import("./run.js").Run} run
+     * @param {number} chosen
+     * @param {number} count How many jobs there are,
+     * @param {Line[]} jobs of which these are listed.
+     */
+    fill(run, chosen, count, jobs2) {
+      write(this.heading, `${this.title}: ${number(count)}`);
+      this.table.classList.toggle("m-none", jobs2.length === 0);
+      while (this.rows.length < jobs2.length) this.row();
+      this.rows.forEach((line, i) => {
+        const one = jobs2[i];
+        if (line.element.hidden !== !one) line.element.hidden = !one;
+        if (!one) return;
+        line.job = one.job;
+        write(line.name, String(run.number[one.job]));
+        line.swatch.hidden = one.look === void 0;
+        line.swatch.className = `m-swatch m-look-${(one.look || 0) % COLOURS} m-pattern-${Math.floor((one.look || 0) / COLOURS)}`;
+        const isChosen = String(one.job === chosen);
+        if (this.pick && line.outer.getAttribute("aria-pressed") !== isChosen) line.outer.setAttribute("aria-pressed", isChosen);
+        one.cells.forEach((text, k) => write(line.cells[k], text));
+      });
+      write(this.more, count > jobs2.length ? `and ${number(count - jobs2.length)} more` : "");
+    }
+  };
+
   // machine/map.js
   var SiteMap = class {
     /** @type {import("./run.js").Run} */
@@ -1301,9 +693,12 @@
       }
     }
     draw(layout2, moment, chosen, theme2) {
+      this.paint(sized(this.canvas, layout2.width, layout2.height), layout2, moment, chosen, theme2);
+    }
+    // Onto a canvas or onto a sheet of SVG.
+    paint(context, layout2, moment, chosen, theme2) {
       this.layout = layout2;
       this.hold(moment);
-      const context = sized(this.canvas, layout2.width, layout2.height);
       for (const pane of layout2.panes) {
         if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
         else this.drawDots(context, pane, chosen, theme2);
@@ -1321,7 +716,7 @@
       const line = cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
       for (const { s, x, y, columns: columns2, rows: rows2 } of whole2) {
         const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-        if (s >= 0) fill2(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell, rows2 * cell);
+        if (s >= 0) fill(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell, rows2 * cell);
         else {
           context.fillStyle = theme2.free;
           context.fillRect(left, top, columns2 * cell, rows2 * cell);
@@ -1456,12 +851,12 @@
       for (let y = 0; y < height; y += 1) {
         const row = Math.min(pane.rows - 1, Math.floor(y / cell));
         for (let x = 0; x < width2; ) {
-          const at = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
-          const s = at(x);
+          const at2 = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
+          const s = at2(x);
           const from = x;
           do
             x += 1;
-          while (x < width2 && at(x) === s);
+          while (x < width2 && at2(x) === s);
           if (s === -2) continue;
           context.fillStyle = s < 0 ? theme2.free : theme2.jobs[this.run.look[this.run.who[s]] % COLOURS];
           context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
@@ -1489,8 +884,11 @@
   var list = (texts) => texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
   function summary(run, moment) {
     const share = Math.round(100 * moment.held / run.processors);
+    const is = (now, then) => run.isOver ? then : now;
+    const runs = is(verb(moment.runs, "runs", "run"), "still ran");
+    const waits = is(verb(moment.waits, "waits", "wait"), "waited");
     const sentences = [
-      `Time ${number(moment.time)}: ${number(moment.held)} of ${number(run.processors)} processors are held (${share} %), ${number(run.processors - moment.held)} are free; ${jobs(moment.runs)} ${verb(moment.runs, "runs", "run")}, ${number(moment.waits)} ${verb(moment.waits, "waits", "wait")}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
@@ -1501,7 +899,7 @@
     if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
     if (moment.waiting.length > 0) {
       const first = moment.waiting[0];
-      sentences.push(`First in the queue: ${name(run, first)}, which asks for ${asks(run, first)}.`);
+      sentences.push(`First in the queue: ${name(run, first)}, which ${is("asks", "asked")} for ${asks(run, first)}.`);
     }
     if (moment.notServed > 0) {
       sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
@@ -1520,9 +918,9 @@
   function facts(run, job) {
     const { until } = run.recording;
     const known = (time) => time <= until;
-    const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${number(run.submit[job])}.`];
+    const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${run.clock.at(run.submit[job])}.`];
     if (run.unserved[job] === 1) texts.push("It would not fit even the empty machine, and is refused.");
-    else if (run.unserved[job] === 2) texts.push(`It is turned away at ${number(run.left[job])}.`);
+    else if (run.unserved[job] === 2) texts.push(`It is turned away at ${run.clock.at(run.left[job])}.`);
     else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
     else {
       const stays = run.staysOf(job);
@@ -1531,14 +929,14 @@
       const places = run.placeOf(first);
       const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
       texts.push(
-        `It waits ${number(run.start[job] - run.submit[job])} and starts at ${number(run.start[job])}${site} with ${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
+        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
       );
       if (stays.length > 1) {
         const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
         texts.push(`It is moved or resized ${times}, and then holds ${number(run.heldBy[last])}.`);
       }
       texts.push(
-        known(run.finish[job]) ? `It ends at ${number(run.finish[job])}, after ${number(run.finish[job] - run.start[job])}.` : "It still runs at the end of what is shown."
+        known(run.finish[job]) ? `It ends at ${run.clock.at(run.finish[job])}, after ${run.clock.span(run.finish[job] - run.start[job])}.` : "It still runs at the end of what is shown."
       );
     }
     return texts.join(" ");
@@ -1554,6 +952,12 @@
     if (ordered === 0) return " on a lane of its own";
     return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
   }
+  function placeName(site, node) {
+    if (site.sides.length === 1) return `processor ${number(node)}`;
+    if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
+    const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
+    return `processor ${number(node)} (${corner.join(",")})`;
+  }
   function legend(site) {
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
@@ -1564,106 +968,1198 @@
     return `Each layer is a plane of the first two dimensions, with the further coordinates above it.${joined}`;
   }
 
-  // machine/player.js
-  var STEPS = 1e5;
+  // machine/still.js
   var LISTED = 20;
   var CAPTION = 44;
   var BESIDE = 400;
   var PATIENCE = 120;
-  var PACES = [1, 4, 20, 100, 500];
-  var make2 = (tag2, attributes, ...children) => {
-    const element = document.createElement(tag2);
-    for (const [name2, value] of Object.entries(attributes || {})) {
-      if (name2.startsWith("on")) element.addEventListener(name2.slice(2), value);
-      else if (value !== false && value !== void 0) element.setAttribute(name2, value === true ? "" : value);
+  var Still = class {
+    /**
+     * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number) => void }} listener
+     * Who is told what somebody chooses, and what somebody points at.
+     */
+    constructor(listener = {}) {
+      this.listener = listener;
+      this.sites = make("div", { class: "m-sites" });
+      this.legend = make("p", { class: "m-legend" });
+      this.now = make("p", { class: "m-now" });
+      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+      this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
+      this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
+      this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
+      this.listed = 0;
+      this.maps = [];
+      this.layouts = [];
+      this.run = /** @type {any} */
+      null;
+      this.moment = null;
+      this.chosen = -1;
+      this.longest = 0;
+      this.listing = void 0;
     }
+    /** Shows another run from now on. @param {import("./run.js").Run} run */
+    open(run) {
+      const isSame = this.run && JSON.stringify(this.run.recording.sites) === JSON.stringify(run.recording.sites);
+      this.run = run;
+      if (isSame) {
+        for (const map of this.maps) map.run = run;
+        return;
+      }
+      this.maps = run.sites.map((_, i) => this.figure(i));
+      this.sites.replaceChildren(...this.maps.map((map) => map.figure));
+      const legends = new Set(run.sites.map(legend));
+      write(this.legend, legends.size === 1 ? [...legends][0] : "");
+    }
+    figure(index) {
+      const { run, listener } = this;
+      const canvas = make("canvas", { role: "img", "aria-label": `Map of ${siteName(run, index)}` });
+      const held = make("span", { class: "m-held" });
+      const caption = make("figcaption", {}, make("strong", {}, siteName(run, index)), " ", held);
+      const map = new SiteMap(run, index, canvas);
+      if (listener.hint) {
+        canvas.addEventListener("pointermove", (event) => {
+          const at2 = map.at(event.offsetX, event.offsetY);
+          listener.hint(event, at2.job, index, at2.node);
+        });
+        canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
+      }
+      if (listener.pick) {
+        canvas.addEventListener("click", (event) => listener.pick(map.at(event.offsetX, event.offsetY).job));
+      }
+      return Object.assign(map, { held, figure: make("figure", {}, canvas, caption) });
+    }
+    /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
+    arrange(stage, width2) {
+      const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
+      const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
+      const [below, beside] = [fit(width2), fit(width2 - BESIDE)];
+      const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
+      this.layouts = isBeside ? beside : below;
+      const widest = this.maps.length > 1 ? width2 - BESIDE : this.layouts[0].width;
+      stage.classList.toggle("m-beside", isBeside);
+      stage.style.setProperty("--m-widest", `${widest}px`);
+      this.now.style.minHeight = "";
+      this.longest = 0;
+    }
+    /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
+    draw(moment, chosen, theme2) {
+      const { run } = this;
+      this.moment = moment;
+      this.chosen = chosen;
+      this.maps.forEach((map, i) => {
+        map.draw(this.layouts[i], moment, chosen, theme2);
+        let held = 0;
+        for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
+        write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
+      });
+      this.say(summary(run, moment));
+      this.listSoon();
+    }
+    // The words keep the room that the longest of them took: what stands below must not dance.
+    say(text) {
+      write(this.now, text);
+      if (text.length <= this.longest) return;
+      this.longest = text.length;
+      this.now.style.minHeight = `${this.now.offsetHeight}px`;
+    }
+    // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+    listSoon() {
+      clearTimeout(this.listing);
+      if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
+      else this.drawLists();
+    }
+    drawLists() {
+      this.listed = performance.now();
+      const { run, moment, chosen } = this;
+      const isOne = run.sites.length === 1;
+      const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
+      const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
+      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
+        const job = run.who[s];
+        const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+        return { job, look: run.look[job], cells };
+      }));
+    }
+  };
+
+  // report/dom.js
+  function find(root, selector) {
+    const element = root.querySelector(selector);
+    if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`);
+    return element;
+  }
+
+  // report/figures.js
+  var SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon", "times", "plus"];
+  var colourOf = (number2) => `var(--c${number2 % SYMBOLS.length})`;
+  var symbolOf = (number2) => SYMBOLS[number2 % SYMBOLS.length];
+  var PANEL = 290;
+  var GAP2 = 24;
+  var WIDEST = 680;
+  var states = /* @__PURE__ */ new WeakMap();
+  var queue = [];
+  var names = 0;
+  function make2(tag2, attributes = {}, ...children) {
+    const element = document.createElement(tag2);
+    for (const [name2, value] of Object.entries(attributes)) element.setAttribute(name2, value);
     element.append(...children);
     return element;
-  };
-  var icon = (path) => {
-    const [svg, shape] = ["svg", "path"].map((tag2) => document.createElementNS("http://www.w3.org/2000/svg", tag2));
-    svg.setAttribute("viewBox", "0 0 14 14");
-    svg.setAttribute("class", "m-icon");
-    svg.setAttribute("aria-hidden", "true");
-    shape.setAttribute("d", path);
-    svg.append(shape);
-    return svg;
-  };
-  var write = (element, text) => {
-    if (element.textContent !== text) element.textContent = text;
-  };
-  function drawMachine(element, recordings) {
-    const player = new Player(element, [].concat(recordings));
-    element.machine = player;
-    return player;
   }
-  var Player = class {
-    /** @type {HTMLElement} */
-    root;
-    /** @type {any[]} */
-    recordings;
-    /** @type {HTMLButtonElement} */
-    first;
-    /** @type {HTMLButtonElement} */
-    back;
-    /** @type {HTMLButtonElement} */
-    playing;
-    /** @type {HTMLButtonElement} */
-    on;
-    /** @type {HTMLButtonElement} */
-    last;
-    /** @type {HTMLButtonElement} */
-    closer;
-    /** @type {HTMLButtonElement} */
-    wider;
-    /** @type {HTMLButtonElement} */
-    whole;
-    constructor(root, recordings) {
-      Object.assign(this, { root, recordings, chosen: -1, isPlaying: false, time: NaN, listed: 0 });
-      root.classList.add("machine");
-      root.replaceChildren();
-      this.build();
-      this.watch();
-      this.ready = this.choose(0);
-    }
-    build() {
-      const button = (name2, label, title2, act) => this[name2] = make2("button", { type: "button", title: title2, "aria-label": title2, onclick: act }, label);
-      const title = (recording) => {
-        const replication = recording.replication > 1 ? `, replication ${recording.replication}` : "";
-        return `${recording.scenario}. ${recording.title || "the only scenario"}${replication}`;
+  function tick(number2) {
+    const size = Math.abs(number2);
+    if (size >= 1e6) return number2.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 });
+    if (size > 0 && size < 1e-4) return number2.toExponential();
+    return number2.toLocaleString("en", { maximumSignificantDigits: 6 });
+  }
+  function brief(number2) {
+    const size = Math.abs(number2);
+    if (size > 0 && (size < 1e-4 || size >= 1e15)) return number2.toExponential(3);
+    return number2.toLocaleString("en", size >= 1e5 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 5 });
+  }
+  function logTicks(domain, most) {
+    const powers = d3.range(Math.floor(Math.log10(domain[0])), Math.ceil(Math.log10(domain[1])) + 1);
+    const of = (digits, step) => powers.filter((power) => power % step === 0).flatMap((power) => digits.map((digit) => power < 0 ? digit / 10 ** -power : digit * 10 ** power)).filter((number2) => number2 >= domain[0] && number2 <= domain[1]);
+    const sets = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10]];
+    return sets.map(([digits, step]) => of(digits, step)).find((ticks2) => ticks2.length <= most) ?? [];
+  }
+  function ticksOf(view, points, width2) {
+    const values = d3.sort(new Set(points.map((point) => point.x)));
+    const at2 = (value) => view.x.log ? Math.log(value) : value;
+    const span = at2(values.at(-1)) - at2(values[0]);
+    const least = d3.min(d3.pairs(values), ([a, b]) => at2(b) - at2(a));
+    if (values.length < 2 || least / span * (width2 - 90) >= 34) return values;
+    return view.x.log ? logTicks(d3.extent(values), width2 / 60) : Math.max(3, width2 / 80);
+  }
+  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  function pointsOf(view) {
+    return view.series.flatMap((series) => series.x.map((x, i) => {
+      const mean = series.mean[i], half = series.half[i];
+      const along = view.x.names.length > 0 ? view.x.names[x] : x;
+      return {
+        x: along,
+        mean,
+        half,
+        low: mean - (half ?? 0),
+        high: mean + (half ?? 0),
+        replications: series.replications[i],
+        name: series.name,
+        colour: series.colour,
+        panel: series.panel
       };
-      this.runs = make2(
-        "select",
-        { onchange: () => this.choose(this.runs.selectedIndex) },
-        ...this.recordings.map((recording) => make2("option", {}, title(recording)))
+    }));
+  }
+  function domainOf(view, points) {
+    const least = d3.min(points, (point) => point.mean), most = d3.max(points, (point) => point.mean);
+    let low = d3.min(points, (point) => point.low), high = d3.max(points, (point) => point.high);
+    if (view.y.log) {
+      const positive = d3.min(points.filter((point) => point.low > 0), (point) => point.low) ?? least;
+      return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
+    }
+    const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
+    low = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
+    high = Math.min(high, most + spread / 2);
+    if (view.differences || view.style !== "lines") return pad2(Math.min(low, 0), Math.max(high, 0));
+    return low > 0 && least < 0.6 * most ? pad2(0, high) : pad2(low, high);
+  }
+  function pad2(low, high) {
+    const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+    return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
+  }
+  function describe(view, point) {
+    const lines = [`${view.x.label} = ${point.x}`];
+    if (view.colour) lines.push(`${view.colour} = ${point.name}`);
+    const half = point.half === null ? "" : ` ± ${brief(point.half)}`;
+    lines.push(`${view.y.label}: ${brief(point.mean)}${half}`);
+    return lines.join("\n");
+  }
+  var labelOf = (scale) => scale.unit ? `${scale.label} (${scale.unit})` : scale.label;
+  function whiskers(view, points, domain) {
+    const clamp = (value) => view.y.log ? Math.max(value, domain[0]) : value;
+    return points.filter((point) => point.half > 0).map((point) => ({ ...point, low: clamp(point.low) }));
+  }
+  function axis(of, type, domain, label, ticks2) {
+    const isLog = type === "log";
+    const options = { label, ...isLog ? { text: tick } : { tickFormat: tick } };
+    const mark = of === "x" ? Plot.axisX : Plot.axisY;
+    return {
+      scale: { type, ...domain ? { domain } : {}, axis: null, label },
+      axis: Array.isArray(ticks2) ? mark(ticks2, options) : mark({ ...options, ticks: ticks2 }),
+      grid: (of === "x" ? Plot.gridX : Plot.gridY)(...Array.isArray(ticks2) ? [ticks2] : [], {
+        stroke: "var(--line)",
+        strokeOpacity: 1,
+        ...Array.isArray(ticks2) ? {} : { ticks: ticks2 }
+      })
+    };
+  }
+  var dotStyle = (view, point) => view.differences && !isClear(point) ? "var(--paper)" : colourOf(point.colour);
+  function drawLines(view, points, domain, width2) {
+    const bySeries = d3.group(points, (point) => point.colour);
+    const along = view.x.names.length > 0 ? { scale: { type: "point", domain: view.x.names, label: view.x.label }, axis: null } : axis("x", view.x.log ? "log" : "linear", null, labelOf(view.x), ticksOf(view, points, width2));
+    const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
+    const marks = [measured.grid, measured.axis, along.axis];
+    if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
+    const beside = (colour) => 2 * ([...bySeries.keys()].indexOf(colour) - (bySeries.size - 1) / 2);
+    for (const [colour, own] of bySeries) {
+      const stroke = colourOf(colour);
+      marks.push(
+        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour) }),
+        Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
+        Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour), stroke, fill: (point) => dotStyle(view, point), r: 3.2 })
       );
-      const chooser = make2("label", { class: "m-runs" }, "Run ", this.runs);
-      chooser.hidden = this.recordings.length < 2;
-      this.notes = make2("p", { class: "m-notes" });
-      this.sites = make2("div", { class: "m-sites" });
-      this.legend = make2("p", { class: "m-legend" });
-      this.now = make2("p", { class: "m-now" });
-      this.said = make2("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
-      button("first", icon("M2 2h2v10H2zM12 2v10L5 7z"), "To the beginning", () => this.seek(this.run.recording.from));
-      button("back", icon("M11 2v10L3 7z"), "To the event before (left arrow)", () => this.step(-1));
-      button("playing", "", "", () => this.toggle());
-      button("on", icon("M3 2l8 5-8 5z"), "To the next event (right arrow)", () => this.step(1));
-      button("last", icon("M2 2l7 5-7 5zM10 2h2v10h-2z"), "To the end", () => this.seek(this.run.recording.until));
+    }
+    marks.push(Plot.tip(points, Plot.pointer({ x: "x", y: "mean", title: (point) => describe(view, point), fill: "var(--paper)" })));
+    return {
+      width: width2,
+      height: Math.round(Math.min(360, Math.max(230, width2 * 0.6))),
+      marginLeft: 58,
+      marginBottom: 40,
+      marginRight: 18,
+      marginTop: 26,
+      insetLeft: 8,
+      insetRight: 8,
+      x: along.scale,
+      y: measured.scale,
+      marks
+    };
+  }
+  function drawRows(view, points, domain, width2) {
+    const groups = view.x.names.filter((name2) => points.some((point) => point.x === name2));
+    const colours = d3.sort(new Set(points.map((point) => point.colour)));
+    const bar2 = colours.length > 4 ? 14 : 18, head = 24;
+    const step = colours.length * bar2 + head;
+    const rows2 = { y: "colour", fy: "x" };
+    const ticks2 = view.y.log ? logTicks(domain, Math.max(3, width2 / 80)) : Math.max(3, width2 / 100);
+    const measured = axis("x", view.y.log ? "log" : "linear", domain, labelOf(view.y), ticks2);
+    const marks = [measured.grid, measured.axis];
+    if (view.style === "bars") {
+      marks.push(Plot.barX(points, { ...rows2, x: "mean", fill: (point) => colourOf(point.colour), insetTop: 1, insetBottom: 1 }));
+    }
+    const own = view.style === "bars" ? "currentColor" : (point) => colourOf(point.colour);
+    marks.push(Plot.ruleY(whiskers(view, points, domain), { ...rows2, x1: "low", x2: "high", stroke: own, strokeWidth: 1.5, clip: true }));
+    if (view.style === "dots") {
+      for (const colour of colours) {
+        const dots = points.filter((point) => point.colour === colour);
+        marks.push(Plot.dot(dots, { ...rows2, x: "mean", symbol: symbolOf(colour), stroke: colourOf(colour), fill: (point) => dotStyle(view, point), r: 4 }));
+      }
+    }
+    if (!view.y.log) marks.push(Plot.ruleX([0], { stroke: "currentColor" }));
+    marks.push(
+      Plot.text(groups, { fy: (name2) => name2, text: (name2) => name2, frameAnchor: "top-left", lineAnchor: "bottom", dy: -5, textOverflow: "ellipsis-end", lineWidth: width2 / 13 }),
+      Plot.tip(points, Plot.pointerY({ ...rows2, x: "mean", title: (point) => describe(view, point), fill: "var(--paper)" }))
+    );
+    return {
+      width: width2,
+      height: groups.length * step + 56,
+      marginLeft: 8,
+      marginRight: 26,
+      marginTop: 4,
+      marginBottom: 40,
+      x: measured.scale,
+      y: { type: "band", axis: null, domain: colours, padding: 0 },
+      fy: { axis: null, domain: groups, paddingInner: head / step, paddingOuter: head / step },
+      marks
+    };
+  }
+  function drawPanel(view, points, domain, width2, name2) {
+    const options = view.style === "lines" ? drawLines(view, points, domain, width2) : drawRows(view, points, domain, width2);
+    const svg = Plot.plot({ ...options, style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" } });
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
+    return svg;
+  }
+  function legendOf(view) {
+    const list2 = make2("ul", { class: "legend", "aria-label": view.colour });
+    list2.append(make2("li", { class: "key" }, view.colour));
+    const seen = new Map(view.series.map((series) => [series.colour, series.name]));
+    for (const [colour, name2] of d3.sort(seen, ([number2]) => number2)) {
+      const sign = d3.create("svg").attr("viewBox", "-9 -9 18 18").attr("aria-hidden", "true");
+      const shapes = { ...d3, symbolHexagon: Plot.symbolHexagon };
+      const shape = { hexagon: d3.symbolCircle, plus: d3.symbolPlus, times: d3.symbolTimes }[symbolOf(colour)] ?? shapes[`symbol${symbolOf(colour)[0].toUpperCase()}${symbolOf(colour).slice(1)}`];
+      sign.append("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(colour)).attr("stroke", colourOf(colour));
+      list2.append(make2("li", {}, sign.node(), name2));
+    }
+    return list2;
+  }
+  function viewOf(state2) {
+    const at2 = state2.figure.choices.map((choice) => Math.max(0, choice.values.indexOf(state2.chosen.get(choice.key))));
+    return state2.figure.views.find((view) => view.at.every((index, i) => index === at2[i]));
+  }
+  function draw(element) {
+    const state2 = states.get(element);
+    state2.isWaiting = false;
+    const view = viewOf(state2);
+    const panels = element.querySelector(".panels"), legend2 = element.querySelector(".legends");
+    const caption = element.querySelector("figcaption"), numbers = element.querySelector("details");
+    panels.replaceChildren();
+    legend2.replaceChildren();
+    numbers.hidden = !view;
+    if (!view) {
+      caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
+      return;
+    }
+    caption.textContent = view.sentence;
+    if (view.colour) legend2.append(legendOf(view));
+    const all = pointsOf(view), domain = domainOf(view, all);
+    const shown2 = d3.sort(new Set(all.map((point) => point.panel)));
+    element.classList.toggle("wide", shown2.length > 1);
+    const width2 = element.clientWidth;
+    state2.width = width2;
+    const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP2) / (PANEL + GAP2))));
+    panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
+    const room = Math.floor((width2 - GAP2 * (columns2 - 1)) / columns2);
+    for (const panel of shown2) {
+      const name2 = view.panel ? `${view.panel} = ${view.panels[panel]}` : "";
+      const place2 = make2("div", { class: "panel" });
+      if (name2) place2.append(make2("p", {}, name2));
+      place2.append(drawPanel(view, all.filter((point) => point.panel === panel), domain, Math.min(room, WIDEST), name2));
+      panels.append(place2);
+    }
+    if (numbers.open) fillNumbers(numbers, view);
+  }
+  function fillNumbers(details, view) {
+    const table = make2("table");
+    table.append(make2("caption", {}, make2("span", {}, view.sentence)));
+    const heads = [view.panel, view.colour, view.x.label].filter(Boolean);
+    const numbers = [labelOf(view.y), "half of the 95 % interval", "replications"];
+    const head = make2("tr");
+    for (const text of heads) head.append(make2("th", { scope: "col" }, text));
+    for (const text of numbers) head.append(make2("th", { scope: "col", class: "n" }, text));
+    const body = make2("tbody");
+    for (const point of pointsOf(view)) {
+      const row = make2("tr");
+      if (view.panel) row.append(make2("td", {}, view.panels[point.panel]));
+      if (view.colour) row.append(make2("td", {}, point.name));
+      row.append(make2("th", { scope: "row" }, String(point.x)));
+      for (const number2 of [point.mean, point.half, point.replications]) row.append(make2("td", { class: "n" }, number2 === null ? "-" : String(number2)));
+      body.append(row);
+    }
+    table.append(make2("thead", {}, head), body);
+    const scroll = make2("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the plot" }, table);
+    details.replaceChildren(details.firstElementChild, scroll);
+  }
+  function place(figure2) {
+    const element = make2("figure", { id: figure2.id });
+    element.append(
+      make2("h4", {}),
+      make2("div", { class: "choices" }),
+      make2("figcaption", { "aria-live": "polite" }),
+      make2("div", { class: "legends" }),
+      make2("div", { class: "panels" }),
+      make2("details", {}, make2("summary", {}, "These numbers as a table"))
+    );
+    states.set(element, { chosen: /* @__PURE__ */ new Map(), width: 0, figure: figure2, isWaiting: false });
+    element.querySelector("details").addEventListener("toggle", (event) => {
+      const view = viewOf(states.get(element));
+      if (event.target.open && view) fillNumbers(event.target, view);
+    });
+    resized.observe(element);
+    return element;
+  }
+  function fillChoices(element) {
+    const { figure: figure2, chosen } = states.get(element);
+    const row = element.querySelector(".choices");
+    const had = document.activeElement?.closest(".choices") === row ? (
+      /** @type {HTMLElement} */
+      document.activeElement.dataset.key
+    ) : null;
+    row.replaceChildren(...figure2.choices.map((choice) => {
+      const select = make2("select", { id: `choice-${names += 1}`, "data-key": choice.key });
+      for (const value of choice.values) select.append(make2("option", {}, value));
+      select.value = choice.values.includes(chosen.get(choice.key)) ? chosen.get(choice.key) : choice.values[0];
+      select.addEventListener("change", () => {
+        chosen.set(choice.key, select.value);
+        draw(element);
+      });
+      return make2("label", { for: select.id }, `${choice.key} `, select);
+    }));
+    if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
+  }
+  function next() {
+    const element = queue.shift();
+    if (element?.isConnected && states.get(element).isWaiting) draw(element);
+    if (queue.length > 0) (window.requestIdleCallback ?? ((call) => setTimeout(call, 1)))(next, { timeout: 100 });
+  }
+  function drawRest() {
+    for (const element of queue.splice(0)) if (element.isConnected && states.get(element).isWaiting) draw(element);
+  }
+  var resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
+    for (const { target } of entries) {
+      const state2 = states.get(target);
+      if (state2 && !state2.isWaiting && target.isConnected && target.clientWidth > 0 && Math.abs(target.clientWidth - state2.width) > 1) draw(target);
+    }
+  }));
+  function drawFigures(root, data2) {
+    for (const section of data2.sections) {
+      const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
+      if (!home) continue;
+      const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
+      for (const figure2 of section.figures) {
+        const element = old.get(figure2.id) ?? place(figure2);
+        old.delete(figure2.id);
+        const state2 = states.get(element);
+        state2.figure = figure2;
+        element.querySelector("h4").textContent = figure2.heading;
+        home.append(element);
+        fillChoices(element);
+        if (!state2.isWaiting) queue.push(element);
+        state2.isWaiting = true;
+      }
+      for (const element of old.values()) {
+        resized.unobserve(element);
+        element.remove();
+      }
+    }
+    next();
+  }
+  var PAPER_ROWS = 60;
+  var opened = [];
+  addEventListener("beforeprint", () => {
+    drawRest();
+    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
+    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
+
+  // live/live.js
+  var SECOND = 1e3;
+  var state = document.getElementById("live-state");
+  var bar = (
+    /** @type {HTMLProgressElement} */
+    document.getElementById("live-bar")
+  );
+  var figure = document.getElementById("live-machine");
+  var still;
+  var tag = null;
+  var told = "";
+  var lastMachine = "";
+  var lastSizes = "";
+  var misses = 0;
+  var shown = null;
+  var looks = /* @__PURE__ */ new Map();
+  var whole = (number2) => number2.toLocaleString("en");
+  var several = (number2, one, more) => `${whole(number2)} ${number2 === 1 ? one : more}`;
+  function say(text) {
+    if (text !== told) state.textContent = text;
+    told = text;
+  }
+  function fill2(fresh) {
+    const page = new DOMParser().parseFromString(`<main>${fresh.results}</main>`, "text/html");
+    for (const section of page.querySelectorAll("section.study")) {
+      const home = document.getElementById(section.id);
+      if (!home) continue;
+      home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
+      home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
+      for (const part of [".sayings", ".notes", ".failures"]) {
+        const own = home.querySelector(part), other = section.querySelector(part);
+        if (own && other) own.replaceWith(other);
+        else if (own) own.remove();
+        else if (other && part === ".failures") home.querySelector(".asked").before(other);
+        else if (other && part === ".notes") home.querySelector(".body").before(other);
+      }
+      for (const table of section.querySelectorAll("details.numbers table")) {
+        const own = document.getElementById(table.id);
+        if (own) own.replaceWith(table);
+        else home.querySelector(".asked").before(table.closest("details"));
+      }
+    }
+    drawFigures(document, fresh.data);
+  }
+  async function ask(path, headers = {}) {
+    const response = await fetch(path, { headers, cache: "no-store" });
+    if (response.status === 304) return null;
+    if (!response.ok) throw new Error(response.statusText);
+    if (path === "/report.json") tag = response.headers.get("ETag");
+    return response.json();
+  }
+  async function showMachine(machine) {
+    figure.hidden = !machine;
+    if (!machine) return;
+    const same = JSON.stringify(machine);
+    if (same === lastMachine) return;
+    lastMachine = same;
+    const run = await open(machine.recording, looks);
+    run.isLive = true;
+    run.isOver = machine.ended;
+    const moment = run.moment(machine.time, LISTED);
+    moment.waits = machine.waiting;
+    looks = new Map(moment.running.map((s) => [run.number[run.who[s]], run.look[run.who[s]]]));
+    const where = [machine.scenario, `replication ${machine.replication}`].filter(Boolean).join(", ");
+    const ended = several(machine.finished, "job", "jobs");
+    figure.querySelector("figcaption").textContent = machine.ended ? `One of the runs, as it ended: ${where}, after ${ended}.` : `One of the runs that go on: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
+    still.open(run);
+    shown = { moment };
+    arrange();
+  }
+  function arrange() {
+    if (!shown || figure.hidden) return;
+    const stage = find(figure, ".machine");
+    const theme2 = theme(stage);
+    const sizes = `${stage.clientWidth} ${JSON.stringify(still.run.recording.sites)}`;
+    if (sizes !== lastSizes) still.arrange(stage, stage.clientWidth);
+    lastSizes = sizes;
+    still.draw(shown.moment, -1, theme2);
+  }
+  function follow() {
+    still = new Still();
+    const { now, picture: picture2, lists } = still;
+    find(figure, ".machine").replaceChildren(now, picture2, lists);
+    addEventListener("resize", arrange);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", arrange);
+    look();
+  }
+  function showProgress(now) {
+    const share = now.total > 0 ? now.done / now.total : 0;
+    bar.value = share;
+    bar.hidden = now.ended;
+    document.body.classList.toggle("is-running", !now.ended);
+    const failed = now.failed > 0 ? `, ${several(now.failed, "failed", "failed")}` : "";
+    const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
+    say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
+  }
+  async function look() {
+    try {
+      const now = await ask("/machine.json");
+      misses = 0;
+      showProgress(now);
+      await showMachine(now.machine);
+      const fresh = await ask("/report.json", tag ? { "If-None-Match": tag } : {});
+      if (fresh) fill2(fresh);
+      if (now.ended && tag === `"${now.version}"`) return;
+    } catch (error) {
+      misses += 1;
+      if (misses > 3) {
+        document.body.classList.remove("is-running");
+        bar.hidden = true;
+        say("The command has ended, or cannot be reached. This is the last that was heard of it.");
+        return;
+      }
+    }
+    setTimeout(look, SECOND);
+  }
+
+  // report/state.js
+  var listeners = (
+    /** @type {(() => void)[]} */
+    []
+  );
+  function parsed(hash) {
+    return new URLSearchParams(hash.startsWith("#?") ? hash.slice(2) : "");
+  }
+  function recalled(name2) {
+    return parsed(location.hash).get(name2);
+  }
+  function remember(name2, value) {
+    const all = parsed(location.hash);
+    if (value === null) all.delete(name2);
+    else all.set(name2, value);
+    const text = all.toString();
+    const hash = text === "" ? "" : `#?${text}`;
+    if (hash !== location.hash) history.replaceState(history.state, "", hash === "" ? location.pathname + location.search : hash);
+  }
+  function onChange(call) {
+    if (listeners.push(call) > 1) return;
+    addEventListener("hashchange", () => {
+      if (location.hash.startsWith("#?")) for (const listener of listeners) listener();
+    });
+  }
+
+  // machine/lanes.js
+  function pack(run) {
+    const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+    const lane = new Uint32Array(run.stays);
+    const free = run.sites.map(() => []);
+    const laneOf = /* @__PURE__ */ new Map();
+    const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
+    let next2 = 0;
+    for (let s = 0; s < run.stays; s += 1) {
+      for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) {
+        const [over, job2] = [order[next2], run.who[order[next2]]];
+        if (run.finish[job2] === run.to[over] && laneOf.has(job2)) {
+          push(free[run.where[over]], laneOf.get(job2));
+          laneOf.delete(job2);
+        }
+      }
+      const [job, band] = [run.who[s], bands[run.where[s]]];
+      if (!laneOf.has(job)) {
+        const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+        band.lanes = Math.max(band.lanes, lowest + 1);
+        laneOf.set(job, lowest);
+      }
+      lane[s] = laneOf.get(job);
+    }
+    for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
+    return { bands, lane };
+  }
+  function push(heap, number2) {
+    let at2 = heap.push(number2) - 1;
+    while (at2 > 0 && heap[at2 - 1 >> 1] > number2) {
+      heap[at2] = heap[at2 - 1 >> 1];
+      at2 = at2 - 1 >> 1;
+    }
+    heap[at2] = number2;
+  }
+  function pop(heap) {
+    const lowest = heap[0];
+    const last = heap.pop();
+    if (heap.length === 0) return lowest;
+    let at2 = 0;
+    for (; ; ) {
+      let child = 2 * at2 + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
+      if (heap[child] >= last) break;
+      heap[at2] = heap[child];
+      at2 = child;
+    }
+    heap[at2] = last;
+    return lowest;
+  }
+  var Cells = class {
+    /** @param {number} lanes @param {number} rows @param {number} columns */
+    constructor(lanes2, rows2, columns2) {
+      this.lanes = lanes2;
+      this.rows = rows2;
+      this.columns = columns2;
+      this.held = new Float32Array(rows2 * columns2);
+      this.most = new Float32Array(rows2 * columns2);
+      this.best = new Int32Array(rows2 * columns2).fill(-1);
+      this.own = new Float32Array(rows2 * columns2);
+      this.whose = new Int32Array(rows2 * columns2).fill(-1);
+    }
+    /** The first lane of a row. */
+    lane(row) {
+      return Math.ceil(row * this.lanes / this.rows);
+    }
+    /** The row of a lane. */
+    row(lane) {
+      return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
+    }
+    /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
+    add(stay, first, count, left, right) {
+      const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
+      if (!(end > begin)) return;
+      for (let row = this.row(first); row < this.rows && this.lane(row) < first + count; row += 1) {
+        const [low, high] = [this.lane(row), this.lane(row + 1)];
+        const share = (Math.min(first + count, high) - Math.max(first, low)) / (high - low);
+        if (!(share > 0)) continue;
+        for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
+          const cell = row * this.columns + column2;
+          const part = share * (Math.min(end, column2 + 1) - Math.max(begin, column2));
+          this.held[cell] += part;
+          this.own[cell] = this.whose[cell] === stay ? this.own[cell] + part : part;
+          this.whose[cell] = stay;
+          if (this.own[cell] > this.most[cell]) [this.most[cell], this.best[cell]] = [this.own[cell], stay];
+        }
+      }
+    }
+    /**
+     * Calls `visit` with row, first column, number of columns, the stay that holds more than half (or -1) and the share that is
+     * held, for all neighbouring cells of a row that look alike; shares are told apart in sixteenths.
+     * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
+     */
+    visit(visit) {
+      for (let row = 0; row < this.rows; row += 1) {
+        let [from, before] = [0, this.look(row, 0)];
+        for (let column2 = 1; column2 <= this.columns; column2 += 1) {
+          const now = column2 < this.columns ? this.look(row, column2) : NaN;
+          if (now === before) continue;
+          visit(row, from, column2 - from, Math.max(before, -1), before >= -1 ? 1 : (-2 - before) / 16);
+          [from, before] = [column2, now];
+        }
+      }
+    }
+    // The stay, or −2 and less for sixteenths that are held by several.
+    look(row, column2) {
+      const cell = row * this.columns + column2;
+      return this.most[cell] > 0.5 ? this.best[cell] : -2 - Math.round(Math.min(1, this.held[cell]) * 16);
+    }
+  };
+
+  // machine/plots.js
+  var HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
+  var PAD = 9;
+  function columns(run, counts, from, until, width2) {
+    const mean = new Float64Array(width2);
+    const least = new Float64Array(width2);
+    const most = new Float64Array(width2);
+    const span = (until - from) / width2;
+    let place2 = upTo(run.at, from, run.at.length);
+    let value = place2 > 0 ? counts[place2 - 1] : 0;
+    for (let x = 0; x < width2; x += 1) {
+      const end = x + 1 === width2 ? until : from + (x + 1) * span;
+      let time = from + x * span;
+      let area = 0;
+      least[x] = most[x] = value;
+      while (place2 < run.at.length && run.at[place2] <= end) {
+        area += (run.at[place2] - time) * value;
+        time = run.at[place2];
+        value = counts[place2];
+        least[x] = Math.min(least[x], value);
+        most[x] = Math.max(most[x], value);
+        place2 += 1;
+      }
+      area += (end - time) * value;
+      mean[x] = span > 0 ? area / span : value;
+    }
+    return { mean, least, most };
+  }
+  function curve(context, theme2, colour, data2, top, height, full, words) {
+    const y = (value) => top + height - (full > 0 ? value / full * height : 0);
+    const { mean, least, most } = data2;
+    context.fillStyle = colour;
+    context.globalAlpha = 0.25;
+    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(mean[x]), 1, top + height - y(mean[x]));
+    context.globalAlpha = 0.35;
+    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(most[x]), 1, y(least[x]) - y(most[x]));
+    context.globalAlpha = 1;
+    context.strokeStyle = colour;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let x = 0; x < mean.length; x += 1) context.lineTo(PAD + x + 0.5, y(mean[x]));
+    context.stroke();
+    context.strokeStyle = theme2.soft;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.4;
+    context.strokeRect(PAD + 0.5, top + 0.5, mean.length - 1, height - 1);
+    context.globalAlpha = 1;
+    context.fillStyle = theme2.ink;
+    context.textAlign = "left";
+    context.fillText(words, PAD, top - 7);
+  }
+  function drawPlots(canvas, run, theme2, width2) {
+    const { held, waits, gap, axis: axis2 } = HEIGHTS;
+    const height = gap + held + gap + waits + axis2;
+    const context = sized(canvas, width2, height);
+    const { from, until } = run.recording;
+    const inner = Math.max(1, Math.floor(width2 - 2 * PAD));
+    const second = gap + held + gap;
+    curve(
+      context,
+      theme2,
+      theme2.held,
+      columns(run, run.held, from, until, inner),
+      gap,
+      held,
+      run.processors,
+      `Processors held, of ${number(run.processors)}`
+    );
+    curve(
+      context,
+      theme2,
+      theme2.waits,
+      columns(run, run.waits, from, until, inner),
+      second,
+      waits,
+      run.mostWaiting,
+      `Jobs that wait, at most ${number(run.mostWaiting)}`
+    );
+    const x = (time) => PAD + (until > from ? (time - from) / (until - from) * inner : 0);
+    drawAxis(context, theme2, run.clock, from, until, x, second + waits, width2);
+  }
+  function drawAxis(context, theme2, clock, from, until, x, y, width2) {
+    context.fillStyle = context.strokeStyle = theme2.soft;
+    context.textAlign = "center";
+    context.beginPath();
+    for (const { time, text } of clock.ticks(from, until, width2 / 110)) {
+      const at2 = Math.round(x(time)) + 0.5;
+      context.moveTo(at2, y);
+      context.lineTo(at2, y + 4);
+      const half = text.length * 3;
+      context.fillText(text, Math.min(Math.max(at2, half + 1), width2 - half - 1), y + 11);
+    }
+    context.lineWidth = 1;
+    context.stroke();
+  }
+
+  // machine/gantt.js
+  var AXIS = 18;
+  var HEADING = 13;
+  var GAP3 = 6;
+  var LEGIBLE = 2.5;
+  var ROW = 4;
+  var Gantt = class {
+    constructor(run) {
+      this.run = run;
+      const { bands, lane } = pack(run);
+      this.bands = bands;
+      this.lane = lane;
+      this.view = { from: run.recording.from, until: run.recording.until };
+      this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
+      this.width = 0;
+      this.rects = [];
+      this.cells = [];
+    }
+    // Zooms by a factor around a time, or moves by a share of what is seen.
+    zoom(factor, around) {
+      const { from, until } = this.view;
+      const span = Math.max((until - from) * factor, this.least);
+      this.show(around - (around - from) / (until - from || 1) * span, span);
+    }
+    pan(time) {
+      this.show(this.view.from + time, this.view.until - this.view.from);
+    }
+    show(from, span) {
+      const { recording } = this.run;
+      const whole2 = recording.until - recording.from;
+      const wide = Math.min(span, whole2);
+      const begin = Math.min(Math.max(from, recording.from), recording.until - wide);
+      this.view = { from: begin, until: begin + wide };
+    }
+    // Moves on so that a time is seen.
+    follow(time) {
+      const { from, until } = this.view;
+      if (time >= from && time <= until) return false;
+      this.show(time - (until - from) * 0.2, until - from);
+      return true;
+    }
+    x(time, width2 = this.width) {
+      const { from, until } = this.view;
+      return PAD + (until > from ? (time - from) / (until - from) * (width2 - 2 * PAD) : 0);
+    }
+    time(x) {
+      const { from, until } = this.view;
+      return from + (x - PAD) / Math.max(1, this.width - 2 * PAD) * (until - from);
+    }
+    // Where the bands of the sites lie, in so much height.
+    place(height) {
+      const heading = this.bands.length > 1 ? HEADING : 0;
+      const room = height - AXIS - this.bands.length * (heading + GAP3);
+      const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
+      let y = 0;
+      for (const band of this.bands) {
+        band.top = y + heading;
+        const most = band.ordered ? Infinity : band.lanes * 22;
+        band.height = Math.min(Math.max(12, room * Math.sqrt(band.lanes) / all), most);
+        y = band.top + band.height + GAP3;
+      }
+      return y - GAP3 + AXIS;
+    }
+    // Whether a band has more lanes than can be told apart.
+    isDense(band) {
+      return band.height / band.lanes < LEGIBLE;
+    }
+    draw(canvas, theme2, width2, height, chosen) {
+      this.width = width2;
+      const used = this.place(height);
+      const context = sized(canvas, width2, used);
+      this.rects = [];
+      this.cells = this.bands.map(() => null);
+      context.save();
+      context.beginPath();
+      context.rect(PAD, 0, width2 - 2 * PAD, used);
+      context.clip();
+      this.bands.forEach((band) => {
+        context.fillStyle = theme2.free;
+        context.fillRect(PAD, band.top, width2 - 2 * PAD, band.height);
+      });
+      if (chosen >= 0) this.drawWait(context, theme2, chosen);
+      this.drawBars(context, theme2, chosen);
+      context.restore();
+      context.fillStyle = theme2.ink;
+      context.textAlign = "left";
+      if (this.bands.length > 1) {
+        this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
+      }
+      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width2);
+    }
+    // Calls `visit` with every stay that is seen, from left to right.
+    seen(visit) {
+      const { run, view } = this;
+      const count = upTo(run.from, view.until, run.stays);
+      lasting(run.to, run.lastStays, count, view.from, (s) => {
+        visit(s);
+        return false;
+      });
+    }
+    drawBars(context, theme2, chosen) {
+      const { run } = this;
+      const names2 = [];
+      const edged = [];
+      this.bands.forEach((band, i) => this.isDense(band) && this.drawCells(context, theme2, i, chosen));
+      this.seen((s) => {
+        const job = run.who[s];
+        if (this.isDense(this.bands[run.where[s]])) return;
+        const left = Math.max(this.x(run.from[s]), 0);
+        const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
+        const wide = Math.max(right - left, 0.6);
+        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.35 : 1;
+        this.pieces(s, (top, height) => {
+          fill(context, theme2, run.look[job], left, top, wide, height);
+          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, s]);
+          this.rects.push([left, top, wide, height, job]);
+          const text = String(run.number[job]);
+          if (height >= 11 && wide > text.length * 6 + 6) names2.push([text, left, top, wide, height, job]);
+        });
+      });
+      for (const [x, y, width2, height, s] of edged) this.drawEdge(context, theme2, chosen, x, y, width2, height, s);
+      context.fillStyle = theme2.label;
+      context.textAlign = "center";
+      for (const [text, x, y, width2, height, job] of names2) {
+        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.5 : 1;
+        context.fillText(text, x + width2 / 2, y + height / 2 + 0.5);
+      }
+      context.globalAlpha = 1;
+    }
+    drawEdge(context, theme2, chosen, x, y, width2, height, s) {
+      const { run } = this;
+      const job = run.who[s];
+      const isChosen = job === chosen;
+      context.strokeStyle = isChosen ? theme2.chosen : theme2.edge;
+      context.globalAlpha = isChosen ? 1 : 0.55;
+      context.lineWidth = isChosen ? 2 : 1;
+      context.beginPath();
+      const sides = [run.from[s] === run.start[job] && x + 0.5, run.to[s] === run.finish[job] && x + width2 - 0.5];
+      for (const side of sides) {
+        if (side === false) continue;
+        context.moveTo(side, y);
+        context.lineTo(side, y + height);
+      }
+      for (const side of [y + 0.5, y + height - 0.5]) {
+        context.moveTo(x, side);
+        context.lineTo(x + width2, side);
+      }
+      context.stroke();
+    }
+    // Many lanes in few rows.
+    drawCells(context, theme2, index, chosen) {
+      const { run } = this;
+      const band = this.bands[index];
+      const columns2 = Math.max(1, Math.floor(this.width - 2 * PAD));
+      const cells = new Cells(band.lanes, Math.max(1, Math.min(band.lanes, Math.floor(band.height / ROW))), columns2);
+      this.cells[index] = cells;
+      const height = band.height / cells.rows;
+      const own = [];
+      this.seen((s) => {
+        if (run.where[s] !== index) return;
+        const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
+        this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
+        if (run.who[s] === chosen) own.push([s, left, right]);
+      });
+      cells.visit((row, column2, count, s, share) => {
+        if (share <= 0) return;
+        context.globalAlpha = (chosen >= 0 ? 0.35 : 1) * (s >= 0 ? 1 : 0.12 + 0.78 * share);
+        context.fillStyle = s >= 0 ? theme2.jobs[run.look[run.who[s]] % COLOURS] : theme2.held;
+        context.fillRect(PAD + column2, band.top + row * height, count, height);
+      });
+      context.globalAlpha = 1;
+      context.fillStyle = theme2.chosen;
+      const lane = band.height / band.lanes;
+      for (const [s, left, right] of own) {
+        this.lanesOf(s, (first, count) => context.fillRect(PAD + left, band.top + first * lane, Math.max(1, right - left), Math.max(1.5, count * lane)));
+      }
+    }
+    // From its arrival until its start a chosen job is a line, where its bar begins.
+    drawWait(context, theme2, job) {
+      const { run } = this;
+      const end = Math.min(run.left[job], run.recording.until);
+      if (end <= run.submit[job]) return;
+      const stays = run.staysOf(job);
+      let y = 2;
+      if (stays.length > 0) this.pieces(stays[0], (top, height) => {
+        y = top + height / 2;
+      });
+      context.strokeStyle = theme2.chosen;
+      context.lineWidth = 2;
+      context.setLineDash([2, 3]);
+      context.beginPath();
+      context.moveTo(this.x(run.submit[job]), y);
+      context.lineTo(this.x(end), y);
+      context.stroke();
+      context.setLineDash([]);
+    }
+    // Calls `visit` with first lane and count of every piece of a stay.
+    lanesOf(s, visit) {
+      if (this.bands[this.run.where[s]].ordered) this.run.rowsOf(s, visit);
+      else visit(this.lane[s], 1);
+    }
+    // Calls `visit` with top and height of every piece of a stay.
+    pieces(s, visit) {
+      const band = this.bands[this.run.where[s]];
+      const lane = band.height / band.lanes;
+      this.lanesOf(s, (first, count) => {
+        const gap = !band.ordered && lane > 3 ? 1 : 0;
+        visit(band.top + first * lane, Math.max(count * lane - gap, 0.6));
+      });
+    }
+    // The job of the bar at a point, or -1; where lanes are put together in rows, the one that holds the lane or is near to it.
+    at(x, y) {
+      const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
+      if (band >= 0 && this.cells?.[band]) return this.inRow(band, x, y).job;
+      for (let i = this.rects.length - 1; i >= 0; i -= 1) {
+        const [left, top, width2, height, job] = this.rects[i];
+        if (x >= left - 1 && x <= left + width2 + 1 && y >= top && y <= top + height) return job;
+      }
+      return -1;
+    }
+    // What a row of lanes is at a time: its lanes, how many of them are held, and the job that is nearest to a point.
+    inRow(index, x, y) {
+      const { run } = this;
+      const [band, cells, time] = [this.bands[index], this.cells[index], this.time(x)];
+      const lane = Math.min(band.lanes - 1, Math.floor((y - band.top) / band.height * band.lanes));
+      const row = cells.row(lane);
+      const [first, end] = [cells.lane(row), cells.lane(row + 1)];
+      const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
+      let nearest = Infinity;
+      lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
+        if (run.where[s] !== index) return false;
+        let held = 0;
+        this.lanesOf(s, (low, count) => {
+          const here = Math.min(low + count, end) - Math.max(low, first);
+          if (here <= 0) return;
+          held += here;
+          const away = lane < low ? low - lane : Math.max(0, lane - (low + count - 1));
+          if (away < nearest) [nearest, found.job] = [away, run.who[s]];
+        });
+        found.held += held;
+        if (held > 0) found.jobs += 1;
+        return false;
+      });
+      return found;
+    }
+    // What is said of the row at a point, where lanes are put together: nothing elsewhere.
+    rowWords(x, y) {
+      const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
+      if (band < 0 || !this.cells?.[band]) return "";
+      const { first, last, held, jobs: jobs2, ordered } = this.inRow(band, x, y);
+      const which = `${ordered ? "processor" : "lane"}${last > first ? "s" : ""} ${first}${last > first ? `–${last}` : ""}`;
+      return `${which}: ${held} of ${last - first + 1} held${jobs2 > 1 ? `, by ${jobs2} jobs` : ""}`;
+    }
+  };
+
+  // machine/chart.js
+  var SEEN = 160;
+  var Chart = class {
+    /**
+     * @param {{ pick: (job: number) => void, seek: (time: number) => void, moved: () => void,
+     *   hint: (event: PointerEvent | null, job: number, words?: string) => void }} listener
+     */
+    constructor(listener) {
+      this.listener = listener;
+      this.canvas = make("canvas", { tabindex: 0, role: "img" });
+      this.line = make("div", { class: "m-line" });
+      this.words = make("span");
+      this.zooms = [
+        button("+", "Look closer (plus)", () => this.zoom(0.5)),
+        button("−", "See more (minus)", () => this.zoom(2)),
+        button("Whole run", "See the whole run (0)", () => this.zoom(Infinity))
+      ];
+      const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
+      this.figure = make(
+        "figure",
+        { class: "m-gantt" },
+        make("figcaption", {}, this.words, zoom),
+        make("div", { class: "m-chart" }, this.canvas, this.line)
+      );
+      this.time = 0;
+      this.gantt = /** @type {any} */
+      null;
+      this.watch();
+    }
+    /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
+    open(run, time) {
+      this.gantt = new Gantt(run);
+      const { from, until } = run.recording;
+      if (run.jobs > SEEN) {
+        const span = (until - from) * SEEN / run.jobs;
+        this.gantt.show(time - span / 2, span);
+      }
+    }
+    watch() {
+      let held = null;
+      const { canvas, listener } = this;
+      canvas.addEventListener("pointerdown", (event) => {
+        if (event.button !== 0) return;
+        held = { x: event.offsetX, moved: false };
+        canvas.setPointerCapture(event.pointerId);
+      });
+      canvas.addEventListener("pointermove", (event) => {
+        const { gantt } = this;
+        if (!held) {
+          listener.hint(event, gantt.at(event.offsetX, event.offsetY), gantt.rowWords(event.offsetX, event.offsetY));
+          return;
+        }
+        if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
+        if (!held.moved) return;
+        gantt.pan(gantt.time(held.x) - gantt.time(event.offsetX));
+        held.x = event.offsetX;
+        listener.moved();
+      });
+      canvas.addEventListener("pointerup", (event) => {
+        if (held && !held.moved) {
+          listener.pick(this.gantt.at(event.offsetX, event.offsetY));
+          listener.seek(this.gantt.time(event.offsetX));
+        }
+        held = null;
+      });
+      canvas.addEventListener("pointercancel", () => held = null);
+      canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
+      canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+        listener.moved();
+      }, { passive: false });
+    }
+    zoom(factor) {
+      const { from, until } = this.gantt.view;
+      const around = this.time >= from && this.time <= until ? this.time : (from + until) / 2;
+      this.gantt.zoom(Math.min(factor, 1e12), around);
+      this.listener.moved();
+    }
+    draw(theme2, width2, chosen) {
+      const { gantt } = this;
+      const { run } = gantt;
+      const rows2 = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
+      gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
+      const isDense = gantt.bands.some((band) => gantt.isDense(band));
+      const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+      write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      const { from, until } = gantt.view;
+      this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
+    }
+    /** Puts the line of the present where it belongs. @param {number} time @param {number} width */
+    mark(time, width2) {
+      this.time = time;
+      const x = this.gantt.x(time);
+      this.line.style.transform = `translateX(${x}px)`;
+      this.line.hidden = x < PAD - 1 || x > width2 - PAD + 1;
+    }
+  };
+
+  // machine/controls.js
+  var STEPS2 = 1e5;
+  var PACES = [1, 4, 20, 100, 500];
+  var Controls = class {
+    /**
+     * @param {{ seek: (where: "first" | "last") => void, step: (direction: number) => void, toggle: () => void,
+     *   share: (share: number) => void }} listener
+     */
+    constructor(listener) {
+      this.first = button(icon("M2 2h2v10H2zM12 2v10L5 7z"), "To the beginning", () => listener.seek("first"));
+      this.back = button(icon("M11 2v10L3 7z"), "To the event before (left arrow)", () => listener.step(-1));
+      this.playing = button("", "", () => listener.toggle());
+      this.on = button(icon("M3 2l8 5-8 5z"), "To the next event (right arrow)", () => listener.step(1));
+      this.last = button(icon("M2 2l7 5-7 5zM10 2h2v10h-2z"), "To the end", () => listener.seek("last"));
       this.playing.className = "m-play";
-      this.pace = make2(
+      this.pace = make(
         "select",
         { "aria-label": "How fast it plays" },
-        ...PACES.map((pace) => make2("option", { value: pace }, `${pace} ${pace === 1 ? "event" : "events"} a second`))
+        ...PACES.map((pace) => make("option", { value: pace }, `${pace} ${pace === 1 ? "event" : "events"} a second`))
       );
-      this.slider = make2("input", {
+      this.slider = make("input", {
         type: "range",
         min: 0,
-        max: STEPS,
+        max: STEPS2,
         step: 1,
         "aria-label": "Time of the run",
-        oninput: () => this.soon(this.timeOf(Number(this.slider.value) / STEPS))
+        oninput: () => listener.share(Number(this.slider.value) / STEPS2)
       });
-      const controls = make2(
+      this.group = make(
         "div",
         { class: "m-controls", role: "group", "aria-label": "Play the run" },
         this.first,
@@ -1673,52 +2169,269 @@
         this.last,
         this.pace
       );
-      this.plots = make2("canvas", { role: "img" });
-      this.plotsLine = make2("div", { class: "m-line" });
-      this.seen = make2("div", { class: "m-seen" });
-      const plots = this.plotsBox = make2("div", { class: "m-plots" }, this.plots, this.seen, this.plotsLine);
-      this.chart = make2("canvas", { tabindex: 0, role: "img" });
-      this.chartLine = make2("div", { class: "m-line" });
-      this.chartBox = make2("div", { class: "m-chart" }, this.chart, this.chartLine);
-      button("closer", "+", "Look closer (plus)", () => this.zoom(0.5));
-      button("wider", "−", "See more (minus)", () => this.zoom(2));
-      button("whole", "Whole run", "See the whole run (0)", () => this.zoom(Infinity));
-      this.chartWords = make2("span", {});
-      const chart = make2(
-        "figure",
-        { class: "m-gantt" },
-        make2(
-          "figcaption",
-          {},
-          this.chartWords,
-          make2(
-            "span",
-            { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" },
-            this.closer,
-            this.wider,
-            this.whole
-          )
-        ),
-        this.chartBox
-      );
-      this.facts = make2("p", { class: "m-facts", role: "status", "aria-live": "polite" });
-      this.toStart = make2("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
-      this.letGo = make2("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
-      this.job = make2("div", { class: "m-job" }, this.facts, this.toStart, this.letGo);
-      this.running = list2("Running", ["Job", "Holds", "Asks", "Since", "Until"], this);
-      this.waiting = list2("Waiting", ["Job", "Asks", "Since"], this);
-      const lists = make2("div", { class: "m-lists" }, this.running.box, this.waiting.box);
-      this.tip = make2("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
-      this.stage = make2(
+      this.plots = make("canvas", { role: "img" });
+      this.line = make("div", { class: "m-line" });
+      this.seen = make("div", { class: "m-seen" });
+      this.box = make(
         "div",
-        { class: "m-stage" },
-        this.now,
-        make2("div", { class: "m-maps" }, this.sites, this.legend),
-        make2("div", { class: "m-time" }, controls, this.slider, plots),
-        this.job,
-        chart,
-        lists
+        { class: "m-time" },
+        this.group,
+        this.slider,
+        make("div", { class: "m-plots" }, this.plots, this.seen, this.line)
       );
+      this.run = /** @type {any} */
+      null;
+      this.width = 0;
+      drag(this.plots, (x) => listener.share((x - PAD) / (this.width - 2 * PAD)));
+    }
+    /** What does not change with the time. @param {import("./run.js").Run} run @param {any} theme @param {number} width */
+    draw(run, theme2, width2) {
+      this.run = run;
+      this.width = width2;
+      drawPlots(this.plots, run, theme2, width2);
+      this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
+    }
+    // Where on the axis of the slider a time is.
+    x(time) {
+      const { from, until } = this.run.recording;
+      return PAD + (until > from ? (time - from) / (until - from) : 0) * Math.floor(this.width - 2 * PAD);
+    }
+    /** Marks the present, and which part the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
+    mark(moment, view) {
+      const { recording, clock, processors } = this.run;
+      const { from, until } = recording;
+      const place2 = until > from ? Math.round((moment.time - from) / (until - from) * STEPS2) : 0;
+      if (Number(this.slider.value) !== place2) this.slider.value = place2;
+      this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} processors held`);
+      this.line.style.transform = `translateX(${this.x(moment.time)}px)`;
+      this.seen.hidden = view.from <= from && view.until >= until;
+      this.seen.style.transform = `translateX(${this.x(view.from)}px)`;
+      this.seen.style.width = `${Math.max(2, this.x(view.until) - this.x(view.from))}px`;
+    }
+    /** Whether it plays. */
+    label(isPlaying) {
+      const text = isPlaying ? "Pause" : "Play";
+      if (this.playing.textContent.trim() === text) return;
+      this.playing.replaceChildren(icon(isPlaying ? "M3 2h3v10H3zM8 2h3v10H8z" : "M3 2l8 5-8 5z"), ` ${text}`);
+      this.playing.title = `${text} (space)`;
+      this.playing.setAttribute("aria-label", this.playing.title);
+    }
+  };
+
+  // report/hand.js
+  function hand(name2, blob) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name2;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+  }
+  function handText(name2, text, kind) {
+    hand(name2, new Blob([text], { type: `${kind};charset=utf-8` }));
+  }
+  async function png(svg, fine = 3) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth * fine, image.naturalHeight * fine];
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error("no picture came of it")), "image/png"));
+  }
+  var fileName = (...parts) => parts.filter(Boolean).join("-").toLowerCase().replace(/[^\p{L}\p{N}._=]+/gu, "-").replace(/^-+|-+$/g, "");
+
+  // machine/sheet.js
+  var escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  var at = (length) => String(Math.round(length * 100) / 100);
+  var Sheet = class {
+    constructor() {
+      this.parts = [];
+      this.way = [];
+      this.dashes = [];
+      this.fillStyle = this.strokeStyle = "#000";
+      this.globalAlpha = this.lineWidth = 1;
+      this.lineCap = "butt";
+      this.textAlign = "left";
+    }
+    alpha() {
+      return this.globalAlpha < 1 ? ` opacity="${at(this.globalAlpha)}"` : "";
+    }
+    fillRect(x, y, width2, height) {
+      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="${this.fillStyle}"${this.alpha()}/>`);
+    }
+    strokeRect(x, y, width2, height) {
+      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="none"${this.line()}/>`);
+    }
+    line() {
+      const dashes = this.dashes.length > 0 ? ` stroke-dasharray="${this.dashes.join(" ")}"` : "";
+      return ` stroke="${this.strokeStyle}" stroke-width="${at(this.lineWidth)}" stroke-linecap="${this.lineCap}"${dashes}${this.alpha()}`;
+    }
+    beginPath() {
+      this.way = [];
+    }
+    moveTo(x, y) {
+      this.way.push(`M${at(x)} ${at(y)}`);
+    }
+    lineTo(x, y) {
+      this.way.push(`L${at(x)} ${at(y)}`);
+    }
+    stroke() {
+      if (this.way.length > 0) this.parts.push(`<path d="${this.way.join("")}" fill="none"${this.line()}/>`);
+    }
+    setLineDash(dashes) {
+      this.dashes = dashes;
+    }
+    fillText(text, x, y) {
+      const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
+      this.parts.push(`<text x="${at(x)}" y="${at(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped(text)}</text>`);
+    }
+    /** The second and third round of colours. */
+    tile(pattern) {
+      return `url(#m-tile-${pattern})`;
+    }
+    toString() {
+      return this.parts.join("\n");
+    }
+  };
+  function tiles(theme2) {
+    const ink = `stroke="${theme2.label}" fill="${theme2.label}"`;
+    return `<defs>
+<pattern id="m-tile-1" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M-8 8L0 0M0 8L8 0M8 8L16 0" ${ink} opacity="0.45"/></pattern>
+<pattern id="m-tile-2" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M1.2 1.2h1.6v1.6h-1.6zM5.2 5.2h1.6v1.6h-1.6z" fill="${theme2.label}" opacity="0.45"/></pattern>
+</defs>`;
+  }
+  function picture({ moment, chosen, theme: theme2, still: still2 }, lines) {
+    const parts = [];
+    const top = 12 + 16 * lines.length;
+    let [x, widest, tallest] = [12, 0, 0];
+    still2.maps.forEach((map, i) => {
+      const layout2 = still2.layouts[i];
+      const sheet = new Sheet();
+      map.paint(sheet, layout2, moment, chosen, theme2);
+      const names2 = [map.figure.querySelector("strong")?.textContent ?? "", map.held.textContent ?? ""].filter(Boolean);
+      names2.forEach((text, k) => {
+        sheet.fillStyle = k === 0 ? theme2.ink : theme2.soft;
+        sheet.textAlign = "left";
+        sheet.fillText(text, 0, layout2.height + 14 + 14 * k);
+      });
+      parts.push(`<g transform="translate(${at(x)} ${top})">
+${sheet}
+</g>`);
+      x += Math.max(layout2.width, 150) + 24;
+      widest = x - 12;
+      tallest = Math.max(tallest, layout2.height + 14 * names2.length + 10);
+    });
+    const words = lines.map((line, i) => `<text x="12" y="${20 + 16 * i}" fill="${i === 0 ? theme2.ink : theme2.soft}"${i === 0 ? ' font-weight="600"' : ""}>${escaped(line)}</text>`);
+    const width2 = Math.ceil(Math.max(widest, 24 + Math.max(...lines.map((line) => line.length)) * 5.6));
+    const height = Math.ceil(top + tallest + 6);
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width2}" height="${height}" viewBox="0 0 ${width2} ${height}" font-family="system-ui, sans-serif" font-size="10">
+${tiles(theme2)}
+<rect width="${width2}" height="${height}" fill="${theme2.ground || "#fff"}"/>
+${words.join("\n")}
+${parts.join("\n")}
+</svg>
+`;
+  }
+
+  // machine/save.js
+  function saving(player) {
+    const save = async (kind) => {
+      const { run, moment } = player();
+      const { scenario, replication, title: title2 } = run.recording;
+      const which = title2 || `scenario ${scenario}`;
+      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
+      const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
+      const name2 = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
+      if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
+      else hand(`${name2}.png`, await png(svg));
+    };
+    const one = (kind) => make("button", { type: "button", "aria-label": `Save the map as ${kind}`, onclick: () => save(kind) }, kind);
+    return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"));
+  }
+
+  // machine/player.js
+  function drawMachine(element, recordings) {
+    const player = new Player(element, [].concat(recordings));
+    element.machine = player;
+    return player;
+  }
+  function title(recording) {
+    const replication = recording.replication > 1 ? `, replication ${recording.replication}` : "";
+    return `${recording.scenario}. ${recording.title || "the only scenario"}${replication}`;
+  }
+  var Player = class {
+    /** @param {HTMLElement} root @param {any[]} recordings */
+    constructor(root, recordings) {
+      this.root = root;
+      this.recordings = recordings;
+      this.chosen = -1;
+      this.isPlaying = false;
+      this.time = NaN;
+      this.width = 0;
+      this.opened = /* @__PURE__ */ new Map();
+      this.run = /** @type {any} */
+      void 0;
+      this.moment = void 0;
+      this.wanted = void 0;
+      this.name = `${root.closest("section.study")?.id || "machine"}.machine`;
+      root.classList.add("machine");
+      root.replaceChildren();
+      this.build();
+      this.watch();
+      this.ready = this.recall();
+    }
+    // What the tests and those who look inside know it by.
+    get maps() {
+      return this.still.maps;
+    }
+    get layouts() {
+      return this.still.layouts;
+    }
+    get gantt() {
+      return this.timeline.gantt;
+    }
+    get chart() {
+      return this.timeline.canvas;
+    }
+    get slider() {
+      return this.controls.slider;
+    }
+    build() {
+      this.runs = make(
+        "select",
+        { onchange: () => this.choose(this.runs.selectedIndex) },
+        ...this.recordings.map((recording) => make("option", {}, title(recording)))
+      );
+      const chooser = make("label", { class: "m-runs" }, "Run ", this.runs);
+      chooser.hidden = this.recordings.length < 2;
+      this.notes = make("p", { class: "m-notes" });
+      this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
+      this.still = new Still({
+        pick: (job) => this.pick(job),
+        hint: (event, job, site, node) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node))
+      });
+      this.controls = new Controls({
+        seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
+        step: (direction) => this.step(direction),
+        toggle: () => this.toggle(),
+        share: (share) => this.soon(this.timeOf(share))
+      });
+      this.timeline = new Chart({
+        pick: (job) => this.pick(job),
+        seek: (time) => this.seek(time),
+        moved: () => this.drawChart(),
+        hint: (event, job, words) => this.hint(event, job, words ?? "")
+      });
+      this.facts = make("p", { class: "m-facts", role: "status", "aria-live": "polite" });
+      this.toStart = make("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
+      this.letGo = make("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
+      this.job = make("div", { class: "m-job" }, this.facts, this.toStart, this.letGo);
+      this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
+      this.controls.group.append(saving(() => this));
+      const { now, picture: picture2, lists } = this.still;
+      this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
       this.root.append(chooser, this.notes, this.stage, this.said, this.tip);
     }
     // Everything that somebody does beside pressing buttons.
@@ -1739,200 +2452,87 @@
       };
       addEventListener("beforeprint", () => onPaper(true));
       addEventListener("afterprint", () => onPaper(false));
-      drag(this.plots, (x) => this.soon(this.timeOf((x - PAD) / (this.width - 2 * PAD))));
-      this.watchChart();
+      onChange(() => this.recall());
     }
-    watchChart() {
-      let held = null;
-      const { chart } = this;
-      chart.addEventListener("pointerdown", (event) => {
-        if (event.button !== 0) return;
-        held = { x: event.offsetX, moved: false };
-        chart.setPointerCapture(event.pointerId);
-      });
-      chart.addEventListener("pointermove", (event) => {
-        if (!held) {
-          this.hint(event, this.gantt.at(event.offsetX, event.offsetY));
-          return;
-        }
-        if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
-        if (!held.moved) return;
-        this.gantt.pan(this.gantt.time(held.x) - this.gantt.time(event.offsetX));
-        held.x = event.offsetX;
-        this.drawChart();
-      });
-      chart.addEventListener("pointerup", (event) => {
-        if (held && !held.moved) {
-          this.pick(this.gantt.at(event.offsetX, event.offsetY));
-          this.seek(this.gantt.time(event.offsetX));
-        }
-        held = null;
-      });
-      chart.addEventListener("pointercancel", () => held = null);
-      chart.addEventListener("pointerleave", () => this.hint(null, -1));
-      chart.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
-        this.drawChart();
-      }, { passive: false });
+    // Turns to the run and the time that stand in the address; else to the first, where much is going on.
+    async recall() {
+      const [scenario, replication, time] = (recalled(this.name) ?? "").split("/").map(Number);
+      const index = this.recordings.findIndex((one) => one.scenario === scenario && one.replication === replication);
+      if (index >= 0 && Number.isFinite(time)) this.time = time;
+      await this.choose(Math.max(0, index));
+    }
+    // Writes down where it stands, once it has stood there for a moment.
+    rememberSoon() {
+      clearTimeout(this.remembering);
+      this.remembering = setTimeout(() => {
+        const { scenario, replication } = this.run.recording;
+        const isFirst = this.run.recording === this.recordings[0] && this.time === this.begin;
+        remember(this.name, isFirst ? null : `${scenario}/${replication}/${Number(this.time.toPrecision(10))}`);
+      }, 300);
     }
     // Turns to another run, at the same time where it has that: so that two policies can be compared.
     async choose(index) {
       this.pause();
       const recording = this.recordings[index];
       try {
-        this.opened = this.opened || /* @__PURE__ */ new Map();
         if (!this.opened.has(index)) this.opened.set(index, await open(recording));
       } catch (error) {
         this.stage.hidden = true;
-        this.notes.replaceChildren(make2("span", {}, error.message));
+        this.notes.replaceChildren(make("span", {}, error.message));
         return;
       }
-      const run = this.opened.get(index);
-      this.run = run;
+      const isAnother = this.run !== void 0 && this.run !== this.opened.get(index);
+      const run = this.run = this.opened.get(index);
       this.runs.selectedIndex = index;
       this.chosen = -1;
       this.tellJob();
-      this.gantt = new Gantt(run);
       this.stage.hidden = false;
-      this.notes.replaceChildren(...recording.notes.map((note) => make2("span", {}, `${note} `)));
+      this.notes.replaceChildren(...recording.notes.map((note) => make("span", {}, `${note} `)));
       this.notes.hidden = recording.notes.length === 0;
-      this.maps = run.sites.map((site, i) => this.siteFigure(site, i));
-      this.sites.replaceChildren(...this.maps.map((map) => map.figure));
-      const legends = new Set(run.sites.map(legend));
-      write(this.legend, legends.size === 1 ? [...legends][0] : "");
+      this.still.open(run);
       const { from, until } = recording;
-      const isInside = this.time >= from && this.time <= until;
-      if (!isInside) this.time = run.busiest(0.2, 0.4);
-      write(this.chartWords, `Gantt chart: each bar is a job${lanes(run)}. Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
-      this.pace.selectedIndex = run.at.length > 2e3 ? 2 : 1;
-      const most = 160;
-      if (run.jobs > most) {
-        this.gantt.show(this.time - (until - from) * most / run.jobs / 2, (until - from) * most / run.jobs);
-      }
+      this.begin = run.busiest(0.2, 0.4);
+      if (!(this.time >= from && this.time <= until)) this.time = this.begin;
+      this.controls.pace.selectedIndex = run.at.length > 2e3 ? 2 : 1;
+      this.timeline.open(run, this.time);
       this.arrange();
       this.tell();
-    }
-    siteFigure(site, index) {
-      const canvas = make2("canvas", { role: "img", "aria-label": `Map of ${siteName(this.run, index)}` });
-      const held = make2("span", { class: "m-held" });
-      const caption = make2("figcaption", {}, make2("strong", {}, siteName(this.run, index)), " ", held);
-      const map = new SiteMap(this.run, index, canvas);
-      canvas.addEventListener("pointermove", (event) => {
-        const at = map.at(event.offsetX, event.offsetY);
-        this.hint(event, at.job, at.node);
-      });
-      canvas.addEventListener("pointerleave", () => this.hint(null, -1));
-      canvas.addEventListener("click", (event) => this.pick(map.at(event.offsetX, event.offsetY).job));
-      return Object.assign(map, { held, figure: make2("figure", {}, canvas, caption) });
+      if (isAnother) this.rememberSoon();
     }
     // Gives everything its size, and draws it.
     arrange() {
       this.theme = theme(this.root);
       this.width = this.root.clientWidth;
-      const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
-      const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
-      const [below, beside] = [fit(this.width), fit(this.width - BESIDE)];
-      const isBeside = this.width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
-      this.layouts = isBeside ? beside : below;
-      const widest = this.maps.length > 1 ? this.width - BESIDE : this.layouts[0].width;
-      this.stage.classList.toggle("m-beside", isBeside);
-      this.stage.style.setProperty("--m-widest", `${widest}px`);
-      this.now.style.minHeight = "";
-      this.longest = 0;
-      this.drawPlots();
-      this.drawChart();
+      this.still.arrange(this.stage, this.width);
+      this.controls.draw(this.run, this.theme, this.width);
       this.draw();
-    }
-    // What does not change with the time.
-    drawPlots() {
-      const { run, theme: theme2, width: width2 } = this;
-      drawPlots(this.plots, run, theme2, width2);
-      this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
+      this.drawChart();
     }
     drawChart() {
-      const { run, theme: theme2, width: width2 } = this;
-      const height = Math.min(420, Math.max(150, 60 + this.gantt.bands.reduce((sum, band) => sum + band.lanes, 0) * 14));
-      this.gantt.draw(this.chart, theme2, width2, height, this.chosen);
-      const { from, until } = this.gantt.view;
-      this.chart.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${number(from)} to ${number(until)}. The lists have the same jobs as text.`);
-      this.drawLines();
+      this.timeline.draw(this.theme, this.width, this.chosen);
+      this.mark();
     }
-    // Where on the axis of the slider a time is.
-    x(time) {
-      const { from, until } = this.run.recording;
-      return PAD + (until > from ? (time - from) / (until - from) : 0) * Math.floor(this.width - 2 * PAD);
-    }
-    drawLines() {
-      const { recording } = this.run;
-      const { from, until } = this.gantt.view;
-      this.plotsLine.style.transform = `translateX(${this.x(this.time)}px)`;
-      this.seen.hidden = from <= recording.from && until >= recording.until;
-      this.seen.style.transform = `translateX(${this.x(from)}px)`;
-      this.seen.style.width = `${Math.max(2, this.x(until) - this.x(from))}px`;
-      const x = this.gantt.x(this.time);
-      this.chartLine.style.transform = `translateX(${x}px)`;
-      this.chartLine.hidden = x < PAD - 1 || x > this.width - PAD + 1;
+    // The lines of the present.
+    mark() {
+      this.controls.mark(this.moment, this.gantt.view);
+      this.timeline.mark(this.time, this.width);
     }
     // The moment: the maps, the words and the lists.
     draw() {
-      const { run } = this;
-      const moment = this.moment = run.moment(this.time, LISTED);
-      this.maps.forEach((map, i) => {
-        map.draw(this.layouts[i], moment, this.chosen, this.theme);
-        let held = 0;
-        for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
-        write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
-      });
-      this.say(summary(run, moment));
-      const { from, until } = run.recording;
-      const place2 = until > from ? Math.round((this.time - from) / (until - from) * STEPS) : 0;
-      if (Number(this.slider.value) !== place2) this.slider.value = place2;
-      this.slider.setAttribute(
-        "aria-valuetext",
-        `time ${number(this.time)}, ${moment.held} of ${run.processors} processors held`
-      );
-      this.drawLines();
-      this.listSoon();
-    }
-    // The words keep the room that the longest of them took: what stands below must not dance.
-    say(text) {
-      write(this.now, text);
-      if (text.length <= this.longest) return;
-      this.longest = text.length;
-      this.now.style.minHeight = `${this.now.offsetHeight}px`;
-    }
-    // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
-    listSoon() {
-      clearTimeout(this.listing);
-      if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
-      else this.drawLists();
-    }
-    drawLists() {
-      this.listed = performance.now();
-      const { run, moment } = this;
-      const isOne = run.sites.length === 1;
-      const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
-      const until = (job) => run.finish[job] <= run.recording.until ? short(run.finish[job]) : "the end";
-      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
-      this.waiting.fill(moment.waits, moment.waiting.map((job) => ({ job, cells: [run.asked[run.request[job]].text, short(run.submit[job])] })));
-      this.running.fill(moment.runs, largest(run, moment, LISTED).map((s) => {
-        const job = run.who[s];
-        const cells = [holds(s), run.asked[run.request[job]].text, short(run.start[job]), until(job)];
-        return { job, look: run.look[job], cells };
-      }));
+      this.moment = this.run.moment(this.time, LISTED);
+      this.still.draw(this.moment, this.chosen, this.theme);
+      this.mark();
     }
     timeOf(share) {
       const { from, until } = this.run.recording;
       return from + Math.min(Math.max(share, 0), 1) * (until - from);
     }
     // Goes to a time; whoever goes there by hand stops the play.
-    seek(time, by) {
+    seek(time, by = "hand") {
       if (by !== "play") this.pause();
       const { from, until } = this.run.recording;
       this.time = Math.min(Math.max(time, from), until);
-      if (this.gantt.follow(this.time)) this.drawChart();
+      if (this.gantt.follow(this.time)) this.timeline.draw(this.theme, this.width, this.chosen);
       this.draw();
       if (by !== "play") this.tell();
     }
@@ -1952,10 +2552,11 @@
     seekStart() {
       if (this.chosen >= 0) this.seek(Math.min(this.run.start[this.chosen], this.run.recording.until));
     }
-    // Says the moment aloud once it has stood still for a while.
+    // Says the moment aloud once it has stood still for a while, and writes it into the address.
     tell() {
       clearTimeout(this.telling);
-      this.telling = setTimeout(() => write(this.said, this.now.textContent), 600);
+      this.telling = setTimeout(() => write(this.said, this.still.now.textContent), 600);
+      if (this.run && this.moment) this.rememberSoon();
     }
     toggle() {
       if (this.isPlaying) {
@@ -1966,11 +2567,11 @@
       const { from, until } = this.run.recording;
       if (this.time >= until) this.time = from;
       this.isPlaying = true;
-      this.label();
+      this.controls.label(true);
       let before = performance.now();
       const frame = (now) => {
         if (!this.isPlaying) return;
-        const pace = Number(this.pace.value) / Math.max(1, this.run.at.length);
+        const pace = Number(this.controls.pace.value) / Math.max(1, this.run.at.length);
         const time = this.time + (now - before) / 1e3 * pace * (until - from);
         before = now;
         this.seek(time, "play");
@@ -1981,14 +2582,7 @@
     }
     pause() {
       this.isPlaying = false;
-      this.label();
-    }
-    label() {
-      const text = this.isPlaying ? "Pause" : "Play";
-      if (this.playing.textContent.trim() === text) return;
-      this.playing.replaceChildren(icon(this.isPlaying ? "M3 2h3v10H3zM8 2h3v10H8z" : "M3 2l8 5-8 5z"), ` ${text}`);
-      this.playing.title = `${text} (space)`;
-      this.playing.setAttribute("aria-label", this.playing.title);
+      this.controls.label(false);
     }
     // Follows a job everywhere; -1 follows none.
     pick(job) {
@@ -2005,105 +2599,49 @@
       this.letGo.hidden = chosen < 0;
       this.toStart.hidden = chosen < 0 || !(run.start[chosen] <= run.recording.until);
     }
-    zoom(factor) {
-      const { from, until } = this.gantt.view;
-      const around = this.time >= from && this.time <= until ? this.time : (from + until) / 2;
-      this.gantt.zoom(Math.min(factor, 1e12), around);
-      this.drawChart();
-    }
     key(event) {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
-      const is = (...elements) => elements.includes(event.target);
-      if (event.target.tagName === "SELECT") return;
+      const target = (
+        /** @type {HTMLElement} */
+        event.target
+      );
+      const is = (...elements) => elements.includes(target);
+      if (target.tagName === "SELECT") return;
+      const { slider, chart } = this;
       const { from, until } = this.run.recording;
       const leap = (until - from) / 50;
       const acts = {
         ArrowRight: () => this.step(1),
-        ArrowUp: is(this.slider) && (() => this.step(1)),
+        ArrowUp: is(slider) && (() => this.step(1)),
         ArrowLeft: () => this.step(-1),
-        ArrowDown: is(this.slider) && (() => this.step(-1)),
-        PageUp: is(this.slider, this.chart) && (() => this.seek(this.time + leap)),
-        PageDown: is(this.slider, this.chart) && (() => this.seek(this.time - leap)),
-        Home: is(this.slider, this.chart) && (() => this.seek(from)),
-        End: is(this.slider, this.chart) && (() => this.seek(until)),
-        " ": event.target.tagName !== "BUTTON" && (() => this.toggle()),
+        ArrowDown: is(slider) && (() => this.step(-1)),
+        PageUp: is(slider, chart) && (() => this.seek(this.time + leap)),
+        PageDown: is(slider, chart) && (() => this.seek(this.time - leap)),
+        Home: is(slider, chart) && (() => this.seek(from)),
+        End: is(slider, chart) && (() => this.seek(until)),
+        " ": target.tagName !== "BUTTON" && (() => this.toggle()),
         Escape: this.chosen >= 0 && (() => this.pick(-1)),
-        "+": () => this.zoom(0.5),
-        "=": () => this.zoom(0.5),
-        "-": () => this.zoom(2),
-        0: () => this.zoom(Infinity)
+        "+": () => this.timeline.zoom(0.5),
+        "=": () => this.timeline.zoom(0.5),
+        "-": () => this.timeline.zoom(2),
+        0: () => this.timeline.zoom(Infinity)
       };
       if (!acts[event.key]) return;
       event.preventDefault();
       acts[event.key]();
     }
-    // A word beside the pointer.
-    hint(event, job, node = -1) {
+    // A word beside the pointer: what is there, and the job that holds it.
+    hint(event, job, what) {
       const { run, tip } = this;
-      tip.hidden = !event || job < 0 && node < 0;
+      tip.hidden = !event || job < 0 && what === "";
       if (tip.hidden) return;
-      const what = job < 0 ? "free" : `job ${run.number[job]}, ${asks(run, job)}, from ${number(run.start[job])}`;
-      write(tip, node < 0 ? what : `processor ${node}: ${what}`);
+      const who = job < 0 ? "free" : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
+      write(tip, what === "" ? who : `${what}: ${who}`);
       const box = this.root.getBoundingClientRect();
       const x = Math.min(event.clientX - box.left + 14, this.width - tip.offsetWidth);
       tip.style.transform = `translate(${Math.max(0, x)}px, ${event.clientY - box.top + 16}px)`;
     }
   };
-  function list2(title, columns2, player) {
-    const heading = make2("caption", {});
-    const heads = columns2.map((column2) => make2("th", { scope: "col" }, column2));
-    const body = make2("tbody", {});
-    const more = make2("p", { class: "m-more" });
-    const rows2 = [];
-    const row = () => {
-      const swatch = make2("span", { class: "m-swatch", "aria-hidden": "true" });
-      const name2 = make2("span", {});
-      const button = make2("button", { type: "button" }, swatch, name2);
-      const cells = columns2.slice(1).map(() => make2("td", {}));
-      const line = { swatch, name: name2, button, cells, job: -1, element: make2("tr", {}, make2("th", { scope: "row" }, button), ...cells) };
-      button.addEventListener("click", () => player.pick(line.job));
-      rows2.push(line);
-      body.append(line.element);
-    };
-    const table = make2(
-      "table",
-      {},
-      heading,
-      make2("thead", {}, make2("tr", {}, ...heads)),
-      body
-    );
-    const fill3 = (count, jobs2) => {
-      write(heading, `${title}: ${number(count)}`);
-      table.classList.toggle("m-none", jobs2.length === 0);
-      while (rows2.length < jobs2.length) row();
-      rows2.forEach((line, i) => {
-        const one = jobs2[i];
-        if (line.element.hidden !== !one) line.element.hidden = !one;
-        if (!one) return;
-        line.job = one.job;
-        write(line.name, String(player.run.number[one.job]));
-        line.swatch.hidden = one.look === void 0;
-        line.swatch.className = `m-swatch m-look-${(one.look || 0) % COLOURS} m-pattern-${Math.floor((one.look || 0) / COLOURS)}`;
-        const isChosen = String(one.job === player.chosen);
-        if (line.button.getAttribute("aria-pressed") !== isChosen) line.button.setAttribute("aria-pressed", isChosen);
-        one.cells.forEach((text, k) => write(line.cells[k], text));
-      });
-      write(more, count > jobs2.length ? `and ${number(count - jobs2.length)} more` : "");
-    };
-    return { box: make2("div", { class: "m-list" }, table, more), heads, fill: fill3 };
-  }
-  function drag(canvas, tell) {
-    let isHeld = false;
-    const at = (event) => tell(event.clientX - canvas.getBoundingClientRect().left);
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      isHeld = true;
-      canvas.setPointerCapture(event.pointerId);
-      at(event);
-    });
-    canvas.addEventListener("pointermove", (event) => isHeld && at(event));
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => isHeld = false);
-  }
 
   // main.js
   var data = document.getElementById("report-data");
@@ -2115,6 +2653,6 @@
       JSON.parse(recordings.textContent)
     );
   }
-  if (document.getElementById("live-state")) look();
+  if (document.getElementById("live-state")) follow();
   Object.assign(globalThis, { drawFigures });
 })();

@@ -1,15 +1,24 @@
 // The live part of a report: asks the server that the page came from what is new, and shows it. Nothing that comes
 // is taken for HTML but the results, which the same server wrote.
 
+import { theme as themeOf } from "../machine/paint.js";
+import { open } from "../machine/run.js";
+import { LISTED, Still } from "../machine/still.js";
+import { find } from "../report/dom.js";
 import { drawFigures } from "../report/figures.js";
 
 const SECOND = 1000;
 const state = document.getElementById("live-state"), bar = /** @type {HTMLProgressElement} */ (document.getElementById("live-bar"));
 const figure = document.getElementById("live-machine");
-let tag = null, told = "", lastMachine = "", misses = 0;
+/** @type {Still} */
+let still;
+let tag = null, told = "", lastMachine = "", lastSizes = "", misses = 0;
+/** @type {{ moment: any } | null} */
+let shown = null;
+/** @type {Map<number, number>} */
+let looks = new Map();
 
 const whole = (number) => number.toLocaleString("en");
-const brief = (number) => number.toLocaleString("en", { maximumSignificantDigits: 7 });
 const several = (number, one, more) => `${whole(number)} ${number === 1 ? one : more}`;
 
 function say(text) {
@@ -23,6 +32,9 @@ function fill(fresh) {
   for (const section of page.querySelectorAll("section.study")) {
     const home = document.getElementById(section.id);
     if (!home) continue;
+    // How many runs the numbers are of.
+    home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
+    home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
     for (const part of [".sayings", ".notes", ".failures"]) {
       const own = home.querySelector(part), other = section.querySelector(part);
       if (own && other) own.replaceWith(other);
@@ -47,61 +59,49 @@ async function ask(path, headers = {}) {
   return response.json();
 }
 
-/** A colour for a job: far from that of the next one, and the same as long as it runs. */
-function colour(job, isDark) {
-  const hue = (job * 137.508) % 360, light = (isDark ? 52 : 58) + ((job * 7) % 3) * 8;
-  return `hsl(${hue} 55% ${light}%)`;
-}
-
-function draw(canvas, site, isDark) {
-  const height = site.cells.length / site.width;
-  const size = Math.max(2, Math.min(18, Math.floor(560 / Math.max(site.width, height))));
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = site.width * size * ratio;
-  canvas.height = height * size * ratio;
-  canvas.style.width = `${site.width * size}px`;
-  canvas.style.aspectRatio = `${site.width} / ${height}`;
-  const context = canvas.getContext("2d");
-  context.scale(ratio, ratio);
-  const gap = size > 5 ? 1 : 0;
-  const free = getComputedStyle(canvas).getPropertyValue("--tint");
-  site.cells.forEach((cell, place) => {
-    if (cell < 0) return;
-    context.fillStyle = cell === 0 ? free : colour(cell, isDark);
-    context.fillRect((place % site.width) * size, Math.floor(place / site.width) * size, size - gap, size - gap);
-  });
-}
-
-function showMachine(machine) {
+/** The machine of one of the runs: drawn as the report draws it, with the looks that its jobs have had before. */
+async function showMachine(machine) {
   figure.hidden = !machine;
   if (!machine) return;
-  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const same = JSON.stringify(machine) + isDark;
+  const same = JSON.stringify(machine);
   if (same === lastMachine) return;
   lastMachine = same;
-  const where = machine.scenario ? `${machine.scenario}, replication ${machine.replication}` : `replication ${machine.replication}`;
-  figure.querySelector("figcaption").textContent =
-    `One of the runs: ${where}. At time ${brief(machine.time)}, ${several(machine.running, "job runs", "jobs run")} and ` +
-    `${several(machine.waiting, "waits", "wait")}, ${whole(machine.finished)} have ended, and ` +
-    `${Math.round(100 * machine.utilization)} % of the processors are held. Each job has a colour.`;
-  const sites = figure.querySelector(".sites");
-  if (sites.children.length !== machine.sites.length) {
-    sites.replaceChildren(...machine.sites.map(() => {
-      const place = document.createElement("div");
-      place.append(document.createElement("p"), document.createElement("canvas"));
-      return place;
-    }));
-  }
-  machine.sites.forEach((site, number) => {
-    const [name, canvas] = sites.children[number].children;
-    name.textContent = `${site.name}, ${whole(site.held)} of ${whole(site.nodes)} held`;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", name.textContent);
-    draw(canvas, site, isDark);
-  });
-  const asks = machine.queue.map((job) => job.asks).join(", ");
-  const more = machine.waiting > machine.queue.length ? ", …" : "";
-  figure.querySelector(".queue").textContent = asks ? `First in the queue, by what they ask for: ${asks}${more}` : "";
+  const run = await open(machine.recording, looks);
+  run.isLive = true;
+  run.isOver = machine.ended;
+  const moment = run.moment(machine.time, LISTED);
+  // Of those that wait only the first are sent.
+  moment.waits = machine.waiting;
+  looks = new Map(moment.running.map((s) => [run.number[run.who[s]], run.look[run.who[s]]]));
+  const where = [machine.scenario, `replication ${machine.replication}`].filter(Boolean).join(", ");
+  const ended = several(machine.finished, "job", "jobs");
+  figure.querySelector("figcaption").textContent = machine.ended
+    ? `One of the runs, as it ended: ${where}, after ${ended}.`
+    : `One of the runs that go on: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
+  still.open(run);
+  shown = { moment };
+  arrange();
+}
+
+/** Draws what is shown, in the room that there is. */
+function arrange() {
+  if (!shown || figure.hidden) return;
+  const stage = find(figure, ".machine");
+  const theme = themeOf(stage);
+  const sizes = `${stage.clientWidth} ${JSON.stringify(still.run.recording.sites)}`;
+  if (sizes !== lastSizes) still.arrange(stage, stage.clientWidth);
+  lastSizes = sizes;
+  still.draw(shown.moment, -1, theme);
+}
+
+/** Begins to ask, and does not stop before the command does. */
+export function follow() {
+  still = new Still();
+  const { now, picture, lists } = still;
+  find(figure, ".machine").replaceChildren(now, picture, lists);
+  addEventListener("resize", arrange);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", arrange);
+  look();
 }
 
 function showProgress(now) {
@@ -116,12 +116,12 @@ function showProgress(now) {
     : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
 }
 
-export async function look() {
+async function look() {
   try {
     const now = await ask("/machine.json");
     misses = 0;
     showProgress(now);
-    showMachine(now.machine);
+    await showMachine(now.machine);
     const fresh = await ask("/report.json", tag ? { "If-None-Match": tag } : {});
     if (fresh) fill(fresh);
     if (now.ended && tag === `"${now.version}"`) return;

@@ -57,6 +57,8 @@ function layers(site, cell, room) {
   };
   const pane = Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
   let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+  // In as few lines as there have to be, all as long: 32 layers of which ten would fit stand eight by eight.
+  across = Math.ceil(count / Math.ceil(count / across));
   // Nested, where there are more than three dimensions: a new line begins with a new value of the fourth.
   if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
   const heading = count > 1 ? TITLE : 0;

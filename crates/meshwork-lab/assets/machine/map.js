@@ -24,9 +24,13 @@ export class SiteMap {
   }
 
   draw(layout, moment, chosen, theme) {
+    this.paint(sized(this.canvas, layout.width, layout.height), layout, moment, chosen, theme);
+  }
+
+  // Onto a canvas or onto a sheet of SVG.
+  paint(context, layout, moment, chosen, theme) {
     this.layout = layout;
     this.hold(moment);
-    const context = sized(this.canvas, layout.width, layout.height);
     for (const pane of layout.panes) {
       if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
       else this.drawDots(context, pane, chosen, theme);

@@ -59,7 +59,8 @@ export function fill(context, theme, look, x, y, width, height) {
   context.fillRect(x, y, width, height);
   const pattern = Math.floor(look / COLOURS);
   if (pattern > 0 && width >= 4 && height >= 4) {
-    context.fillStyle = tile(theme, context, pattern);
+    // A sheet of SVG has tiles of its own.
+    context.fillStyle = context.tile?.(pattern) ?? tile(theme, context, pattern);
     context.fillRect(x, y, width, height);
   }
 }

@@ -1,6 +1,6 @@
 // How many processors are held, and how many jobs wait, over the whole time: one picture, which is also a place to drag.
 
-import { number, sized, ticks } from "./paint.js";
+import { number, sized } from "./paint.js";
 import { upTo } from "./run.js";
 
 const HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
@@ -70,19 +70,18 @@ export function drawPlots(canvas, run, theme, width) {
   curve(context, theme, theme.waits, columns(run, run.waits, from, until, inner), second, waits, run.mostWaiting,
     `Jobs that wait, at most ${number(run.mostWaiting)}`);
   const x = (time) => PAD + (until > from ? ((time - from) / (until - from)) * inner : 0);
-  drawAxis(context, theme, from, until, x, second + waits, width);
+  drawAxis(context, theme, run.clock, from, until, x, second + waits, width);
 }
 
 // A line of times.
-export function drawAxis(context, theme, from, until, x, y, width) {
+export function drawAxis(context, theme, clock, from, until, x, y, width) {
   context.fillStyle = context.strokeStyle = theme.soft;
   context.textAlign = "center";
   context.beginPath();
-  for (const time of ticks(from, until, width / 110)) {
+  for (const { time, text } of clock.ticks(from, until, width / 110)) {
     const at = Math.round(x(time)) + 0.5;
     context.moveTo(at, y);
     context.lineTo(at, y + 4);
-    const text = number(time);
     const half = text.length * 3;
     context.fillText(text, Math.min(Math.max(at, half + 1), width - half - 1), y + 11);
   }

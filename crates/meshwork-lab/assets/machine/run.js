@@ -4,6 +4,8 @@
 // it holds without a change, so a job that is never moved has one. At a time, all that happened up to and at
 // that time has happened.
 
+import { Clock } from "./clock.js";
+
 const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
 const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 
@@ -67,6 +69,7 @@ export function lasting(ends, last, count, time, visit) {
   }
 }
 
+/** What an element of the page needs to know of a run to draw it. */
 export class Run {
   // The columns of the recording.
   /** @type {Float64Array} */ at;
@@ -99,9 +102,13 @@ export class Run {
   /** @type {Uint32Array} that were refused or turned away so far */ notServed;
   /** @type {number} */ mostWaiting;
 
-  constructor(recording, columns) {
+  constructor(recording, columns, looks = new Map()) {
     Object.assign(this, columns);
     this.recording = recording;
+    /** Whether it is still running, and this is the last that was heard of it. */
+    this.isLive = false;
+    this.isOver = false;
+    this.clock = new Clock(recording.clock);
     this.sites = recording.sites;
     this.asked = recording.asked;
     this.shapes = recording.shapes;
@@ -114,13 +121,13 @@ export class Run {
       this.processors += site.nodes;
     }
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
-    this.play();
+    this.play(looks);
     this.lastStays = lastEnds(this.to, this.stays);
     this.lastWaits = lastEnds(this.left, this.jobs);
   }
 
   // Goes through all that happened, once.
-  play() {
+  play(known = new Map()) {
     const most = this.blocks.length;
     Object.assign(this, {
       submit: new Float64Array(this.jobs), // when a job joined the queue,
@@ -179,8 +186,8 @@ export class Run {
             break;
           case STARTED: {
             this.start[job] = this.left[job] = time;
-            let look = nextLook;
-            for (let k = 0; k < LOOKS; k += 1) {
+            let look = known.get(this.number[job]) ?? nextLook;
+            for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
               const other = (nextLook + k) % LOOKS;
               if (users[other] < users[look]) look = other;
             }
@@ -303,8 +310,13 @@ export class Run {
   }
 }
 
-// Unpacks a recording.
-export async function open(recording) {
+/**
+ * Unpacks a recording.
+ * @param {any} recording
+ * @param {Map<number, number>} [looks] The looks that jobs have already, by their numbers, where a recording goes on that was seen.
+ * @returns {Promise<Run>}
+ */
+export async function open(recording, looks) {
   const bytes = await inflated(recording.data);
   const columns = {};
   let from = 0;
@@ -312,5 +324,5 @@ export async function open(recording) {
     columns[name] = column(bytes, from, kind, length);
     from += columns[name].byteLength;
   }
-  return new Run(recording, columns);
+  return new Run(recording, columns, looks);
 }

@@ -9,13 +9,15 @@ const name = (run, job) => `job ${run.number[job]}`;
 const list = (texts) =>
   texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
 
-// The moment in a few sentences.
+// The moment in a few sentences; of a run that is over, and is not a film, how it was at its end.
 export function summary(run, moment) {
   const share = Math.round((100 * moment.held) / run.processors);
+  const is = (now, then) => (run.isOver ? then : now);
+  const runs = is(verb(moment.runs, "runs", "run"), "still ran");
+  const waits = is(verb(moment.waits, "waits", "wait"), "waited");
   const sentences = [
-    `Time ${number(moment.time)}: ${number(moment.held)} of ${number(run.processors)} processors are held ` +
-      `(${share}\u202f%), ${number(run.processors - moment.held)} are free; ${jobs(moment.runs)} ` +
-      `${verb(moment.runs, "runs", "run")}, ${number(moment.waits)} ${verb(moment.waits, "waits", "wait")}.`,
+    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held ` +
+      `(${share}\u202f%), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
   ];
   if (run.sites.length > 1) {
     const held = run.sites.map(() => 0);
@@ -26,7 +28,7 @@ export function summary(run, moment) {
   if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
   if (moment.waiting.length > 0) {
     const first = moment.waiting[0];
-    sentences.push(`First in the queue: ${name(run, first)}, which asks for ${asks(run, first)}.`);
+    sentences.push(`First in the queue: ${name(run, first)}, which ${is("asks", "asked")} for ${asks(run, first)}.`);
   }
   if (moment.notServed > 0) {
     sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
@@ -51,9 +53,9 @@ export function asks(run, job) {
 export function facts(run, job) {
   const { until } = run.recording;
   const known = (time) => time <= until;
-  const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${number(run.submit[job])}.`];
+  const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${run.clock.at(run.submit[job])}.`];
   if (run.unserved[job] === 1) texts.push("It would not fit even the empty machine, and is refused.");
-  else if (run.unserved[job] === 2) texts.push(`It is turned away at ${number(run.left[job])}.`);
+  else if (run.unserved[job] === 2) texts.push(`It is turned away at ${run.clock.at(run.left[job])}.`);
   else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
   else {
     const stays = run.staysOf(job);
@@ -62,7 +64,7 @@ export function facts(run, job) {
     const places = run.placeOf(first);
     const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
     texts.push(
-      `It waits ${number(run.start[job] - run.submit[job])} and starts at ${number(run.start[job])}${site} with ` +
+      `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ` +
         `${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ` +
         `${places.slice(0, 4).join("; ")}${more}.`,
     );
@@ -72,7 +74,7 @@ export function facts(run, job) {
     }
     texts.push(
       known(run.finish[job])
-        ? `It ends at ${number(run.finish[job])}, after ${number(run.finish[job] - run.start[job])}.`
+        ? `It ends at ${run.clock.at(run.finish[job])}, after ${run.clock.span(run.finish[job] - run.start[job])}.`
         : "It still runs at the end of what is shown.",
     );
   }
@@ -92,6 +94,14 @@ export function lanes(run) {
   if (ordered === run.sites.length) return " on the processors that it holds";
   if (ordered === 0) return " on a lane of its own";
   return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+}
+
+// A processor in words: its number, and its coordinates where it has several; of a hypercube, its bits.
+export function placeName(site, node) {
+  if (site.sides.length === 1) return `processor ${number(node)}`;
+  if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
+  const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
+  return `processor ${number(node)} (${corner.join(",")})`;
 }
 
 // How the picture of a site is to be read.

@@ -55,3 +55,12 @@ test("sites have cells of one size, and no pane lies on another", () => {
     }
   }
 });
+
+test("layers stand in lines of one length", () => {
+  const across = (count, room) => new Set(layout(site("torus", [16, 16, count]), 5, room).panes.map((pane) => pane.x)).size;
+  const fits = (count) => count * (16 * 5 + 14) - 14;
+  assert.equal(across(32, fits(10)), 8, "and not ten, ten, ten and two");
+  assert.equal(across(32, fits(32)), 32);
+  assert.equal(across(7, fits(4)), 4);
+  assert.equal(across(5, 20), 1);
+});

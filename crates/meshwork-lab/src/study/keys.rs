@@ -41,6 +41,12 @@ pub static PARAMS: &[&Param] = &[
         help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
+        name: "record",
+        kind: Kind::Flag,
+        default: Default::Absent("the first four scenarios"),
+        help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
+    },
+    &Param {
         name: "replications",
         kind: Kind::Integer(1, MOST_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),

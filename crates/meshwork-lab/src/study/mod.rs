@@ -131,6 +131,8 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
+    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of the first four.
+    pub record: Option<bool>,
     /// The paper that it reproduces a part of, by its key.
     pub paper: Option<String>,
     /// The figure or table of the paper.
@@ -203,6 +205,7 @@ impl Study {
             sweep: Vec::new(),
             compare: Vec::new(),
             jobs: Vec::new(),
+            record: None,
             paper: None,
             figure: None,
             obtain: None,
@@ -304,6 +307,7 @@ impl Study {
         self.figure = params.get_text("figure").map(str::to_owned);
         self.obtain = params.get_text("obtain").map(str::to_owned);
         self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.record = params.has("record").then(|| params.flag("record"));
         self.replications = replications(&params, &self.scenario)?;
         self.read_sweep("", &sweep)?;
         for axis in &mut self.sweep {

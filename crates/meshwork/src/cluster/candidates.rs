@@ -61,9 +61,9 @@ impl Cluster<'_> {
         match self.chance(kind, guard) {
             Chance::None => None,
             Chance::Any => self.queue.next_of_kind(kind, after, |_| true),
-            Chance::InTime => {
-                self.queue.next_of_kind(kind, after, |glance| self.would_end(glance) <= guard.reservation.at)
-            }
+            Chance::InTime => self
+                .queue
+                .next_of_kind(kind, after, |glance| self.would_end(glance) <= guard.reservation.at),
         }
     }
 

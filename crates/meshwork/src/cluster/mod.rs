@@ -316,10 +316,11 @@ impl<'a> Cluster<'a> {
         let mut found = then.propose(job, at).map(|proposal| (at, proposal));
         if found.is_none() {
             // How many have ended after each further instant.
-            let further = ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
-                *ended += group.len();
-                Some((group[0].0, *ended))
-            });
+            let further =
+                ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
+                    *ended += group.len();
+                    Some((group[0].0, *ended))
+                });
             let further: Vec<(Time, usize)> = further.collect();
             let (mut low, mut high) = (0, further.len());
             while low < high {

@@ -236,7 +236,8 @@ impl Queue {
         let Waiting { job, form, .. } = self.jobs.remove(ticket.slot as usize);
         if let Some(form) = form {
             let kind = (form.nodes(), form);
-            let line = self.kinds.get_mut(&kind).expect("a waiting job stands in the line of its form");
+            let line =
+                self.kinds.get_mut(&kind).expect("a waiting job stands in the line of its form");
             line.remove(ticket);
             if line.chunks.is_empty() {
                 self.kinds.remove(&kind);

@@ -178,7 +178,9 @@ impl Cluster<'_> {
         let same = |last: &Without| last.keeps(kept) && self.facility.sizes_are_fixed();
         let mut without = match last {
             // At another instant it is made anew, for an allocator may go by how long a block has been held.
-            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same(&last) => last,
+            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same(&last) => {
+                last
+            }
             last => {
                 let mut facility = self.facility.fork();
                 for (on, kept) in kept {

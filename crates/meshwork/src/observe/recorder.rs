@@ -32,6 +32,7 @@ pub enum SizeClasses {
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// Its name.
     pub name: &'static str,
@@ -43,6 +44,7 @@ pub struct Measured {
 
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
     /// Processors asked for; the largest of its class.
     pub size: u64,

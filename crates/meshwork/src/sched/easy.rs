@@ -100,7 +100,9 @@ impl Easy {
     /// The better of the promise kept from the last pass and the one that would be made now.
     fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Reservation> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
-        let Some((_, Guard { reservation: kept, .. })) = kept else { return cluster.earliest(head) };
+        let Some((_, Guard { reservation: kept, .. })) = kept else {
+            return cluster.earliest(head);
+        };
         if matches!(kept.hold, Hold::Nodes(_)) && cannot_be_sooner(cluster, kept) {
             return Some(kept.clone());
         }
