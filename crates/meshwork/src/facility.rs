@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
@@ -126,6 +127,18 @@ impl Facility {
     /// Whether every job gets what it asked for.
     pub(crate) fn sizes_are_fixed(&self) -> bool {
         self.sizing.is_fixed() && !self.asks_anew
+    }
+
+    /// As [`only_complete_site`](Facility::only_complete_site), if its allocator goes by nothing but
+    /// which nodes are free.
+    pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
+        self.only_complete_site().filter(|only| only.goes_by_free_nodes())
+    }
+
+    /// Where a request of the allocator's form would go on the only, [plain](Facility::only_plain_site) site if these nodes were
+    /// free and no others. This facility is then good for such questions alone.
+    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+        self.sites[0].place_where_free(free, request, now)
     }
 
     /// From now on every question is asked as if it were the first, of everyone it concerns: the slow

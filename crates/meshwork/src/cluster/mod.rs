@@ -2,6 +2,7 @@
 //! place that changes a machine.
 
 mod candidates;
+mod free_sets;
 mod least_busy;
 mod outlook;
 mod profile;
@@ -71,6 +72,10 @@ pub struct Cluster<'a> {
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
 }
+
+/// The most nodes of a site for which a plan of free sets is kept up: of so many nodes a set takes 8 KB,
+/// and there are some for each job that runs or is planned.
+const MAX_NODES_KEPT_UP: u32 = 1 << 16;
 
 /// A job that ended at this instant.
 #[derive(Clone, Debug)]
@@ -385,6 +390,16 @@ impl<'a> Cluster<'a> {
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
+    }
+
+    /// Whether the machine is one site of speed 1 on which every job gets what it asked for, and whose
+    /// allocator misses no block and goes by nothing but which nodes are free; and small enough that
+    /// many sets of its nodes can be kept.
+    pub(crate) fn goes_by_free_nodes(&self) -> bool {
+        self.facility.only_plain_site().is_some_and(|only| {
+            let site = only.site();
+            site.speed().to_bits() == 1_f64.to_bits() && site.nodes() <= MAX_NODES_KEPT_UP
+        })
     }
 
     /// Tells observers that a waiting job was promised a start by this instant.

@@ -13,7 +13,7 @@ use crate::job::Request;
 /// **O(k)** for each question, with *k* requests that do not contain one another; of them a few dozen
 /// are kept.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Denied {
+pub(crate) struct Denied {
     known: Vec<Request>,
     suspected: Vec<Request>,
     /// Whether the answers are those of a strategy that finds every free block.
@@ -26,30 +26,30 @@ pub(super) struct Denied {
 const MAX_KEPT: usize = 64;
 
 impl Denied {
-    pub(super) fn new(every_block: bool) -> Denied {
+    pub(crate) fn new(every_block: bool) -> Denied {
         Denied { every_block, ..Denied::default() }
     }
 
     /// Keeps nothing: for tests.
-    pub(super) fn forgetful() -> Denied {
+    pub(crate) fn forgetful() -> Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
     /// Whether there is no room for sure.
-    pub(super) fn is_known(&self, request: &Request) -> bool {
+    pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
 
     /// Something smaller in the request for which there was no room before something was given back:
     /// to be asked for first, and then [noted](Denied::note) if there still is none. It is named once.
-    pub(super) fn suspect(&mut self, request: &Request) -> Option<Request> {
+    pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
         Some(self.suspected.swap_remove(at))
     }
 
     /// There is no room for this.
-    pub(super) fn note(&mut self, request: &Request) {
+    pub(crate) fn note(&mut self, request: &Request) {
         if self.forgetful {
             return;
         }
@@ -64,14 +64,14 @@ impl Denied {
     }
 
     /// Nodes have been claimed.
-    pub(super) fn claimed(&mut self) {
+    pub(crate) fn claimed(&mut self) {
         if !self.every_block {
             self.known.clear();
         }
     }
 
     /// Nodes have been given back.
-    pub(super) fn released(&mut self) {
+    pub(crate) fn released(&mut self) {
         if self.every_block {
             let kept = self.known.len().min(MAX_KEPT.saturating_sub(self.suspected.len()));
             self.suspected.extend(self.known.drain(..).take(kept));
@@ -81,7 +81,7 @@ impl Denied {
     }
 
     /// Takes over what another one knows, as known or as suspected.
-    pub(super) fn learn_from(&mut self, other: Denied, still_true: bool) {
+    pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
         }
@@ -99,7 +99,7 @@ impl Denied {
     }
 
     /// Knows nothing any more.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();
     }

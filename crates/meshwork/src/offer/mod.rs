@@ -3,6 +3,8 @@
 mod ahead;
 mod denied;
 
+pub(crate) use denied::Denied;
+
 pub use ahead::Ahead;
 
 use std::borrow::Cow;
@@ -11,10 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use denied::Denied;
-
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
@@ -123,6 +124,19 @@ impl ManagedSite {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
+    /// Whether its allocator goes by nothing but which nodes are free, and misses no block.
+    pub(crate) fn goes_by_free_nodes(&self) -> bool {
+        self.misses_no_block() && self.allocator.goes_by_free_nodes()
+    }
+
+    /// Where a job would go if it gets what it asks for, these nodes are free and no others; for an
+    /// allocator that goes by nothing else. The copy on which this is asked is of no use for anything
+    /// else.
+    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+        self.site.set_free(free);
+        self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
+    }
+
     /// Remembers nothing from now on.
     pub(crate) fn ask_anew(&mut self) {
         self.denied = Denied::forgetful();
@@ -154,8 +168,8 @@ impl ManagedSite {
                 return None;
             }
             let (mut draws, now) = (self.stream.clone(), attempt.now);
-            let placement =
-                self.allocator.choose(Ask::new(&size.request, &self.site, now, &mut draws));
+            let ask = Ask::new(&size.request, &self.site, now, &mut draws);
+            let placement = self.allocator.choose(ask);
             if placement.is_none() {
                 self.denied.note(&size.request);
             }

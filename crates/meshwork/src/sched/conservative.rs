@@ -16,11 +16,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                      promise made before. When a job ends early, the promises are taken back in \
                      order of arrival and made anew, so that none ever gets later. A job past \
                      its estimate is expected to end now.",
-        complexity: "With q waiting and r running jobs and s steps of the future: where only the \
-                     number of processors matters, on one site, O(log s + s / 64) for an arrival or \
-                     an end, and when a job ends early as much again for each job for which enough \
-                     is free before its promise; elsewhere O(q (q + r)) when a job ends early, and \
-                     where shape matters up to q + r questions to the allocator for each waiting job.",
+        complexity: "With q waiting and r running jobs and s steps of the future: on one site on \
+                     which jobs get what they ask for, O(log s + s / 64) for an arrival or an end \
+                     where only the number of processors matters, and when a job ends early as much \
+                     again for each job for which enough is free before its promise; where shape \
+                     matters, one question to the allocator at each instant at which enough is free \
+                     for long enough. Elsewhere O(q (q + r)) when a job ends early, and up to q + r \
+                     questions to the allocator for each waiting job.",
         source: "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime \
                  estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
         params: &[],
@@ -42,7 +44,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 struct Conservative {
     /// In order of arrival.
     plan: Vec<(Ticket, Reservation)>,
-    /// Where only numbers matter: the future as the last pass left it.
+    /// The future as the last pass left it, where it is kept up.
     outlook: Option<Outlook>,
     /// Up to when more may be free than when the promises were last looked at.
     reach: Time,
@@ -53,43 +55,23 @@ struct Conservative {
 impl Scheduler for Conservative {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        let counts = cluster.counts_alone();
+        let ends = cluster.departures().iter().map(|departure| departure.ran.expected_end);
+        self.reach = ends.fold(self.reach, Time::max);
+        // A job past its estimate, or a promise that could not be kept, leaves nothing to go on from.
+        let runs_late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= now);
+        let smoothly = !runs_late && self.due >= now;
         let mut outlook = match self.outlook.take() {
-            Some(mut outlook) => {
+            Some(mut outlook) if smoothly => {
                 outlook.go_on_to(now, cluster.departures());
                 outlook
             }
-            None => cluster.outlook(),
+            _ => self.anew(cluster, smoothly),
         };
-        let mut broken = false;
-        if !counts || self.due < now {
-            for (_, promise) in &mut self.plan {
-                let is_late = promise.at < now;
-                if counts && is_late {
-                    outlook.drop_hold(promise);
-                }
-                // A promise that a late job has broken is due now.
-                promise.at = promise.at.max(now);
-                if !counts || is_late {
-                    outlook.hold(promise);
-                }
-                broken |= is_late;
-            }
-        }
-        // Also after a job that ended when it was expected to: another one, later in the order of
-        // arrival, may have been moved ahead since, and a promise that waited for it has to follow.
-        let runs_late = cluster.running().next().is_some_and(|(_, job)| job.expected_end <= now);
-        let ends = cluster.departures().iter().map(|departure| departure.ran.expected_end);
-        self.reach = ends.fold(self.reach, Time::max);
-        if !cluster.departures().is_empty() || runs_late {
-            if counts && !broken && !runs_late && !outlook.is_overdrawn() {
-                self.compress_counts(&mut outlook);
-            } else {
-                self.compress(cluster, &mut outlook);
-                self.reach = Time::new(f64::INFINITY);
-            }
-        } else if broken {
-            self.reach = Time::new(f64::INFINITY);
+        let compresses = !cluster.departures().is_empty() || runs_late;
+        if compresses && smoothly && outlook.is_kept_up() && !outlook.is_overdrawn() {
+            self.compress_kept_up(cluster, &mut outlook);
+        } else if compresses {
+            self.compress(cluster, &mut outlook);
         }
         for ticket in cluster.arrivals().to_vec() {
             if let Some(promise) = outlook.earliest(cluster.job(ticket), None) {
@@ -99,14 +81,34 @@ impl Scheduler for Conservative {
                 self.plan.push((ticket, promise));
             }
         }
-        if self.due <= now || !counts {
+        if self.due <= now {
             self.start_due(cluster, &mut outlook);
         }
-        self.outlook = counts.then_some(outlook);
+        self.outlook = outlook.is_kept_up().then_some(outlook);
     }
 }
 
 impl Conservative {
+    /// The future made anew, and to be kept up from here on if it can be.
+    fn anew(&mut self, cluster: &Cluster<'_>, smoothly: bool) -> Outlook {
+        let now = cluster.now();
+        self.reach = Time::new(f64::INFINITY);
+        for (_, promise) in &mut self.plan {
+            // A promise that a late job has broken is due now.
+            promise.at = promise.at.max(now);
+        }
+        let plans = || self.plan.iter().map(|(_, promise)| promise);
+        if smoothly
+            && cluster.goes_by_free_nodes()
+            && let Some(outlook) = cluster.outlook().kept_up(plans())
+        {
+            return outlook;
+        }
+        let mut outlook = cluster.outlook();
+        plans().for_each(|promise| outlook.hold(promise));
+        outlook
+    }
+
     /// Starts those whose promise is due, in order of arrival.
     fn start_due(&mut self, cluster: &mut Cluster<'_>, outlook: &mut Outlook) {
         let now = cluster.now();
@@ -126,21 +128,22 @@ impl Conservative {
         });
     }
 
-    /// As [`compress`](Conservative::compress) where only numbers matter, nobody runs late and no promise is
-    /// broken: a promise moves only if somewhere before it more has become free than when it was last
-    /// looked at, and then to another instant and no other processors.
-    fn compress_counts(&mut self, outlook: &mut Outlook) {
+    /// As [`compress`](Conservative::compress) where the future is kept up, nobody runs late and no promise
+    /// is broken: a promise moves only if before it more has become free than when it was last looked
+    /// at.
+    fn compress_kept_up(&mut self, cluster: &Cluster<'_>, outlook: &mut Outlook) {
         let mut reach = std::mem::take(&mut self.reach);
-        for (_, promise) in &mut self.plan {
-            let Some(at) = outlook.count_sooner(promise, reach) else { continue };
+        for (ticket, promise) in &mut self.plan {
+            let job = cluster.job(*ticket);
+            let better = outlook.better(job, promise, reach);
+            let Some(better) = better.filter(|better| better != promise) else { continue };
             outlook.drop_hold(promise);
-            let until = promise.until();
             // What it leaves may be of use to those behind it now, and to those before it next time.
-            reach = reach.max(until);
-            self.reach = self.reach.max(until);
-            promise.at = at;
+            reach = reach.max(promise.until());
+            self.reach = self.reach.max(promise.until());
+            *promise = better;
             outlook.hold(promise);
-            self.due = self.due.min(at);
+            self.due = self.due.min(promise.at);
         }
     }
 
@@ -160,5 +163,6 @@ impl Conservative {
             outlook.hold(promise);
             self.due = self.due.min(promise.at);
         }
+        self.reach = Time::new(f64::INFINITY);
     }
 }
