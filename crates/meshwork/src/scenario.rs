@@ -12,7 +12,7 @@ use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, Machine, NETWORKS, Network};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
-use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::recorder::{Cut, Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};
@@ -173,6 +173,8 @@ pub struct Outcome {
     pub end: Time,
     /// The speed of each site, where they were drawn; else empty.
     pub speeds: Vec<f64>,
+    /// How the run was cut into batches.
+    pub cut: Cut,
 }
 
 impl Scenario {
@@ -316,6 +318,7 @@ impl Scenario {
             unusable: totals.unusable,
             end,
             speeds,
+            cut: recorder.cut(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::batches::{Batches, Ratio};
 use super::metrics::{METRICS, Measure, MetricEntry, Rules, Totals};
 use super::{Event, Observer, Running, State};
 use crate::job::Time;
@@ -41,6 +42,19 @@ pub struct Measured {
     pub batches: Vec<f64>,
 }
 
+/// How a run was cut into batches. Jobs are counted in order of arrival, those that were refused included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cut {
+    /// Jobs in a batch.
+    pub jobs: u64,
+    /// Which batch of the run is the first of those that metrics have: it begins with the job
+    /// `first · jobs`, counted from 0.
+    pub first: u64,
+    /// Jobs that waited as those of a batch arrived, mean over its jobs: all batches but the last, those of
+    /// the warm-up included.
+    pub queue: Vec<f64>,
+}
+
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeClass {
@@ -52,37 +66,14 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// A ratio of two sums.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ratio {
-    over: f64,
-    under: f64,
-}
-
-impl Ratio {
-    fn add(&mut self, over: f64, under: f64) {
-        self.over += over;
-        self.under += under;
-    }
-
-    fn value(self) -> Option<f64> {
-        (self.under > 0.0).then(|| self.over / self.under)
-    }
-}
-
-/// How many batches there are at most; when they are full, pairs are merged.
-const MOST_BATCHES: usize = 40;
-
-/// Fewer batches than this say too little of their own spread to make an interval.
-const FEWEST_BATCHES: usize = MOST_BATCHES / 2;
-
 /// Measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
 /// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
-/// hold equally many jobs each, 20 to 40 of them in the end, and there are none where fewer than 20
-/// jobs finished: while a run goes on they are filled and merged in pairs, so that memory stays the
-/// same however long it is.
+/// hold equally many jobs each, one after the other in order of arrival, and the time between the arrival of
+/// their first job and that of the next batch's first; there are 20 to 40 of them in the end, of which those
+/// in the measured part are kept. There are none where fewer than 20 jobs arrived, or fewer than 10 batches
+/// were measured.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
@@ -92,12 +83,7 @@ pub struct Recorder {
     rates: Vec<(usize, fn(&State) -> f64)>,
     /// Which of them are means over the jobs that start.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// The sums of all closed batches.
-    closed: Vec<Ratio>,
-    open_batch: Vec<Ratio>,
-    batches: Vec<Vec<Ratio>>,
-    jobs_in_batch: u64,
-    jobs_per_batch: u64,
+    batches: Batches,
     by_size: BTreeMap<u64, (u64, Vec<Ratio>)>,
     totals: Totals,
     all_finished: u64,
@@ -110,7 +96,6 @@ impl Recorder {
     pub fn new(window: Window, names: &[&str]) -> Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
-        let none = vec![Ratio::default(); metrics.len()];
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -125,12 +110,8 @@ impl Recorder {
             over_time,
             rates,
             per_start,
-            closed: none.clone(),
-            open_batch: none,
+            batches: Batches::new(metrics.len()),
             metrics,
-            batches: Vec::new(),
-            jobs_in_batch: 0,
-            jobs_per_batch: 1,
             by_size: BTreeMap::new(),
             totals: Totals::default(),
             all_finished: 0,
@@ -147,8 +128,7 @@ impl Recorder {
     /// Every metric.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
-        let batches: &[Vec<Ratio>] =
-            if self.batches.len() < FEWEST_BATCHES { &[] } else { &self.batches };
+        let kept = self.batches.kept();
         (0..self.metrics.len())
             .map(|i| {
                 let metric = self.metrics[i];
@@ -159,9 +139,7 @@ impl Recorder {
                     | Measure::PerStart(_)
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
-                        let values: Option<Vec<f64>> =
-                            batches.iter().map(|batch| batch[i].value()).collect();
-                        (self.whole(i).value(), values.unwrap_or_default())
+                        (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
                     }
                 };
                 Measured { name: metric.about.name, value, batches }
@@ -169,10 +147,11 @@ impl Recorder {
             .collect()
     }
 
-    fn whole(&self, metric: usize) -> Ratio {
-        let mut whole = self.closed[metric];
-        whole.add(self.open_batch[metric].over, self.open_batch[metric].under);
-        whole
+    /// Which jobs are in which batch, and how the queue grew from batch to batch.
+    #[must_use]
+    pub fn cut(&self) -> Cut {
+        let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
+        Cut { jobs, first: first as u64, queue: self.batches.queue() }
     }
 
     /// The jobs of each size, where that was asked for.
@@ -220,36 +199,18 @@ impl Recorder {
                 Measure::Rate(value, _) => (value(job), 0.0),
                 Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
             };
-            self.open_batch[i].add(over, under);
+            // What is counted over time belongs to the time at which it happens.
+            let is_rate = matches!(metric.measure, Measure::Rate(..));
+            let sums = if is_rate { self.batches.of_time() } else { None };
+            match sums {
+                Some(sums) => sums[i].add(over, under),
+                None => self.batches.of_job(job.id)[i].add(over, under),
+            }
             if let Some((_, ratios)) = &mut class {
                 ratios[i].add(over, under);
             }
         }
-        self.jobs_in_batch += 1;
-        if self.jobs_in_batch == self.jobs_per_batch {
-            self.close_batch();
-        }
-    }
-
-    fn close_batch(&mut self) {
-        for (closed, batch) in self.closed.iter_mut().zip(&self.open_batch) {
-            closed.add(batch.over, batch.under);
-        }
-        let none = vec![Ratio::default(); self.metrics.len()];
-        self.batches.push(std::mem::replace(&mut self.open_batch, none));
-        self.jobs_in_batch = 0;
-        if self.batches.len() == MOST_BATCHES {
-            for pair in 0..MOST_BATCHES / 2 {
-                let second = std::mem::take(&mut self.batches[2 * pair + 1]);
-                let mut first = std::mem::take(&mut self.batches[2 * pair]);
-                for (a, b) in first.iter_mut().zip(second) {
-                    a.add(b.over, b.under);
-                }
-                self.batches[pair] = first;
-            }
-            self.batches.truncate(MOST_BATCHES / 2);
-            self.jobs_per_batch *= 2;
-        }
+        self.batches.measured(job.id);
     }
 }
 
@@ -260,31 +221,38 @@ impl Observer for Recorder {
         if span <= 0.0 {
             return;
         }
+        let Some(sums) = self.batches.of_time() else { return };
         for &(i, rates) in &self.over_time {
             let (over, under) = rates(state);
-            self.open_batch[i].add(over * span, under * span);
+            sums[i].add(over * span, under * span);
         }
         for &(i, under) in &self.rates {
-            self.open_batch[i].under += under(state) * span;
+            sums[i].add(0.0, under(state) * span);
         }
     }
 
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Unusable(_) => self.totals.unusable += 1,
-            Event::Refused(..) | Event::TurnedAway(..) => self.totals.refused += 1,
-            Event::Arrived(..) => {
+            Event::Refused(..) => self.totals.refused += 1,
+            Event::TurnedAway(..) => {
+                self.totals.refused += 1;
+                self.batches.left_queue();
+            }
+            Event::Arrived(id, _) => {
                 if self.totals.first_arrival.is_none() {
                     self.totals.first_arrival = Some(now);
                     if self.window.warmup_jobs == 0 {
                         self.measuring_from = Some(now + self.window.warmup_time);
                     }
                 }
+                self.batches.arrived(*id, self.measuring_from.is_some_and(|from| now >= from));
             }
             Event::Started(job) => {
+                self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     for &(i, value) in &self.per_start {
-                        self.open_batch[i].add(value(job), 1.0);
+                        self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
                 }
             }
