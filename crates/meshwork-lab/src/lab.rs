@@ -7,13 +7,16 @@ use std::sync::Mutex;
 use meshwork::registry::Problem;
 
 use crate::asked::{Asked, EXPERIMENT};
+use crate::build::standard;
 use crate::claims::{self, Judgement};
 use crate::expand::{self, Point, expand};
 use crate::inputs::Files;
+use crate::joboutput;
 use crate::runs::{Progress, Results, Runner, Watcher};
 use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
 use crate::study::{Refused, Study};
 use crate::summary::{Summary, label};
+use crate::windows;
 
 /// How a study is run.
 pub struct Options<'a> {
@@ -25,11 +28,13 @@ pub struct Options<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on while it runs; what comes of it does not depend on that.
     pub watcher: Option<&'a dyn Watcher>,
+    /// The build of the program, from [`build`](crate::build): stored runs of another one are run again.
+    pub build: String,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { out: None, threads: 0, progress: &|_| {}, watcher: None }
+        Options { out: None, threads: 0, progress: &|_| {}, watcher: None, build: standard() }
     }
 }
 
@@ -81,16 +86,17 @@ pub struct Finished {
 /// # Errors
 /// If the study, its inputs or the folder are wrong; then nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
-    let points = expand(study)?;
-    let files = Files::beside(&study.folder);
+    let mut points = expand(study)?;
+    let files = Files::of(study);
     let inputs = inputs(study, &points, &files, options.out.is_some())?;
+    let spans = windows::open(study, &mut points, &files)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
-            let store = Store::open(folder).map_err(Refused)?;
+            let store = Store::open(folder, &options.build).map_err(Refused)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
-            Asked::of(study, &known_inputs(&points, &inputs)).write(folder)?;
+            Asked { spans, build: options.build.clone(), ..Asked::of(study, &known_inputs(&points, &inputs)) }.write(folder)?;
             Some(Mutex::new(store))
         }
         None => None,
@@ -106,24 +112,44 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
-        simulate: &|point, replication, observer| {
-            point.scenario.run(replication, &files, observer).map_err(|error| error.to_string())
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
         },
+        build: &options.build,
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
         progress: options.progress,
         watcher: options.watcher,
     };
     let results = runner.run(options.threads).map_err(Refused)?;
+    warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
     failures.extend(results.trouble.clone());
     if let Some(folder) = &options.out {
-        let written = [summary.write(folder), claims::write(&claims, folder)];
+        let written = [
+            summary.write(folder),
+            claims::write(&claims, folder),
+            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused),
+        ];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
     Ok(Finished { points, results, summary, claims, warnings, failures })
+}
+
+/// A sentence about stored runs that were of no use.
+fn outdated(folder: &Path, count: u64) -> Option<String> {
+    let runs = match count {
+        0 => return None,
+        1 => "1 run of this study was made".to_owned(),
+        count => format!("{} runs of this study were made", crate::number::count(count)),
+    };
+    Some(format!(
+        "{}: {runs} by another build of the program, whose code differs: what it gave is kept there, but is not used, \
+         and was run again",
+        folder.join(RUNS).display()
+    ))
 }
 
 /// The file that each scenario reads. A digest is taken only where it is stored.

@@ -13,6 +13,7 @@
 //! was interrupted.**
 
 pub mod asked;
+pub mod build;
 pub mod check;
 pub mod claims;
 pub mod columns;
@@ -22,6 +23,7 @@ pub mod joboutput;
 pub mod lab;
 pub mod live;
 pub mod locate;
+pub mod notes;
 pub mod number;
 pub mod papers;
 pub mod recording;
@@ -34,6 +36,8 @@ pub mod study;
 pub mod summary;
 pub mod trace;
 pub mod traffic;
+pub mod trend;
+mod windows;
 pub mod words;
 
 pub use lab::{Finished, Options, run};

@@ -31,7 +31,11 @@ use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
+
+/// A digest of the model's source, comments and tests left out: part of the key of every stored run as well, so
+/// that a run from before a strategy was edited is never taken for one from after.
+pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[

@@ -92,6 +92,9 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
     };
     let line = |(index, row): (usize, &Row)| {
         let mut line = keys(axes, index);
+        if let Some(cell) = line.last_mut().filter(|_| row.growing) {
+            "the queue grows".clone_into(&mut cell.note);
+        }
         line.extend(shown.names.iter().map(|name| number(&value(&row.metrics, name))));
         line
     };

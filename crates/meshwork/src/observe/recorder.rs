@@ -51,7 +51,7 @@ pub struct Cut {
     /// `first · jobs`, counted from 0.
     pub first: u64,
     /// Jobs that waited as those of a batch arrived, mean over its jobs: all batches but the last, those of
-    /// the warm-up included.
+    /// the warm-up included. Nothing where all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }
 
@@ -88,6 +88,7 @@ pub struct Recorder {
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
+    last_arrival: Time,
 }
 
 impl Recorder {
@@ -116,6 +117,7 @@ impl Recorder {
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
+            last_arrival: Time::ZERO,
         }
     }
 
@@ -151,7 +153,12 @@ impl Recorder {
     #[must_use]
     pub fn cut(&self) -> Cut {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
-        Cut { jobs, first: first as u64, queue: self.batches.queue() }
+        // Of jobs that all come at one instant, each finds one more before it: that is no growth.
+        let queue = match self.totals.first_arrival {
+            Some(first) if self.last_arrival > first => self.batches.queue(),
+            _ => Vec::new(),
+        };
+        Cut { jobs, first: first as u64, queue }
     }
 
     /// The jobs of each size, where that was asked for.
@@ -240,6 +247,7 @@ impl Observer for Recorder {
                 self.batches.left_queue();
             }
             Event::Arrived(id, _) => {
+                self.last_arrival = now;
                 if self.totals.first_arrival.is_none() {
                     self.totals.first_arrival = Some(now);
                     if self.window.warmup_jobs == 0 {
