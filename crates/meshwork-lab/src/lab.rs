@@ -6,17 +6,15 @@ use std::sync::Mutex;
 
 use meshwork::registry::Problem;
 
-use crate::asked::{Asked, EXPERIMENT};
-use crate::build::standard;
-use crate::claims::{self, Judgement};
-use crate::expand::{self, Point, expand};
-use crate::inputs::Files;
-use crate::joboutput;
-use crate::runs::{Progress, Results, Runner, Watcher};
-use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
+use crate::findings::claims::{self, Judgement};
+use crate::findings::summary::{Summary, label};
+use crate::run::build::standard;
+use crate::run::inputs::Files;
+use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
+use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
+use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
-use crate::summary::{Summary, label};
-use crate::windows;
 
 /// How a study is run.
 pub struct Options<'a> {
@@ -28,7 +26,7 @@ pub struct Options<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on while it runs; what comes of it does not depend on that.
     pub watcher: Option<&'a dyn Watcher>,
-    /// The build of the program, from [`build`](crate::build): stored runs of another one are run again.
+    /// The build of the program, from [`build`](crate::run::build): stored runs of another one are run again.
     pub build: String,
 }
 
@@ -143,7 +141,7 @@ fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
         1 => "1 run of this study was made".to_owned(),
-        count => format!("{} runs of this study were made", crate::number::count(count)),
+        count => format!("{} runs of this study were made", crate::findings::number::count(count)),
     };
     Some(format!(
         "{}: {runs} by another build of the program, whose code differs: what it gave is kept there, but is not used, \

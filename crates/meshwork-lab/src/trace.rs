@@ -15,8 +15,8 @@ use meshwork::workload::swf::{
 use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions, transformed};
 use toml::{Table, Value};
 
-use crate::inputs::Files;
-use crate::store::write_whole;
+use crate::run::inputs::Files;
+use crate::run::store::write_whole;
 
 /// The most jobs that are generated at once: they are held in memory.
 pub const MOST_JOBS: u64 = 10_000_000;
@@ -214,7 +214,9 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let (record, original) = &log.kept[index];
             let record = rewritten(record, original, &job, params.number("runtime_scale"));
             // Read again, so that a table has what the log has.
-            let job = self::job(&record, original.number)?.map_err(str::to_owned)?;
+            let job = self::job(&record, original.number)
+                .map_err(|error| error.to_string())?
+                .map_err(str::to_owned)?;
             kept.push((index, record, job));
         }
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use meshwork::rng::Stream;
 use meshwork_lab::report::Report;
-use meshwork_lab::statistics::Method;
-use meshwork_lab::store::load;
+use meshwork_lab::findings::statistics::Method;
+use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
 /// A log of a machine of 16 processors: so many jobs, at this load, from the instant 1000 on.
@@ -47,7 +47,7 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
 
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
     let study = Study::parse("a.toml", text, folder, &[]).unwrap();
-    meshwork_lab::notes::notes(&study, &finished.points, &finished.results, &finished.summary)
+    meshwork_lab::findings::notes::notes(&study, &finished.points, &finished.results, &finished.summary)
 }
 
 #[test]
@@ -136,7 +136,7 @@ above = 0.01
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9, "the one run is that of each replication");
     assert_eq!(difference.method, Some(Method::BatchMeans), "and the log's own noise counts");
     assert_eq!(found.claims[0].cells[0].of.map(|of| of > 0.0), Some(true));
-    assert_eq!(found.claims[0].count(meshwork_lab::claims::Holds::Yes), 1, "paired with all four");
+    assert_eq!(found.claims[0].count(meshwork_lab::findings::claims::Holds::Yes), 1, "paired with all four");
     let notes = notes(folder.path(), text, &found);
     assert!(notes.iter().any(|note| note.contains("with selector = first_fit")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("with selector = random")), "{notes:?}");
@@ -169,7 +169,7 @@ fn windows_of_a_log_are_its_replications() {
     }
     let mean = by_hand.iter().sum::<f64>() / by_hand.len() as f64;
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
-    assert_eq!(difference.half_width, meshwork_lab::statistics::half_width(&by_hand));
+    assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
     // Half overlapping, nearly twice as many windows are hardly surer.
     let stride = format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
     let more = finished(folder.path(), &stride, &Options::default());

@@ -139,7 +139,7 @@ impl Pool {
         let placement = choose(&mut self.managed, request, self.now)?;
         self.managed
             .claim(&placement, self.now)
-            .unwrap_or_else(|message| panic!("the allocator broke its contract: {message}"));
+            .unwrap_or_else(|error| panic!("the allocator broke its contract: {error}"));
         self.held.insert(first(&placement), placement.clone());
         Some(placement)
     }

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use meshwork_lab::number::{count, plural};
-use meshwork_lab::runs::Progress;
+use meshwork_lab::findings::number::{count, plural};
+use meshwork_lab::run::Progress;
 
 use crate::output::tell;
 

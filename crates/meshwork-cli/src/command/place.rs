@@ -364,7 +364,7 @@ fn request(asked: &Object<String, Json>) -> Result<Request, String> {
 #[cfg(test)]
 mod tests {
     use meshwork::rng::Stream;
-    use meshwork::scenario::TOPOLOGIES;
+    use meshwork::topology::TOPOLOGIES;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use meshwork_lab::expand::expand;
-use meshwork_lab::runs::{Progress, Watcher};
+use meshwork_lab::run::{Progress, Watcher};
+use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
 use super::meter::Meter;

@@ -4,13 +4,13 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::Content;
-use crate::asked::EXPERIMENT;
-use crate::number::{count, plural, significant};
-use crate::papers::sources;
-use crate::store::Findings;
+use crate::findings::number::{count, plural, significant};
+use crate::findings::summary::{Summary, label, shown};
+use crate::findings::words::short;
+use crate::run::store::Findings;
+use crate::study::asked::EXPERIMENT;
+use crate::study::papers::sources;
 use crate::study::{Replications, Study};
-use crate::summary::{Summary, label, shown};
-use crate::words::short;
 
 /// One thing that was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -219,7 +219,7 @@ fn quoted(word: &str) -> String {
 pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let Content { study, points, results, .. } = content;
-    for note in crate::notes::notes(study, points, results, summary) {
+    for note in crate::findings::notes::notes(study, points, results, summary) {
         let mut letters = note.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
         notes.push(format!("{}{}.", first.unwrap_or_default(), letters.as_str()));

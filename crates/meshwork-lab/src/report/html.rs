@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{ClaimLine, Overview, Report, Section, Table, machine};
-use crate::recording;
+use crate::watch::recording;
 
 static STYLE: &str = include_str!("../../assets/report.css");
 

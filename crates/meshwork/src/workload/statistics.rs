@@ -6,7 +6,7 @@ use std::io::BufRead;
 use crate::job::Job;
 
 use super::WorkloadError;
-use super::swf::{Header, Line, Record, job, records};
+use super::swf::{Header, Line, Record, RecordError, job, records};
 
 /// The distribution of one column, over the jobs in which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -162,7 +162,7 @@ struct Collected {
 }
 
 impl Collected {
-    fn add(&mut self, record: &Record) -> Result<(), String> {
+    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
         let statistics = &mut self.statistics;
         statistics.lines += 1;
         let below_the_line_above = self.submit_above.is_some_and(|above| record.submit() < above);

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CubeSearch, Subcube};
+use crate::geometry::NodeSet;
+use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
-use crate::nodeset::NodeSet;
 
 /// Which free dimension a cube is halved along: the cube, the dimensions that may be taken, and the
 /// masks of all listed cubes, each with their number.
