@@ -41,7 +41,7 @@ impl Windows {
     #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> Windows {
         let room = (last - first - length) / stride;
-        let count = if room < 0.0 { 0 } else { 1 + room.floor() as u64 };
+        let count = if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) };
         Windows { first, length, stride, count }
     }
 
