@@ -15,6 +15,7 @@ use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
+use crate::watch::recording::kept::Kept;
 
 /// How a study is run.
 pub struct Options<'a> {
@@ -94,7 +95,12 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             let store = Store::open(folder, &options.build).map_err(Refused)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
-            Asked { spans, build: options.build.clone(), ..Asked::of(study, &known_inputs(&points, &inputs)) }.write(folder)?;
+            Asked {
+                spans,
+                build: options.build.clone(),
+                ..Asked::of(study, &known_inputs(&points, &inputs))
+            }
+            .write(folder)?;
             Some(Mutex::new(store))
         }
         None => None,
@@ -106,6 +112,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
+    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
     let runner = Runner {
         points: &points,
         inputs: &inputs,
@@ -116,6 +123,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         build: &options.build,
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
+        kept,
         progress: options.progress,
         watcher: options.watcher,
     };

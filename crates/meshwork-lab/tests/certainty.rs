@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::rng::Stream;
-use meshwork_lab::report::Report;
 use meshwork_lab::findings::statistics::Method;
+use meshwork_lab::report::Report;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -47,7 +47,12 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
 
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
     let study = Study::parse("a.toml", text, folder, &[]).unwrap();
-    meshwork_lab::findings::notes::notes(&study, &finished.points, &finished.results, &finished.summary)
+    meshwork_lab::findings::notes::notes(
+        &study,
+        &finished.points,
+        &finished.results,
+        &finished.summary,
+    )
 }
 
 #[test]
@@ -63,7 +68,10 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
         assert!(wait.half_width.unwrap() > 0.0, "no pretended certainty");
         let (name, difference, _) = &found.summary.rows[1].differences[0].metrics[0];
         assert_eq!((name.as_str(), difference.method), ("wait", Some(Method::BatchMeans)));
-        assert!(difference.half_width.unwrap() > 0.0 && difference.excludes_zero(), "{difference:?}");
+        assert!(
+            difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
+            "{difference:?}"
+        );
         // The same jobs meet the same luck: the difference is surer than either side.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
@@ -133,10 +141,17 @@ above = 0.01
     let base = found.summary.rows[0].metrics[0].1.mean.unwrap();
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     let mean = values.iter().sum::<f64>() / 4.0 - base;
-    assert!((difference.mean.unwrap() - mean).abs() < 1e-9, "the one run is that of each replication");
+    assert!(
+        (difference.mean.unwrap() - mean).abs() < 1e-9,
+        "the one run is that of each replication"
+    );
     assert_eq!(difference.method, Some(Method::BatchMeans), "and the log's own noise counts");
     assert_eq!(found.claims[0].cells[0].of.map(|of| of > 0.0), Some(true));
-    assert_eq!(found.claims[0].count(meshwork_lab::findings::claims::Holds::Yes), 1, "paired with all four");
+    assert_eq!(
+        found.claims[0].count(meshwork_lab::findings::claims::Holds::Yes),
+        1,
+        "paired with all four"
+    );
     let notes = notes(folder.path(), text, &found);
     assert!(notes.iter().any(|note| note.contains("with selector = first_fit")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("with selector = random")), "{notes:?}");
@@ -162,7 +177,10 @@ fn windows_of_a_log_are_its_replications() {
     let mut by_hand = Vec::new();
     for index in 0..windows.count {
         let (from, until) = windows.at(index);
-        let one = STUDY.replace("path = 'log.csv'", &format!("path = 'log.csv'\nfrom = {from}\nuntil = {until}"));
+        let one = STUDY.replace(
+            "path = 'log.csv'",
+            &format!("path = 'log.csv'\nfrom = {from}\nuntil = {until}"),
+        );
         let one = finished(folder.path(), &one, &Options::default());
         let value = |row: usize| one.summary.rows[row].metrics[0].1.mean.unwrap();
         by_hand.push(value(1) - value(0));
@@ -171,7 +189,8 @@ fn windows_of_a_log_are_its_replications() {
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
     assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
     // Half overlapping, nearly twice as many windows are hardly surer.
-    let stride = format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
+    let stride =
+        format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
     let more = finished(folder.path(), &stride, &Options::default());
     assert!(more.points[0].windows.unwrap().count >= 15);
     assert!(more.summary.rows[0].metrics[0].1.half_width.unwrap() > 0.4 * wait.half_width.unwrap());
@@ -236,7 +255,10 @@ metrics = ['wait']
     let json = found.summary.json();
     assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
     let notes = notes(folder.path(), text, &found);
-    assert!(notes[0].starts_with("the queue grows over the whole run with workload.load = 3"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("the queue grows over the whole run with workload.load = 3"),
+        "{notes:?}"
+    );
     let report = Report::read(folder.path()).unwrap();
     let section = &report.sections[0];
     assert_eq!(section.growing, [1]);

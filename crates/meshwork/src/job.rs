@@ -17,6 +17,8 @@ use smallvec::SmallVec;
 /// assert!(start < start + 0.5);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "f64", into = "f64"))]
 pub struct Time(f64);
 
 impl Time {
@@ -45,6 +47,25 @@ impl Time {
         self.0
     }
 }
+
+impl TryFrom<f64> for Time {
+    type Error = NotANumber;
+
+    fn try_from(units: f64) -> Result<Time, NotANumber> {
+        if units.is_nan() { Err(NotANumber) } else { Ok(Time::new(units)) }
+    }
+}
+
+impl From<Time> for f64 {
+    fn from(time: Time) -> f64 {
+        time.0
+    }
+}
+
+/// NaN where an instant must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("NaN is given, but an instant is a number")]
+pub struct NotANumber;
 
 impl Eq for Time {}
 
@@ -87,6 +108,8 @@ pub type Dims = SmallVec<[u32; 4]>;
 ///
 /// A closed choice: every `match` on it shows who has to be asked when a form is added.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Request {
     /// So many processors, in whatever form the site's allocator hands them out.
     Nodes(u32),
@@ -157,6 +180,7 @@ pub fn sides_text(sides: &[u32]) -> String {
 
 /// One job, as its workload gives it. It never changes during a run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
     /// The workload's own number for it: field 1 of a log, 1, 2, 3 … where jobs are drawn.
     pub number: u64,

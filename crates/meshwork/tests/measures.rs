@@ -236,7 +236,10 @@ fn batches_hold_the_same_jobs_under_every_scheduler() {
         for (index, batch) in (first..).zip(&wait.batches) {
             let of_batch = (index * jobs..(index + 1) * jobs).map(|id| seen.waits[&id]);
             let mean = of_batch.sum::<f64>() / jobs as f64;
-            assert!((mean - batch).abs() < 1e-9, "{scheduler}: batch {index} has {batch}, not {mean}");
+            assert!(
+                (mean - batch).abs() < 1e-9,
+                "{scheduler}: batch {index} has {batch}, not {mean}"
+            );
         }
         for (met, batch) in seen.met.chunks_exact(32).zip(&queue) {
             assert!((met.iter().sum::<f64>() / 32.0 - batch).abs() < 1e-9, "{scheduler}");

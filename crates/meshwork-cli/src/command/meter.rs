@@ -159,7 +159,9 @@ mod tests {
 
     #[test]
     fn times_are_short() {
-        for (seconds, text) in [(7, "7 s"), (99, "99 s"), (100, "2 min"), (9000, "2.5 h"), (864_000, "10.0 days")] {
+        for (seconds, text) in
+            [(7, "7 s"), (99, "99 s"), (100, "2 min"), (9000, "2.5 h"), (864_000, "10.0 days")]
+        {
             assert_eq!(words(Duration::from_secs(seconds)), text);
         }
     }

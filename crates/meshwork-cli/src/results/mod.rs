@@ -73,6 +73,9 @@ pub(crate) fn print_files(
     if !study.jobs.is_empty() {
         files.push("jobs/");
     }
+    if study.record == Some(true) {
+        files.push("recordings/");
+    }
     out.line("")?;
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }

@@ -1,11 +1,11 @@
 //! What must be said of results so that nobody takes them for more than they are: the same sentences on the terminal
 //! and on the page.
 
-use crate::study::expand::Point;
 use crate::findings::number::plural;
-use crate::run::{Results, has_same_jobs};
-use crate::study::{Replications, Study};
 use crate::findings::summary::{Summary, label};
+use crate::run::{Results, has_same_jobs};
+use crate::study::expand::Point;
+use crate::study::{Replications, Study};
 
 /// How many scenarios are named one by one.
 const MAX_NAMED: usize = 4;
@@ -40,9 +40,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
             place(points, &constant)
         ));
     }
-    let same_jobs = chosen(&|index| {
-        results.runs[index].len() > 1 && has_same_jobs(&points[index].scenario)
-    });
+    let same_jobs =
+        chosen(&|index| results.runs[index].len() > 1 && has_same_jobs(&points[index].scenario));
     if !same_jobs.is_empty() {
         notes.push(format!(
             "all replications have the same jobs, those of the log, and differ only in what the strategies \

@@ -120,8 +120,7 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     if squares <= 0.0 {
         return Some(0.0);
     }
-    let neighbours: f64 =
-        batches.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    let neighbours: f64 = batches.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     let correlation = (count * neighbours / squares + 1.0) / (count - 4.0);
     let correlation = correlation.clamp(0.0, MAX_CORRELATION);
     let worth = count * (1.0 - correlation) / (1.0 + correlation);
@@ -256,7 +255,12 @@ mod tests {
 
     /// The waits of jobs in two single-server queues, the second of which works faster by `speed`: the same
     /// jobs arrive at both. Lindley's recursion.
-    fn two_queues(stream: &mut meshwork::rng::Stream, load: f64, speed: f64, jobs: usize) -> Vec<[f64; 2]> {
+    fn two_queues(
+        stream: &mut meshwork::rng::Stream,
+        load: f64,
+        speed: f64,
+        jobs: usize,
+    ) -> Vec<[f64; 2]> {
         let mut waits = [0.0_f64; 2];
         let mut one = || {
             let seen = waits;

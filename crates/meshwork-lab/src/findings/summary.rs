@@ -590,7 +590,10 @@ mod tests {
             refused: 0,
             unusable: 0,
             end: 1.0,
-            speeds: vec![], batch_jobs: 0, first_batch: 0, queue_trend: None,
+            speeds: vec![],
+            batch_jobs: 0,
+            first_batch: 0,
+            queue_trend: None,
         }
     }
 

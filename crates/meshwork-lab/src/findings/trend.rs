@@ -112,7 +112,10 @@ mod tests {
         let mean = taus.iter().sum::<f64>() / 1000.0;
         let deviation =
             (taus.iter().map(|tau| (tau - mean) * (tau - mean)).sum::<f64>() / 999.0).sqrt();
-        assert!((mean - MEAN).abs() < 0.04 && (deviation - DEVIATION).abs() < 0.03, "{mean} ± {deviation}");
+        assert!(
+            (mean - MEAN).abs() < 0.04 && (deviation - DEVIATION).abs() < 0.03,
+            "{mean} ± {deviation}"
+        );
         let over = taus.iter().filter(|&&tau| tau >= LIMIT).count();
         assert!((25..=80).contains(&over), "{over} of 1000, at a level of 5 %");
     }

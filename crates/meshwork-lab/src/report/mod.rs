@@ -6,7 +6,7 @@
 //! writes `summary.csv`.
 //!
 //! [`Section::figures`] is what the script of the page draws: `drawFigures(root, data)` in
-//! `assets/report.js` takes [`Report::data`] and may be called again with fresh data.
+//! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
 mod facts;
@@ -30,7 +30,7 @@ use crate::study::asked::Asked;
 use crate::study::expand::Point;
 use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
-use crate::watch::recording::Recording;
+use crate::watch::recording::{Recording, Timeline};
 
 pub use facts::Fact;
 pub use figures::{Choice, Figure, Scale, Series, Style, View};
@@ -109,6 +109,8 @@ pub struct Section {
     pub recordings: Vec<Recording>,
     /// Why runs are not shown instant by instant, one sentence each.
     pub without_map: Vec<String>,
+    /// Runs at a glance, to be drawn over one another.
+    pub timelines: Vec<Timeline>,
 }
 
 /// A claim, for reading.
@@ -145,7 +147,10 @@ impl Report {
             let content = folder::read(folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
-            (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
+            let recorded = machine::record(&content, folder, maps)?;
+            section.recordings = recorded.recordings;
+            section.without_map = recorded.without;
+            section.timelines = recorded.timelines;
             return Ok(report);
         }
         if !maps.runs.is_empty() {
@@ -233,19 +238,22 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new() }
     }
 
-    /// What the script of the page draws: the figures of each section.
+    /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({
-            "id": section.id, "figures": section.figures, "growing": section.growing
-        });
+        let section = |section: &Section| {
+            json!({
+                "id": section.id, "figures": section.figures, "timelines": section.timelines,
+                "growing": section.growing,
+            })
+        };
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
     /// The whole page: nothing of it lies elsewhere.
     #[must_use]
     pub fn html(&self) -> String {
-        html::page(self)
+        html::page(self, false)
     }
 }
 
@@ -282,6 +290,7 @@ impl Section {
             claims: claims.iter().map(ClaimLine::of).collect(),
             recordings: Vec::new(),
             without_map: Vec::new(),
+            timelines: Vec::new(),
             id,
         }
     }

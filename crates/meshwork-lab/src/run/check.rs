@@ -215,7 +215,10 @@ mod tests {
             refused: 0,
             unusable: 0,
             end: 1.0,
-            speeds: vec![value], batch_jobs: 0, first_batch: 0, queue_trend: None,
+            speeds: vec![value],
+            batch_jobs: 0,
+            first_batch: 0,
+            queue_trend: None,
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);

@@ -24,8 +24,8 @@ use parquet::file::properties::WriterProperties;
 use crate::findings::summary::shown;
 use crate::run::Results;
 use crate::run::store::{write_whole, writing_failed};
-use crate::study::expand::Point;
 use crate::study::JobFormat;
+use crate::study::expand::Point;
 
 /// The first line of the CSV form, and the columns of both.
 pub const HEADER: &str =

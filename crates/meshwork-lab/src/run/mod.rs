@@ -26,6 +26,7 @@ use crate::run::joboutput::JobLog;
 use crate::run::store::{Findings, Input, Record, Store, json, key};
 use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
+use crate::watch::recording::kept::{Kept, Recorder};
 
 /// How far a study is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,6 +85,8 @@ pub struct Runner<'a> {
     pub store: Option<Mutex<Store>>,
     /// Per-job output: its folder and forms, if it is asked for.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
+    /// Which runs are kept whole, to be looked at, if any are.
+    pub kept: Option<Kept>,
     /// Is told after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on, if anyone does; results do not depend on it.
@@ -208,11 +211,13 @@ impl Shared<'_, '_> {
         let input = self.runner.inputs[point].as_ref();
         let scenario = self.runner.points[point].scenario_of(replication);
         let digest = input.map(|input| input.blake3.as_str());
-        let key = scenario.as_ref().map_or_else(|_| String::new(), |scenario| {
-            key(scenario.table(), digest, replication, self.runner.build)
-        });
+        let key = scenario.as_ref().map_or_else(
+            |_| String::new(),
+            |scenario| key(scenario.table(), digest, replication, self.runner.build),
+        );
         let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key).cloned());
-        let stored = stored.filter(|_| self.has_job_output(&key));
+        let stored = stored
+            .filter(|_| self.has_job_output(&key) && self.has_recording(point, replication, &key));
         let reused = stored.is_some();
         let result = match stored {
             Some(findings) => Ok(findings),
@@ -238,6 +243,24 @@ impl Shared<'_, '_> {
         })
     }
 
+    /// The same for a stored run without the recording that the study asks for.
+    fn has_recording(&self, point: usize, replication: u64, key: &str) -> bool {
+        let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
+        asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(key).is_file())
+    }
+
+    /// What keeps a run, if it is kept. Nobody has lost anything if it cannot be and was not asked for.
+    fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<Recorder> {
+        let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
+        kept.begin(key).map_err(|message| self.no_recording(message)).ok()
+    }
+
+    fn no_recording(&self, message: String) {
+        if self.runner.kept.as_ref().is_some_and(Kept::is_asked_for) {
+            *locked(&self.trouble) = Some(message);
+        }
+    }
+
     fn fresh(
         &self,
         point: usize,
@@ -247,7 +270,7 @@ impl Shared<'_, '_> {
     ) -> Result<Findings, String> {
         let at = &self.runner.points[point];
         let mut ticker = Ticker::new(self, scenario);
-        let mut simulate = |log: &mut dyn Observer| {
+        let mut watched = |log: &mut dyn Observer| {
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
             match watching {
                 None => (self.runner.simulate)(scenario, replication, &mut (log, &mut ticker)),
@@ -256,6 +279,14 @@ impl Shared<'_, '_> {
                     (self.runner.simulate)(scenario, replication, &mut (log, &mut both))
                 }
             }
+        };
+        let mut simulate = |log: &mut dyn Observer| {
+            let Some(mut recorder) = self.recorder(point, replication, key) else {
+                return watched(log);
+            };
+            let outcome = watched(&mut (log, &mut recorder))?;
+            recorder.finish().unwrap_or_else(|message| self.no_recording(message));
+            Ok(outcome)
         };
         let outcome = caught(|| match &self.runner.jobs {
             None => simulate(&mut ()),
@@ -342,7 +373,14 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
             (None, Some(time)) => Expected::Time(time),
             (None, None) => Expected::Unknown,
         };
-        Ticker { shared, expected, first_arrival: None, finished: 0, told: (0.0, 0), last: Instant::now() }
+        Ticker {
+            shared,
+            expected,
+            first_arrival: None,
+            finished: 0,
+            told: (0.0, 0),
+            last: Instant::now(),
+        }
     }
 
     fn tell(&mut self, share: f64) {
@@ -495,7 +533,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::path::Path;
 
-        use meshwork::observe::recorder::{Cut, Measured};
+    use meshwork::observe::recorder::Measured;
     use meshwork::rng::Stream;
     use meshwork::scenario::Scenario;
 
@@ -519,16 +557,10 @@ mod tests {
     }
 
     fn outcome(value: f64) -> Outcome {
-        Outcome {
-            metrics: vec![Measured { name: "wait", value: Some(value), batches: vec![] }],
-            by_size: vec![],
-            finished: 1,
-            refused: 0,
-            unusable: 0,
-            end: Time::ZERO,
-            speeds: vec![],
-            cut: Cut::default(),
-        }
+        let mut outcome = Outcome::default();
+        outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
+        outcome.finished = 1;
+        outcome
     }
 
     /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
@@ -564,6 +596,7 @@ mod tests {
             build: "b",
             store: folder.map(|folder| Mutex::new(Store::open(folder, "b").unwrap())),
             jobs: None,
+            kept: None,
             progress,
             watcher: None,
         }
@@ -627,6 +660,7 @@ mod tests {
             build: "b",
             store: Some(Mutex::new(Store::with_room_for(2000))),
             jobs: None,
+            kept: None,
             progress: &|_| {},
             watcher: None,
         };

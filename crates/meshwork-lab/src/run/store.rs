@@ -69,9 +69,10 @@ impl Store {
                 .map_err(|error| writing_failed(&name, "this file", &error))?;
         }
         file.seek(SeekFrom::End(0)).map_err(|error| writing_failed(&name, "this file", &error))?;
-        let others = loaded.records.iter().filter(|record| {
-            record.build != build || record.model_version != MODEL_VERSION
-        });
+        let others = loaded
+            .records
+            .iter()
+            .filter(|record| record.build != build || record.model_version != MODEL_VERSION);
         let request = |record: &Record| {
             let digest = record.input.as_ref().map(|input| input.blake3.as_str());
             record::request(record.scenario.clone(), digest, record.replication)
@@ -96,8 +97,7 @@ impl Store {
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &Record) -> bool {
         let digest = record.input.as_ref().map(|input| input.blake3.as_str());
-        let request =
-            || record::request(record.scenario.clone(), digest, record.replication);
+        let request = || record::request(record.scenario.clone(), digest, record.replication);
         !self.elsewhere.is_empty() && self.elsewhere.contains(&request())
     }
 
@@ -311,7 +311,10 @@ mod tests {
                 refused: 1,
                 unusable: 0,
                 end: 12.5,
-                speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] }, batch_jobs: 0, first_batch: 0, queue_trend: None,
+                speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
+                batch_jobs: 0,
+                first_batch: 0,
+                queue_trend: None,
             },
             model_version: MODEL_VERSION,
             version: "0.0.0".to_owned(),
@@ -521,10 +524,20 @@ mod tests {
         let jobs = folder.path().join("jobs");
         fs::create_dir(&jobs).unwrap();
         let key = "0123456789abcdef0123456789abcdef";
-        let dead = [format!("jobs/{key}.csv.17.0.tmp"), format!("jobs/{key}.parquet.17.3.tmp"),
-            "jobs/index.csv.tmp".to_owned(), "summary.csv.tmp".to_owned(), "runs.jsonl.tmp".to_owned()];
-        let others = [format!("jobs/{key}.csv"), format!("jobs/{key}.tmp"), "jobs/notes.17.0.tmp".to_owned(),
-            "mine.tmp".to_owned(), "summary.csv".to_owned()];
+        let dead = [
+            format!("jobs/{key}.csv.17.0.tmp"),
+            format!("jobs/{key}.parquet.17.3.tmp"),
+            "jobs/index.csv.tmp".to_owned(),
+            "summary.csv.tmp".to_owned(),
+            "runs.jsonl.tmp".to_owned(),
+        ];
+        let others = [
+            format!("jobs/{key}.csv"),
+            format!("jobs/{key}.tmp"),
+            "jobs/notes.17.0.tmp".to_owned(),
+            "mine.tmp".to_owned(),
+            "summary.csv".to_owned(),
+        ];
         for name in dead.iter().chain(&others) {
             fs::write(folder.path().join(name), "").unwrap();
         }

@@ -229,7 +229,13 @@ mod tests {
                 place: Some(folder.path().join("../logs/a.swf").display().to_string()),
                 beside: None,
             }],
-            spans: vec![Span { path: "b".to_owned(), from: None, until: None, first: 0.5, last: 1e9 }],
+            spans: vec![Span {
+                path: "b".to_owned(),
+                from: None,
+                until: None,
+                first: 0.5,
+                last: 1e9,
+            }],
         };
         asked.write(folder.path()).unwrap();
         let mut read = Asked::read(folder.path()).unwrap().unwrap();

@@ -41,6 +41,12 @@ pub static PARAMS: &[&Param] = &[
         help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
+        name: "record",
+        kind: Kind::Flag,
+        default: Default::Absent("the first four scenarios"),
+        help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
+    },
+    &Param {
         name: "replications",
         kind: Kind::Integer(1, MOST_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),
@@ -110,7 +116,8 @@ pub(super) fn replications(
     scenario: &Table,
 ) -> Result<Replications, Problem> {
     if params.has("windows") {
-        let others = ["replications", "precision", "precision_of", "min_replications", "max_replications"];
+        let others =
+            ["replications", "precision", "precision_of", "min_replications", "max_replications"];
         if let Some(other) = others.into_iter().find(|key| params.has(key)) {
             return Err(params.problem(
                 "windows",

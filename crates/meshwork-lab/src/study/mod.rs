@@ -140,6 +140,8 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
+    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of the first four.
+    pub record: Option<bool>,
     /// The paper that it reproduces a part of, by its key.
     pub paper: Option<String>,
     /// The figure or table of the paper.
@@ -219,6 +221,7 @@ impl Study {
             sweep: Vec::new(),
             compare: Vec::new(),
             jobs: Vec::new(),
+            record: None,
             paper: None,
             figure: None,
             obtain: None,
@@ -316,8 +319,9 @@ impl Study {
     /// gives itself none is called after its file.
     fn came_from(&mut self, asked: &Asked) {
         self.found = asked.found(&self.folder);
-        let names_itself = self.source.parse::<Table>().is_ok_and(|table| table.contains_key("name"))
-            || self.setting("name").is_some();
+        let names_itself =
+            self.source.parse::<Table>().is_ok_and(|table| table.contains_key("name"))
+                || self.setting("name").is_some();
         if let Some(stem) = Path::new(&asked.file).file_stem().filter(|_| !names_itself) {
             self.name = stem.to_string_lossy().into_owned();
         }
@@ -348,6 +352,7 @@ impl Study {
         self.figure = params.get_text("figure").map(str::to_owned);
         self.obtain = params.get_text("obtain").map(str::to_owned);
         self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.record = params.has("record").then(|| params.flag("record"));
         self.replications = replications(&params, &self.scenario)?;
         self.read_sweep("", &sweep)?;
         for axis in &mut self.sweep {

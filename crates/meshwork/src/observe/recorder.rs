@@ -33,6 +33,7 @@ pub enum SizeClasses {
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// Its name.
     pub name: &'static str,
@@ -57,6 +58,7 @@ pub struct Cut {
 
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
     /// Processors asked for; the largest of its class.
     pub size: u64,

@@ -161,7 +161,9 @@ pub struct Scenario {
 }
 
 /// What a run gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Outcome {
     /// Every metric that was asked for, in the order of the list.
     pub metrics: Vec<Measured>,

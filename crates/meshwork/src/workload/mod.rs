@@ -19,6 +19,8 @@ pub use transform::{SHAPE, submissions, transformed};
 
 /// What a workload hands to the engine, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Submission {
     /// A job.
     Job(Job),
@@ -28,6 +30,7 @@ pub enum Submission {
 
 /// A line of a log that is no job.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Unusable {
     /// Its line in the file, from 1.
     pub line: u64,
@@ -108,6 +111,7 @@ impl Setting<'_> {
 
 /// Why a workload could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// Something in the study.
     #[error(transparent)]

@@ -53,6 +53,7 @@ impl Observer for Transcript {
                 format!("moved {} {:?} {:?}", running.id.0, from.blocks, running.placement.blocks)
             }
             Event::Finished(run) => format!("finished {}", run.id.0),
+            other => panic!("the transcript has no words for {other:?}"),
         };
         writeln!(self.text, "{now} {line}").unwrap();
     }

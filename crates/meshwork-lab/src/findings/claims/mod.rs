@@ -498,8 +498,7 @@ impl Court<'_> {
                     class.metrics.iter().find(|finding| finding.name == metric)?.value?
                 }
             };
-            let replication =
-                if self.results.is_constant(index) { EVERY } else { run.replication };
+            let replication = if self.results.is_constant(index) { EVERY } else { run.replication };
             Some((replication, value))
         };
         self.results.runs[index].iter().filter_map(value).collect()
@@ -519,7 +518,8 @@ fn paired(
     if let &[(EVERY, a)] = ours {
         return theirs.iter().map(|&(_, b)| difference(a, b)).collect();
     }
-    let both = |&(replication, a): &Measured| Some(difference(a, of_replication(theirs, replication)?));
+    let both =
+        |&(replication, a): &Measured| Some(difference(a, of_replication(theirs, replication)?));
     ours.iter().filter_map(both).collect()
 }
 
@@ -599,7 +599,10 @@ mod tests {
                 refused: 0,
                 unusable: 0,
                 end: 1.0,
-                speeds: vec![], batch_jobs: 0, first_batch: 0, queue_trend: None,
+                speeds: vec![],
+                batch_jobs: 0,
+                first_batch: 0,
+                queue_trend: None,
             }),
         };
         let runs =

@@ -9,12 +9,10 @@ use arrow_array::{Array, RecordBatch};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::JobId;
-use meshwork::scenario::Scenario;
 use meshwork::topology::{Grid, Topology};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use toml::Table;
 
-use super::{Recording, Subject, Tape, Window, sites};
+use super::{Heard, Recording, Subject, Timeline, Window, scenario_as_it_was, sites};
 use crate::run::joboutput::{self, HEADER};
 use crate::study::JobFormat;
 use crate::watch::{Happening, What};
@@ -28,7 +26,7 @@ pub(super) fn read(
     folder: &Path,
     window: Window,
     why: &str,
-) -> Result<Recording, String> {
+) -> Result<(Recording, Timeline), String> {
     let record = subject.record;
     let existing = [JobFormat::Csv, JobFormat::Parquet]
         .map(|format| joboutput::path(folder, &record.key, format))
@@ -40,24 +38,22 @@ pub(super) fn read(
         ));
     };
     let shown = path.display().to_string();
-    let table = Table::try_from(&record.scenario)
-        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
-    let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
+    let scenario = scenario_as_it_was(record)?;
     let topologies = scenario.topologies();
-    let begun = Recording::begin(subject, sites(&scenario, record.replication)?, window);
     let is_csv = path.extension().is_some_and(|extension| extension == "csv");
     let rows = if is_csv { from_csv(&path) } else { from_parquet(&path) };
     let rows = rows.map_err(|error| format!("{shown}: {error}"))?;
-    let mut tape = Tape::new(window);
+    let mut heard = Heard::new(window);
     for happening in happenings(&rows, &topologies).map_err(|error| format!("{shown}: {error}"))? {
-        tape.take(happening);
+        heard.take(happening);
     }
-    let mut recording = begun.filled(subject, tape, record.findings.end)?;
+    let sites = sites(&scenario, record.replication)?;
+    let (mut recording, timeline) = heard.seen(subject, sites, record.findings.end, true)?;
     recording.notes.push(format!(
         "The run could not be run again ({why}), so this is its per-job output: jobs that were refused or had \
          not finished are not in it, nor is how jobs were moved."
     ));
-    Ok(recording)
+    Ok((recording, timeline))
 }
 
 /// What a row says of a job that has finished.
