@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -178,6 +179,15 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
+/// Whose job it is, by the names that its log or table has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The user, where that is known.
+    pub user: Option<String>,
+    /// The user's group, where that is known.
+    pub group: Option<String>,
+}
+
 /// One job, as its workload gives it. It never changes during a run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -193,6 +203,10 @@ pub struct Job {
     /// How long its user says it will run: all that a scheduler may know of its end. Where the
     /// workload has no estimate this is the run time.
     pub estimate: f64,
+    /// Whose it is, where the workload knows and something is measured by user or by group; jobs of one
+    /// owner share it. It is no part of what is serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub owner: Option<Arc<Owner>>,
 }
 
 #[cfg(test)]

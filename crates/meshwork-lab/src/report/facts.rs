@@ -6,6 +6,7 @@ use toml::{Table, Value};
 use super::Content;
 use crate::findings::number::{count, plural, significant};
 use crate::findings::summary::{Summary, label, shown};
+use crate::findings::unlike::unlike;
 use crate::findings::words::short;
 use crate::run::store::Findings;
 use crate::study::asked::EXPERIMENT;
@@ -22,7 +23,7 @@ pub struct Fact {
 }
 
 /// The most failures that are told one by one.
-const MOST_FAILURES: usize = 100;
+const MAX_FAILURES: usize = 100;
 
 /// What was asked, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
@@ -273,6 +274,7 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
         let runs = if counts.len() > 1 { "In each run, " } else { "" };
         notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
+    notes.extend(unlike(&content.points).iter().map(|differing| differing.to_string()));
     notes.extend(content.notes.iter().cloned());
     notes
 }
@@ -284,7 +286,7 @@ pub(super) fn failures(content: &Content) -> Vec<String> {
     for (point, runs) in content.points.iter().zip(&content.results.runs) {
         for run in runs {
             let Err(message) = &run.result else { continue };
-            if sentences.len() == MOST_FAILURES {
+            if sentences.len() == MAX_FAILURES {
                 more += 1;
                 continue;
             }

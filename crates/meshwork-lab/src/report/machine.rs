@@ -68,7 +68,9 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
         .map(|&(scenario, record)| {
             let title = label(&content.points[scenario].swept);
             let subject = Subject { record, title: &title, scenario: scenario as u64 + 1 };
-            let seen = Recording::with_timeline(subject, folder, maps.window);
+            let clock = content.clock_of(scenario);
+            let seen = Recording::with_timeline(subject, folder, maps.window)
+                .map(|(recording, timeline)| (Recording { clock, ..recording }, timeline));
             (name(scenario, record.replication, &title), seen)
         })
         .collect();

@@ -16,7 +16,9 @@ use super::{leftovers, record};
 use crate::run::inputs::reading_failed;
 
 pub use super::leftovers::is_leftover;
-pub use super::record::{Finding, Findings, Input, Record, SizeFindings, json, key};
+pub use super::record::{
+    Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key,
+};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -290,8 +292,11 @@ mod tests {
         Record {
             key: format!("{number:032x}"),
             scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
-            input: (number == 2)
-                .then(|| Input { path: "a \"b\"\n.swf".to_owned(), blake3: "00".to_owned() }),
+            input: (number == 2).then(|| Input {
+                path: "a \"b\"\n.swf".to_owned(),
+                blake3: "00".to_owned(),
+                start: None,
+            }),
             replication: number,
             findings: Findings {
                 metrics: vec![
@@ -307,6 +312,8 @@ mod tests {
                         batches: vec![],
                     }],
                 }],
+                by_user: vec![],
+                by_group: vec![],
                 finished: 7,
                 refused: 1,
                 unusable: 0,

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::study::asked::Span;
 use crate::study::expand::{self, Point, Windows};
-use crate::study::{MOST_REPLICATIONS, Refused, Replications, Study};
+use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Looks at the log of every scenario, where windows of it are the replications, and says which time each log spans.
 ///
@@ -59,9 +59,9 @@ pub(crate) fn open(
                 span.first, span.last
             )));
         }
-        if windows.count > MOST_REPLICATIONS {
+        if windows.count > MAX_REPLICATIONS {
             return Err(blame(format!(
-                "`windows` makes {} windows of {path}, but at most {MOST_REPLICATIONS} can be run",
+                "`windows` makes {} windows of {path}, but at most {MAX_REPLICATIONS} can be run",
                 windows.count
             )));
         }

@@ -23,6 +23,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::findings::clock::Start;
 use crate::run::inputs::reading_failed;
 use crate::run::store::{Input, Record, write_whole};
 use crate::study::{Refused, Study};
@@ -70,6 +71,9 @@ pub struct AskedInput {
     /// The same, as seen from the folder of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// When its clock begins, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
 }
 
 /// The time from the first arrival to the last of the jobs that a scenario takes from a log.
@@ -99,6 +103,7 @@ impl Asked {
             blake3: input.blake3.clone(),
             place: Some(input.path.clone()),
             beside: None,
+            start: input.start.clone(),
         };
         Asked {
             file: study.file.clone(),
@@ -167,6 +172,7 @@ impl Asked {
                     blake3: input.blake3.clone(),
                     place: Some(input.path.clone()),
                     beside: None,
+                    start: input.start.clone(),
                 };
                 inputs.insert(path.to_owned(), found);
             }
@@ -228,6 +234,7 @@ mod tests {
                 blake3: "00ff".to_owned(),
                 place: Some(folder.path().join("../logs/a.swf").display().to_string()),
                 beside: None,
+                start: Some(Start { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
             }],
             spans: vec![Span {
                 path: "b".to_owned(),

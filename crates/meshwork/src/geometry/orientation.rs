@@ -1,7 +1,7 @@
 //! The orientations in which a block may be placed.
 
 use crate::job::Dims;
-use crate::registry::{Default, Kind, Param, Params};
+use crate::registry::{DefaultValue, Kind, Param, Params};
 
 /// Whether a block may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +15,19 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry, `never` unless given.
+    /// The parameter `rotation` of an allocator's entry. Its default is the same for all, `never`, so
+    /// that strategies are compared on blocks of the same orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` with another default, written as in TOML.
-    #[must_use]
-    pub const fn param(default: &'static str) -> Param {
+    /// The parameter of those few strategies whose definition tells them from their forerunners by
+    /// turning a block that does not fit: `if_needed` unless given.
+    pub const TURNING: Param = Rotation::param("\"if_needed\"");
+
+    const fn param(default: &'static str) -> Param {
         Param {
             name: "rotation",
             kind: Kind::Choice(&["never", "if_needed", "best"]),
-            default: Default::Is(default),
+            default: DefaultValue::Is(default),
             help: "whether a block may be turned: never, only when it does not fit as requested, \
                    or whichever orientation scores best",
         }

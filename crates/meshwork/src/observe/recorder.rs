@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::batches::{Batches, Ratio};
-use super::metrics::{METRICS, Measure, MetricEntry, Rules, Totals};
-use super::{Event, Observer, Running, State};
+use super::metrics::{METRICS, Measure, MetricEntry, Quantity, Rules, Totals};
+use super::quantiles::{MAX_EXACT, Quantiles};
+use super::{Event, JobId, Observer, Running, State};
 use crate::job::Time;
 
 /// Which part of a run is measured, and how.
@@ -20,6 +21,10 @@ pub struct Window {
     pub rules: Rules,
     /// How jobs are grouped by size, if they are.
     pub by_size: Option<SizeClasses>,
+    /// Whether jobs are grouped by their users.
+    pub by_user: bool,
+    /// Whether jobs are grouped by the groups of their users.
+    pub by_group: bool,
 }
 
 /// How jobs are grouped by the processors they asked for.
@@ -68,6 +73,24 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
+/// The jobs of one user, or of one group.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct OwnerClass {
+    /// What the workload calls them; `None` for the jobs of which it does not say.
+    pub name: Option<String>,
+    /// How many of their jobs finished.
+    pub jobs: u64,
+    /// Each metric that is a mean over jobs.
+    pub metrics: Vec<Measured>,
+}
+
+/// Jobs in classes: how many finished in each, and the sums of each metric.
+type Classes<K> = BTreeMap<K, (u64, Vec<Ratio>)>;
+
+/// A quantile of a batch is taken only if so many of its jobs lie beyond it.
+const FEWEST_BEYOND: f64 = 10.0;
+
 /// Measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
@@ -85,8 +108,17 @@ pub struct Recorder {
     rates: Vec<(usize, fn(&State) -> f64)>,
     /// Which of them are means over the jobs that start.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
+    /// Which of them are means over the jobs that arrive.
+    per_arrival: Vec<usize>,
+    /// The jobs that wait now.
+    waiting: u64,
+    /// The values of each quantity that a quantile is taken of,
+    /// and the jobs that they are of, in the same order.
+    quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     batches: Batches,
-    by_size: BTreeMap<u64, (u64, Vec<Ratio>)>,
+    by_size: Classes<u64>,
+    by_user: Classes<Option<String>>,
+    by_group: Classes<Option<String>>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -100,11 +132,18 @@ impl Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut per_arrival, mut quantiles) = (Vec::new(), Vec::new());
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
                 Measure::Rate(_, under) => rates.push((i, under)),
                 Measure::PerStart(value) => per_start.push((i, value)),
+                Measure::PerArrival => per_arrival.push(i),
+                Measure::Quantile(quantity, _) => {
+                    if quantiles.iter().all(|(known, ..)| *known != quantity) {
+                        quantiles.push((quantity, Quantiles::default(), Vec::new()));
+                    }
+                }
                 Measure::PerJob(_) | Measure::PerMessage(_) | Measure::Total(_) => {}
             }
         }
@@ -113,9 +152,14 @@ impl Recorder {
             over_time,
             rates,
             per_start,
+            per_arrival,
+            waiting: 0,
+            quantiles,
             batches: Batches::new(metrics.len()),
             metrics,
             by_size: BTreeMap::new(),
+            by_user: BTreeMap::new(),
+            by_group: BTreeMap::new(),
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
@@ -138,9 +182,11 @@ impl Recorder {
                 let metric = self.metrics[i];
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
+                    Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
                     | Measure::PerStart(_)
+                    | Measure::PerArrival
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
                         (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
@@ -163,50 +209,126 @@ impl Recorder {
         Cut { jobs, first: first as u64, queue }
     }
 
+    /// A quantile of the whole run and, where enough of its jobs lie beyond it, of each batch.
+    fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
+        let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
+        let Some((_, values, ids)) = values else { return (None, Vec::new()) };
+        let (jobs, kept) = (self.batches.jobs(), self.batches.kept());
+        let has_batches = jobs as f64 * (1.0 - share) >= FEWEST_BEYOND;
+        let batches = if has_batches && !kept.is_empty() {
+            let batch = |id: &JobId| (id.0 / jobs) as usize;
+            let groups = ids.iter().map(|id| {
+                kept.contains(&batch(id)).then(|| batch(id) - kept.start)
+            });
+            values.in_groups(groups, kept.len(), share)
+        } else {
+            Vec::new()
+        };
+        (values.quantile(share), batches)
+    }
+
     /// The jobs of each size, where that was asked for.
     #[must_use]
     pub fn by_size(&self) -> Vec<SizeClass> {
         let class = |(&size, (jobs, ratios)): (&u64, &(u64, Vec<Ratio>))| SizeClass {
             size,
             jobs: *jobs,
-            metrics: self
-                .metrics
-                .iter()
-                .zip(ratios)
-                .filter(|(metric, _)| {
-                    matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
-                })
-                .map(|(metric, ratio)| Measured {
-                    name: metric.about.name,
-                    value: ratio.value(),
-                    batches: Vec::new(),
-                })
-                .collect(),
+            metrics: self.of_class(ratios),
         };
         self.by_size.iter().map(class).collect()
+    }
+
+    /// The jobs of each user, where that was asked for: those whose names are numbers first, by
+    /// number, then the others, and at last the jobs of nobody known.
+    #[must_use]
+    pub fn by_user(&self) -> Vec<OwnerClass> {
+        self.by_owner(&self.by_user)
+    }
+
+    /// The jobs of each group, where that was asked for, as those of each user.
+    #[must_use]
+    pub fn by_group(&self) -> Vec<OwnerClass> {
+        self.by_owner(&self.by_group)
+    }
+
+    fn by_owner(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
+        let class = |(name, (jobs, ratios)): (&Option<String>, &(u64, Vec<Ratio>))| OwnerClass {
+            name: name.clone(),
+            jobs: *jobs,
+            metrics: self.of_class(ratios),
+        };
+        let mut classes: Vec<OwnerClass> = classes.iter().map(class).collect();
+        let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
+        classes.sort_by_key(|class| match &class.name {
+            Some(name) => (false, number(name)),
+            None => (true, 0),
+        });
+        classes
+    }
+
+    /// The metrics that are means over jobs, of one class of them.
+    fn of_class(&self, ratios: &[Ratio]) -> Vec<Measured> {
+        let is_mean = |metric: &MetricEntry| {
+            matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
+        };
+        let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| Measured {
+            name: metric.about.name,
+            value: ratio.value(),
+            batches: Vec::new(),
+        };
+        let metrics = self.metrics.iter().zip(ratios);
+        metrics.filter(|(metric, _)| is_mean(metric)).map(measured).collect()
     }
 
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
         let wait = job.start - job.job.arrival;
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
-        let mut class = self.window.by_size.map(|classes| {
-            let size = match classes {
+        for (quantity, values, ids) in &mut self.quantiles {
+            let value = quantity.of(job, now, &self.window.rules);
+            if !value.is_nan() {
+                values.add(value);
+                // Beyond that, values are no longer kept one by one.
+                if ids.len() < MAX_EXACT {
+                    ids.push(job.id);
+                }
+            }
+        }
+        let count = self.metrics.len();
+        let none = || (0, vec![Ratio::default(); count]);
+        let mut classes: SmallVec<[&mut (u64, Vec<Ratio>); 3]> = SmallVec::new();
+        if let Some(sizes) = self.window.by_size {
+            let size = match sizes {
                 SizeClasses::Exact => job.asked,
                 SizeClasses::PowerOfTwo => job.asked.next_power_of_two(),
             };
-            let none = || (0, vec![Ratio::default(); self.metrics.len()]);
-            self.by_size.entry(size).or_insert_with(none)
-        });
-        if let Some((jobs, _)) = &mut class {
+            classes.push(self.by_size.entry(size).or_insert_with(none));
+        }
+        let owner = job.job.owner.as_deref();
+        if self.window.by_user {
+            let user = owner.and_then(|owner| owner.user.clone());
+            classes.push(self.by_user.entry(user).or_insert_with(none));
+        }
+        if self.window.by_group {
+            let group = owner.and_then(|owner| owner.group.clone());
+            classes.push(self.by_group.entry(group).or_insert_with(none));
+        }
+        for (jobs, _) in &mut classes {
             *jobs += 1;
         }
         for (i, metric) in self.metrics.iter().enumerate() {
             let (over, under) = match metric.measure {
-                Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
+                Measure::PerJob(value) => match value(job, now, &self.window.rules) {
+                    none if none.is_nan() => continue,
+                    value => (value, 1.0),
+                },
                 Measure::PerMessage(sum) => (sum(&job.messages), job.messages.packets as f64),
                 Measure::Rate(value, _) => (value(job), 0.0),
-                Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
+                Measure::PerStart(_)
+                | Measure::PerArrival
+                | Measure::Quantile(..)
+                | Measure::OverTime(_)
+                | Measure::Total(_) => continue,
             };
             // What is counted over time belongs to the time at which it happens.
             let is_rate = matches!(metric.measure, Measure::Rate(..));
@@ -215,10 +337,11 @@ impl Recorder {
                 Some(sums) => sums[i].add(over, under),
                 None => self.batches.of_job(job.id)[i].add(over, under),
             }
-            if let Some((_, ratios)) = &mut class {
+            for (_, ratios) in &mut classes {
                 ratios[i].add(over, under);
             }
         }
+        drop(classes);
         self.batches.measured(job.id);
     }
 }
@@ -246,6 +369,7 @@ impl Observer for Recorder {
             Event::Refused(..) => self.totals.refused += 1,
             Event::TurnedAway(..) => {
                 self.totals.refused += 1;
+                self.waiting = self.waiting.saturating_sub(1);
                 self.batches.left_queue();
             }
             Event::Arrived(id, _) => {
@@ -256,9 +380,17 @@ impl Observer for Recorder {
                         self.measuring_from = Some(now + self.window.warmup_time);
                     }
                 }
-                self.batches.arrived(*id, self.measuring_from.is_some_and(|from| now >= from));
+                let is_measuring = self.measuring_from.is_some_and(|from| now >= from);
+                self.batches.arrived(*id, is_measuring);
+                if is_measuring && !self.is_done() {
+                    for &i in &self.per_arrival {
+                        self.batches.of_job(*id)[i].add(self.waiting as f64, 1.0);
+                    }
+                }
+                self.waiting += 1;
             }
             Event::Started(job) => {
+                self.waiting = self.waiting.saturating_sub(1);
                 self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     for &(i, value) in &self.per_start {

@@ -1,60 +1,60 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join};
 use crate::rng::Stream;
 
-use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
+use super::{BuildError, Submission, Submissions, WORKLOADS, WorkloadContext, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
-const MOST_PASSED_OVER: u64 = 10_000_000;
+const MAX_PASSED_OVER: u64 = 10_000_000;
 
 /// How many jobs `shuffle` holds in memory at most.
-const MOST_SHUFFLED: usize = 10_000_000;
+const MAX_SHUFFLED: usize = 10_000_000;
 
 /// Parameters that every workload has besides its own.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("from the first job on"),
+        default: DefaultValue::Absent("from the first job on"),
         help: "only jobs that arrive at or after this instant of the workload's own clock",
     },
     Param {
         name: "until",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("to the last job"),
+        default: DefaultValue::Absent("to the last job"),
         help: "only jobs that arrive before this instant of the workload's own clock",
     },
     Param {
         name: "first_jobs",
         kind: Kind::Integer(1, 1_000_000_000_000_000),
-        default: Default::Absent("all jobs"),
+        default: DefaultValue::Absent("all jobs"),
         help: "only so many jobs, of those that `from` and `until` leave",
     },
     Param {
         name: "shuffle",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether the jobs that are left come in a random order, at the same instants of arrival",
     },
     Param {
         name: "split_above",
         kind: Kind::Number(Range::Share),
-        default: Default::Absent("no job is split"),
+        default: DefaultValue::Absent("no job is split"),
         help: "a count of processors above this share of the largest site becomes several jobs: as \
                many of that share as it holds, and one of the rest",
     },
     Param {
         name: "runtime_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "run times and estimates are multiplied by this",
     },
     Param {
         name: "arrival_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "instants of arrival are multiplied by this: below 1, the load grows",
     },
     SHAPE,
@@ -64,10 +64,10 @@ pub(super) const PARAMS: &[Param] = &[
 pub const SHAPE: Param = Param {
     name: "shape",
     kind: Kind::Choice(&["squarest", "exact"]),
-    default: Default::Is("\"squarest\""),
-    help: "how a count becomes a block: squarest is the block with the least sum of sides that \
-           holds the count and fits the machine, then the fewest processors; exact has the \
-           count itself, with the least sum of sides, and is squarest where none fits",
+    default: DefaultValue::Is("\"squarest\""),
+    help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
+           or more processors where such a block is absurdly long; exact has the count itself \
+           however long the block is, and is squarest where none fits",
 };
 
 /// The workload that these parameters describe, on a machine of this shape: built by its entry,
@@ -75,7 +75,10 @@ pub const SHAPE: Param = Param {
 ///
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
-pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions, BuildError> {
+pub fn submissions(
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Result<Submissions, BuildError> {
     check(params, setting)?;
     let jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
     Ok(transformed(jobs, params, setting)?)
@@ -89,33 +92,24 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
 pub fn transformed(
     mut jobs: Submissions,
     params: &Params,
-    setting: &Setting<'_>,
+    setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, Problem> {
     let most = check(params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
-    if let Some(from) = from {
-        let key = join(params.path(), "from");
-        let mut passed_over = 0;
-        jobs = Box::new(jobs.filter_map(move |item| match item {
-            Ok(Submission::Job(job)) if job.arrival.units() < from => {
-                passed_over += 1;
-                // A workload without an end may take for ever to get there.
-                (passed_over == MOST_PASSED_OVER).then(|| {
-                    Err(WorkloadError(format!(
-                        "`{key}` is {from}, but none of the first {MOST_PASSED_OVER} jobs \
-                         arrives that late"
-                    )))
-                })
-            }
-            item => Some(item),
-        }));
-    }
-    if let Some(until) = until {
-        jobs = Box::new(jobs.take_while(move |item| match item {
-            Ok(Submission::Job(job)) => job.arrival.units() < until,
-            _ => true,
-        }));
+    if from.is_some() || until.is_some() {
+        jobs = Box::new(Cut {
+            jobs,
+            from,
+            until,
+            path: params.path().to_owned(),
+            ends: entry(WORKLOADS, params.name()).ends,
+            passed_over: 0,
+            first: None,
+            last_passed: None,
+            any: false,
+            is_over: false,
+        });
     }
     if let Some(left) = params.get_integer("first_jobs") {
         jobs = Box::new(FirstJobs { jobs, left });
@@ -151,7 +145,7 @@ pub fn transformed(
 
 /// What contradicts itself, which is found before any file is opened; returns the processors above
 /// which a job is split, if any is.
-fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
+fn check(params: &Params, setting: &WorkloadContext<'_>) -> Result<Option<u32>, Problem> {
     let key = |name: &str| join(params.path(), name);
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
@@ -192,6 +186,96 @@ fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem>
         ));
     }
     Ok(Some(most))
+}
+
+/// The jobs that arrive from one instant on and before another one. A cut that leaves none is an error: it
+/// would give a run of nothing.
+struct Cut {
+    jobs: Submissions,
+    from: Option<f64>,
+    until: Option<f64>,
+    /// Where the parameters stand.
+    path: String,
+    /// Whether the workload ends by itself.
+    ends: bool,
+    passed_over: u64,
+    /// When the first job of all arrives.
+    first: Option<f64>,
+    /// When the last job arrives that came too early.
+    last_passed: Option<f64>,
+    /// Whether any job was left.
+    any: bool,
+    is_over: bool,
+}
+
+impl Cut {
+    /// What was selected, and what there is to select from; `beyond` is when the job arrives that comes too
+    /// late.
+    fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
+        let key = |name: &str| join(&self.path, name);
+        let given = match (self.from, self.until) {
+            (Some(from), Some(until)) => {
+                format!("`{}` is {from} and `{}` is {until}", key("from"), key("until"))
+            }
+            (Some(from), None) => format!("`{}` is {from}", key("from")),
+            (None, until) => format!("`{}` is {}", key("until"), until.unwrap_or_default()),
+        };
+        // The rest is read for the sake of the sentence.
+        let rest = if self.ends { Some(&mut self.jobs) } else { None };
+        let last = rest.into_iter().flatten().filter_map(|item| match item {
+            Ok(Submission::Job(job)) => Some(job.arrival.units()),
+            Ok(Submission::Unusable(_)) | Err(_) => None,
+        });
+        let last = last.last().or(beyond).or(self.last_passed);
+        WorkloadError(match (self.first, last) {
+            (Some(first), Some(last)) if self.ends => format!(
+                "{given}, which leaves no job: the first is submitted at {first}, the last at {last}"
+            ),
+            (Some(first), _) => {
+                format!("{given}, which leaves no job: the first is submitted at {first}")
+            }
+            (None, _) => format!("{given}, but there is no job at all"),
+        })
+    }
+}
+
+impl Iterator for Cut {
+    type Item = Result<Submission, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            let item = self.jobs.next();
+            let Some(Ok(Submission::Job(job))) = &item else {
+                self.is_over = item.is_none();
+                if item.is_none() && !self.any {
+                    return Some(Err(self.nothing(None)));
+                }
+                return item;
+            };
+            let at = job.arrival.units();
+            self.first.get_or_insert(at);
+            if self.until.is_some_and(|until| at >= until) {
+                self.is_over = true;
+                return if self.any { None } else { Some(Err(self.nothing(Some(at)))) };
+            }
+            let Some(from) = self.from.filter(|&from| at < from) else {
+                self.any = true;
+                return item;
+            };
+            self.last_passed = Some(at);
+            self.passed_over += 1;
+            // A workload without an end may take for ever to get there.
+            if self.passed_over == MAX_PASSED_OVER {
+                self.is_over = true;
+                return Some(Err(WorkloadError(format!(
+                    "`{}` is {from}, but none of the first {MAX_PASSED_OVER} jobs arrives that late",
+                    join(&self.path, "from")
+                ))));
+            }
+        }
+        None
+    }
 }
 
 /// Ends with the job after which there are enough; lines that are no jobs do not count.
@@ -246,9 +330,9 @@ fn shuffled(
     let (mut unusable, mut jobs) = (Vec::new(), Vec::new());
     for item in source {
         match item? {
-            Submission::Job(_) if jobs.len() == MOST_SHUFFLED => {
+            Submission::Job(_) if jobs.len() == MAX_SHUFFLED => {
                 return Err(WorkloadError(format!(
-                    "`{key}` holds all jobs in memory, and there are more than {MOST_SHUFFLED}"
+                    "`{key}` holds all jobs in memory, and there are more than {MAX_SHUFFLED}"
                 )));
             }
             Submission::Job(job) => jobs.push(job),
@@ -295,7 +379,7 @@ impl Iterator for Split {
                 self.key, job.number, job.request, self.most
             ))));
         };
-        let part = Job { request: Request::Nodes(self.most), ..job };
+        let part = Job { request: Request::Nodes(self.most), ..job.clone() };
         self.rest = Some(Job { request: Request::Nodes(count - self.most), ..job });
         Some(Ok(Submission::Job(part)))
     }
@@ -316,7 +400,7 @@ mod tests {
     struct Ten;
 
     impl Inputs for Ten {
-        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead>, WorkloadError> {
+        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
             let text = "1 5 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         2 6 -1 -1 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         3 7 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
@@ -345,7 +429,8 @@ mod tests {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs };
+        let setting =
+            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
         submissions(&params, &setting)
     }
 
@@ -375,6 +460,28 @@ mod tests {
         assert_eq!(table("until = 15").len(), 2);
         assert_eq!(table("from = 20\nfirst_jobs = 2").last().unwrap().0, 30.0);
         assert_eq!(table("first_jobs = 1000").len(), 10);
+    }
+
+    #[test]
+    fn a_cut_that_leaves_nothing_says_what_there_is() {
+        let refused = |given: &str| {
+            let jobs = built(&format!("name = 'table'\npath = 'jobs.csv'\n{given}"), &Ten).unwrap();
+            let items: Vec<_> = jobs.collect();
+            assert_eq!(items.len(), 1);
+            items[0].clone().unwrap_err().0
+        };
+        let there = "which leaves no job: the first is submitted at 0, the last at 90";
+        assert_eq!(refused("until = 0"), format!("`workload.until` is 0, {there}"));
+        assert_eq!(refused("from = 91"), format!("`workload.from` is 91, {there}"));
+        let both = "`workload.from` is 41 and `workload.until` is 49";
+        assert_eq!(refused("from = 41\nuntil = 49"), format!("{both}, {there}"));
+        assert_eq!(refused("until = 0\nshuffle = true"), format!("`workload.until` is 0, {there}"));
+        // A log of which no line is left has lines that are none, and then the sentence.
+        let log = built("name = 'swf'\npath = 'log'\nfrom = 8", &Ten).unwrap().last().unwrap();
+        assert_eq!(
+            log.unwrap_err().0,
+            "`workload.from` is 8, which leaves no job: the first is submitted at 5, the last at 7"
+        );
     }
 
     #[test]
@@ -430,6 +537,7 @@ mod tests {
                 request: Request::Nodes(n),
                 runtime: 1.0,
                 estimate: 1.0,
+                owner: None,
             };
             let jobs = Box::new((1..=3).map(move |n| Ok(Submission::Job(job(n)))));
             let items = shuffled(jobs, Stream::new(seed, 0, "shuffle"), "shuffle").unwrap();
@@ -455,7 +563,13 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+            let setting = WorkloadContext {
+                sites: &sites,
+                seed: 1,
+                replication: 0,
+                owners: false,
+                inputs: &NoInputs,
+            };
             submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
         };
         assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");

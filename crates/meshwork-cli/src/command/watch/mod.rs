@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};
 use view::{View, lines};
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
@@ -85,7 +85,7 @@ fn frames(out: &mut Output, mut view: View, mut live: Live, arguments: &Watch) -
                 out.line("")?;
             }
             out.line(&format!("== frame {frames} · event {events} =="))?;
-            let height = view.height(width).min(MOST_LINES);
+            let height = view.height(width).min(MAX_LINES);
             let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
             view.draw(page.area, &mut page);
             let lines = lines(&page);

@@ -1,6 +1,8 @@
 //! Files for workloads: opened, decompressed, digested.
 
 mod columns;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -86,7 +88,7 @@ impl Files {
 }
 
 impl Inputs for Files {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         let located = self.locate(path);
         let file = open(path, &located).map_err(WorkloadError)?;
         decompressed(file).map_err(|e| WorkloadError(reading_failed(path, &located, &e)))
@@ -99,12 +101,25 @@ impl Inputs for Files {
         let mut reader = BufReader::with_capacity(BUFFER, file);
         let is_parquet = reader.fill_buf().map_err(failed)?.starts_with(b"PAR1");
         if is_parquet {
-            columns::from_parquet(path, reader.into_inner())
+            from_parquet(path, reader.into_inner())
         } else {
             columns::from_csv(path, decompress(reader).map_err(failed)?)
         }
     }
 }
+
+#[cfg(feature = "parquet")]
+use self::parquet::from_parquet;
+
+/// Without the feature `parquet`, what is Parquet is refused.
+#[cfg(not(feature = "parquet"))]
+fn from_parquet(path: &str, _: File) -> Result<Rows, WorkloadError> {
+    Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
+}
+
+/// Why a program without the feature `parquet` refuses it, to follow "…, and".
+#[cfg(not(feature = "parquet"))]
+pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
 /// Why a file cannot be read, in one sentence. The operating system's own words differ from system
 /// to system; the common cases are put in ours.
@@ -128,11 +143,13 @@ fn open(shown: &str, path: &Path) -> Result<File, String> {
     File::open(path).map_err(|error| reading_failed(shown, path, &error))
 }
 
-fn decompressed(file: File) -> io::Result<Box<dyn BufRead>> {
+fn decompressed(file: File) -> io::Result<Box<dyn BufRead + Send>> {
     decompress(BufReader::with_capacity(BUFFER, file))
 }
 
-fn decompress<R: Read + 'static>(mut reader: BufReader<R>) -> io::Result<Box<dyn BufRead>> {
+fn decompress<R: Read + Send + 'static>(
+    mut reader: BufReader<R>,
+) -> io::Result<Box<dyn BufRead + Send>> {
     // A pipe may hand over one byte at a time; two files of one byte are not worth the trouble.
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         // A gzip file may be several, one after the other, as `cat` makes them.

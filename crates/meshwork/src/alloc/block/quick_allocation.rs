@@ -2,13 +2,12 @@
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `quick_allocation`.
@@ -17,14 +16,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "quick_allocation",
         aliases: &["qa"],
         summary: "first fit by the segments of each row that held blocks cover, in two dimensions",
-        definition: "The answer is that of first fit, in each orientation. For each row, the \
+        definition: "The answer is that of first fit: for the block as it was asked for and, if \
+                     that does not fit, for its other orientation. For each row, the \
                      segments of bases that held blocks rule out are merged from left to right, \
                      and the first gap is the answer.",
         complexity: "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
                      the blocks by their left edges.",
         source: "Yoo, Youn & Shirazi, An efficient task allocation scheme for 2D mesh \
                  architectures, TPDS 8(9), 1997",
-        params: &[Rotation::param("\"if_needed\"")],
+        params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh],
     dimensions: Some(2),
@@ -39,10 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Quick allocation. Its answer is that of first fit, in each orientation; what differs is how it is
 /// found.
-///
-/// # Complexity
-/// **O(r · n)** for *n* held blocks and *r* rows looked at, and **O(n log n)** to order the blocks
-/// by their left edges.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -50,13 +46,8 @@ struct QuickAllocation {
 }
 
 impl Allocator for QuickAllocation {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let mut by_left_edge: Vec<&Held> = self.held.list().iter().collect();
         by_left_edge.sort_by_key(|held| held.span.low[0]);

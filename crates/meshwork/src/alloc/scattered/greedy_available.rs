@@ -1,17 +1,16 @@
 //! The block that was asked for, or else the largest free blocks inside it, one after the other.
 
 use crate::alloc::block::first_fit::FirstFit;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::largest::LargestBlock;
 use crate::geometry::orientation::Rotation;
 use crate::geometry::ranked::in_order;
-use crate::geometry::squarest::block_of;
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::geometry::squarest::block_for;
+use crate::job::{Dims, Request};
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `greedy_available`.
@@ -21,7 +20,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         aliases: &["gabl"],
         summary: "the block asked for, or else the largest free blocks inside it, one by one",
         definition: "The block that the job asks for is placed as first fit places it, if it is free \
-                     anywhere. If not, the largest free block is taken whose sides are no longer than \
+                     anywhere, turned if need be. If not, the largest free block is taken whose sides are no longer than \
                      those of the block, and which has no more processors than are still wanted; then \
                      the largest whose sides are no longer than those of that one, and so on until \
                      the job has as many processors as it asks for. Of equally large blocks the one \
@@ -34,7 +33,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient processor \
                  allocation strategy which combines a contiguous and non-contiguous processor \
                  allocation algorithms, 2007",
-        params: &[Rotation::param("\"if_needed\"")],
+        params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
     dimensions: None,
@@ -61,22 +60,17 @@ struct GreedyAvailable {
 }
 
 impl Allocator for GreedyAvailable {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
         let count = site.count_with_room(request)?;
         let grid = site.grid();
         let asked = match request {
             Request::Block(sides) => sides.clone(),
-            Request::Nodes(_) | Request::Subcube(_) => block_of(count, grid, false)?,
+            Request::Nodes(_) | Request::Subcube(_) => block_for(count, grid)?,
         };
         let whole = Request::Block(asked);
         if whole.nodes() == u64::from(count)
-            && let Some(placement) = self.whole.choose(&whole, site, now, rng)
+            && let Some(placement) = self.whole.choose(Ask::new(&whole, site, now, rng))
         {
             return Some(placement);
         }
