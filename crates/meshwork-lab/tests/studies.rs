@@ -336,7 +336,7 @@ fn a_scenario_that_was_built_has_the_key_of_the_study_that_says_the_same() {
         .set("measure.by_size", "power_of_two")
         .build()
         .unwrap();
-    let key = |scenario: &Scenario| key(scenario.table(), None, 2);
+    let key = |scenario: &Scenario| key(scenario.table(), None, 2, "build");
     assert_eq!(written.len(), 1);
     assert_eq!(key(&built), key(&written[0].scenario));
 }

@@ -18,6 +18,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Topology, Wiring};
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is asked to write the file")]
 fn transcripts_are_those_of_this_model_version() {
     let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
     for (machine, topology) in machines() {

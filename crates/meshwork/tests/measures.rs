@@ -326,7 +326,7 @@ struct Waits {
 }
 
 impl meshwork::observe::Observer for Waits {
-    fn observe(&mut self, _: meshwork::job::Time, event: &meshwork::observe::Event<'_>) {
+    fn observe(&mut self, _: Time, event: &meshwork::observe::Event<'_>) {
         use meshwork::observe::Event;
         match event {
             Event::Arrived(..) => {

@@ -405,7 +405,7 @@ impl Observer for Ticker<'_, '_, '_> {
             Event::Arrived(..) if self.first_arrival.is_none() => self.first_arrival = Some(now),
             Event::Finished(_) => {
                 self.finished += 1;
-                if self.finished % JOBS_A_LOOK == 0 && self.last.elapsed() >= TELL_EVERY {
+                if self.finished.is_multiple_of(JOBS_A_LOOK) && self.last.elapsed() >= TELL_EVERY {
                     self.last = Instant::now();
                     let share = match self.expected {
                         Expected::Jobs(jobs) => self.finished as f64 / jobs.max(1) as f64,

@@ -16,9 +16,7 @@ use super::{leftovers, record};
 use crate::run::inputs::reading_failed;
 
 pub use super::leftovers::is_leftover;
-pub use super::record::{
-    Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key,
-};
+pub use super::record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";

@@ -93,7 +93,11 @@ impl Quantiles {
                 values[group].push(value);
             }
         }
-        values.iter_mut().map(|values| quantile(values, share)).collect::<Option<_>>().unwrap_or_default()
+        values
+            .iter_mut()
+            .map(|values| quantile(values, share))
+            .collect::<Option<_>>()
+            .unwrap_or_default()
     }
 }
 

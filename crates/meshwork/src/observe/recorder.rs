@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use super::batches::{Batches, Ratio};
 use super::metrics::{METRICS, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
@@ -50,6 +52,7 @@ pub struct Measured {
 
 /// How a run was cut into batches. Jobs are counted in order of arrival, those that were refused included.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Cut {
     /// Jobs in a batch.
     pub jobs: u64,
@@ -132,7 +135,8 @@ impl Recorder {
         let metrics: Vec<&'static MetricEntry> =
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut per_arrival, mut quantiles) = (Vec::new(), Vec::new());
+        let mut per_arrival = Vec::new();
+        let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
@@ -217,9 +221,8 @@ impl Recorder {
         let has_batches = jobs as f64 * (1.0 - share) >= FEWEST_BEYOND;
         let batches = if has_batches && !kept.is_empty() {
             let batch = |id: &JobId| (id.0 / jobs) as usize;
-            let groups = ids.iter().map(|id| {
-                kept.contains(&batch(id)).then(|| batch(id) - kept.start)
-            });
+            let groups =
+                ids.iter().map(|id| kept.contains(&batch(id)).then(|| batch(id) - kept.start));
             values.in_groups(groups, kept.len(), share)
         } else {
             Vec::new()
