@@ -580,6 +580,25 @@ fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     Some(index - ours * stride + theirs * stride)
 }
 
+/// Each metric of one scenario minus that of another, by their indices, run by run.
+#[must_use]
+pub(crate) fn paired(
+    study: &Study,
+    results: &Results,
+    ours: usize,
+    theirs: usize,
+) -> Vec<(String, Interval, Option<f64>)> {
+    let findings = |scenario: usize| -> Vec<(u64, &Findings)> {
+        let runs = results.runs.get(scenario).into_iter().flatten();
+        runs.filter_map(|run| Some((run.replication, run.result.as_ref().ok()?))).collect()
+    };
+    differences(
+        (&findings(ours), results.is_constant(ours)),
+        (&findings(theirs), results.is_constant(theirs)),
+        Rule::of(study),
+    )
+}
+
 /// Runs of a scenario, and whether the one that there is stands for all replications.
 type Side<'a> = (&'a [(u64, &'a Findings)], bool);
 

@@ -5,6 +5,7 @@ pub mod check;
 pub mod inputs;
 pub mod joboutput;
 mod leftovers;
+pub mod memory;
 mod record;
 pub mod store;
 pub(crate) mod windows;
