@@ -99,8 +99,10 @@ fn a_wider_sweep_runs_only_what_is_new() {
         ..Options::default()
     };
     let finished = run(&study(&wider, &[]), &options).unwrap();
-    let expected = Progress { done: 18, total: 18, reused: 12, failed: 0 };
-    assert_eq!(*last.lock().unwrap(), expected);
+    let last = *last.lock().unwrap();
+    assert_eq!((last.done, last.total, last.reused, last.failed), (18, 18, 12, 0));
+    assert_eq!(last.jobs, 6 * 300, "those from the store did not run");
+    assert!(last.begun.abs() < 1e-9, "nothing goes on");
     assert_eq!(finished.warnings.len(), 1, "{:?}", finished.warnings);
     assert_eq!(fs::read_to_string(folder.path().join("experiment.toml")).unwrap(), wider);
 }
@@ -170,7 +172,13 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
     let with_jobs = format!("{STUDY}[output]\njobs = 'csv'\n");
     let finished = run_in(folder.path(), &with_jobs, 2);
     assert!(finished.failures.is_empty(), "{:?}", finished.failures);
-    assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 12);
+    assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 13, "and the index");
+    let index = fs::read_to_string(folder.path().join("jobs/index.csv")).unwrap();
+    let lines: Vec<&str> = index.lines().collect();
+    assert_eq!(lines[0], "file,format,scenario,replication,scheduler,workload.load");
+    assert_eq!(lines.len(), 13);
+    let key = &finished.results.runs[3][2].key;
+    assert!(lines.contains(&&format!("{key}.csv,csv,4,2,sjf,0.4")[..]), "{index}");
     assert_eq!(load(folder.path()).unwrap().records.len(), 12);
     let nowhere = run(&study(&with_jobs, &[]), &Options::default()).unwrap();
     assert_eq!(
@@ -328,7 +336,7 @@ fn a_scenario_that_was_built_has_the_key_of_the_study_that_says_the_same() {
         .set("measure.by_size", "power_of_two")
         .build()
         .unwrap();
-    let key = |scenario: &Scenario| key(scenario.table(), None, 2);
+    let key = |scenario: &Scenario| key(scenario.table(), None, 2, "build");
     assert_eq!(written.len(), 1);
     assert_eq!(key(&built), key(&written[0].scenario));
 }

@@ -54,8 +54,10 @@ fn json(value: impl serde::Serialize) -> Json {
 
 /// The speed of each site in each replication that is sure to be run, where speeds are drawn.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
-    let (Replications::Fixed(count) | Replications::Precision { least: count, .. }) =
-        study.replications;
+    let count = match study.replications {
+        Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
+        Replications::Windows { .. } => 1,
+    };
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
@@ -69,6 +71,12 @@ fn document(study: &Study, scenario: &Table) -> Table {
     match &study.replications {
         Replications::Fixed(replications) => {
             document.insert("replications".to_owned(), whole(*replications));
+        }
+        Replications::Windows { length, stride } => {
+            let mut windows = Table::new();
+            windows.insert("length".to_owned(), Value::Float(*length));
+            windows.insert("stride".to_owned(), Value::Float(*stride));
+            document.insert("windows".to_owned(), Value::Table(windows));
         }
         Replications::Precision { target, least, most, of } => {
             document.insert("precision".to_owned(), Value::Float(*target));

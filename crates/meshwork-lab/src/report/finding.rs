@@ -112,7 +112,7 @@ impl Contest<'_> {
 
     /// One minus the other, in percent of the other.
     fn share(&self, one: usize, other: usize) -> Option<Interval> {
-        let found = paired(self.results, one, other);
+        let found = paired(self.study, self.results, one, other);
         let (_, difference, _) = found.into_iter().find(|(name, ..)| name == self.metric)?;
         let base = self.mean(other).filter(|base| *base != 0.0)?;
         let percent = |part: f64| 100.0 * part / base.abs();

@@ -129,6 +129,8 @@ pub struct Section {
     pub finding: Option<Finding>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+    /// The scenarios whose queue grows over the whole run, counted from 0.
+    pub growing: Vec<usize>,
     /// Why runs failed, one sentence each.
     pub failures: Vec<String>,
     /// The claims, with verdicts.
@@ -230,7 +232,7 @@ impl Report {
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
-    /// let results = Results { runs: vec![vec![]; points.len()], trouble: None };
+    /// let results = Results { runs: vec![vec![]; points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
     ///     asked: Asked::default(),
     ///     missing: 1,
@@ -288,7 +290,11 @@ impl Report {
     /// What the script of the page draws: the figures of each section.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
+        let section = |section: &Section| {
+            json!({
+                "id": section.id, "figures": section.figures, "growing": section.growing,
+            })
+        };
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
@@ -352,7 +358,8 @@ impl Section {
             description: study.description.clone(),
             paper: study.paper.clone(),
             source: study.source.clone(),
-            notes: facts::notes(content),
+            notes: facts::notes(content, &summary),
+            growing: growing(&summary),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
             clock,
@@ -370,6 +377,12 @@ impl Section {
         }
         id.clone_into(&mut self.id);
     }
+}
+
+/// The scenarios whose queue grows over the whole run.
+fn growing(summary: &Summary) -> Vec<usize> {
+    let rows = summary.rows.iter().enumerate();
+    rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
 /// The same numbers in the units in which times are shown.

@@ -114,7 +114,12 @@ pub(crate) fn scenario_of(record: &Record, files: &Files) -> Result<(Scenario, S
             .map_err(|problem| problem.message)?;
     }
     let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
-    let key = crate::run::store::key(scenario.table(), digest.as_deref(), record.replication);
+    let key = crate::run::store::key(
+        scenario.table(),
+        digest.as_deref(),
+        record.replication,
+        &record.build,
+    );
     Ok((scenario, key))
 }
 
@@ -136,6 +141,13 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if !stored.speeds.iter().map(|s| s.to_bits()).eq(now.speeds.iter().map(|s| s.to_bits())) {
         let (stored, now) = (&stored.speeds, &now.speeds);
         return Some(format!("the speeds are stored as {stored:?}, and are now {now:?}"));
+    }
+    if (stored.batch_jobs, stored.first_batch) != (now.batch_jobs, now.first_batch) {
+        return Some("the batches are stored as others than they are now".to_owned());
+    }
+    if stored.queue_trend.map(f64::to_bits) != now.queue_trend.map(f64::to_bits) {
+        let (stored, now) = (stored.queue_trend, now.queue_trend);
+        return Some(format!("the trend of the queue is stored as {stored:?}, and is now {now:?}"));
     }
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
@@ -213,6 +225,9 @@ mod tests {
             unusable: 0,
             end: 1.0,
             speeds: vec![value],
+            batch_jobs: 0,
+            first_batch: 0,
+            queue_trend: None,
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);

@@ -12,7 +12,9 @@ use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, NETWORKS, Network, NetworkContext};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
-use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::recorder::{
+    Cut, Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window,
+};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join, resolve};
@@ -32,6 +34,10 @@ use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
 pub const MODEL_VERSION: u32 = 2;
+
+/// A digest of the model's source, comments and tests left out: part of the key of every stored run as well, so
+/// that a run from before a strategy was edited is never taken for one from after.
+pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -207,6 +213,8 @@ pub struct Outcome {
     pub end: Time,
     /// The speed of each site, where they were drawn; else empty.
     pub speeds: Vec<f64>,
+    /// How the run was cut into batches.
+    pub cut: Cut,
 }
 
 impl Scenario {
@@ -356,6 +364,7 @@ impl Scenario {
             unusable: totals.unusable,
             end,
             speeds,
+            cut: recorder.cut(),
         })
     }
 

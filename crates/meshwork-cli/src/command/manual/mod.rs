@@ -197,6 +197,8 @@ fn study() -> String {
     parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");
     text += "\n## The study around it\n\n";
     parameters(&mut text, meshwork_lab::study::PARAMS, "");
+    text += "\n## `windows`\n\n";
+    parameters(&mut text, &meshwork_lab::study::WINDOWS.iter().collect::<Vec<_>>(), "");
     text += "\n## Tables\n\n\
          | table | what it says |\n|---|---|\n\
          | `[sweep]` | each key with a list of values: their cross product is run |\n\
