@@ -8,6 +8,7 @@ use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::Topology;
+use meshwork::workload::lublin;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{
     Choice, Header, Line, Record, job, records, write_header, write_record,
@@ -206,7 +207,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     let sites = [(machine, 1.0)];
     let setting = Setting { sites: &sites, seed, replication: 0, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
-    let jobs = transformed(jobs, params, &setting).map_err(|problem| problem.message)?;
+    let jobs = transformed(true, jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
     for item in jobs {
         if let Submission::Job(job) = item.map_err(|error| error.0)? {
@@ -302,7 +303,7 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
         FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
     let sites = [(Topology::flat(model.processors)?, 1.0)];
     let setting = Setting { sites: &sites, seed: model.seed, replication: 0, inputs: &NoInputs };
-    let jobs = submissions(&params, &setting).map_err(|error| error.to_string())?;
+    let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     for item in jobs {
         if let Submission::Job(job) = item.map_err(|error| error.0)? {

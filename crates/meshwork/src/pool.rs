@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use crate::alloc;
+use crate::catalogue::Catalogue;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
-use crate::registry::{Default, Kind, Param, Problem, resolve};
+use crate::registry::{Default, Kind, Param, Problem, resolve_in};
 use crate::scenario::sites::{allocators_for, resolve_machine, split_machine};
 use crate::shape::ShapeRule;
 use crate::topology::Node;
@@ -83,10 +84,18 @@ impl Pool {
     /// The first thing that is wrong: an unknown key or name, a value out of bounds, several sites, or
     /// an allocator that does not serve this topology.
     pub fn read(table: &Table) -> Result<Pool, Problem> {
+        Pool::read_in(&Catalogue::standard(), table)
+    }
+
+    /// An empty machine whose allocator is one of a catalogue.
+    ///
+    /// # Errors
+    /// As [`read`](Pool::read).
+    pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
-        let params = resolve("", &params, &rest, &["machine"])?;
-        let (mut machine, sites) = resolve_machine(&machine)?;
+        let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
+        let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
             return Err(Problem::new(
                 "machine.sites",
@@ -97,7 +106,7 @@ impl Pool {
                 ),
             ));
         }
-        let specs = allocators_for(&mut params.table().clone(), &mut machine, &sites)?;
+        let specs = allocators_for(catalogue, &mut params.table().clone(), &mut machine, &sites)?;
         let rule = ShapeRule::named(params.text("shape"));
         let managed = specs[0].managed(0, params.integer("seed"), 0, rule)?;
         Ok(Pool { empty: managed.fork(), managed, held: BTreeMap::new(), now: Time::ZERO })

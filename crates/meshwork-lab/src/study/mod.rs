@@ -11,6 +11,7 @@ pub mod set;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
@@ -145,6 +146,8 @@ pub struct Study {
     pub claims: Vec<Claim>,
     /// Every setting of the command line, in order.
     pub settings: Vec<Setting>,
+    /// What its scenarios may name.
+    pub catalogue: Catalogue,
     lines: Lines,
 }
 
@@ -154,6 +157,18 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong, with the line.
     pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
+        Study::read_in(&Catalogue::standard(), path, settings)
+    }
+
+    /// Reads a study file whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`read`](Study::read).
+    pub fn read_in(
+        catalogue: &Catalogue,
+        path: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
         let file = path.display().to_string();
         let bytes =
             std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
@@ -165,7 +180,7 @@ impl Study {
             Refused(format!("{file}:{line}: a study is text in UTF-8, and this line is not"))
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Study::parse(&file, &source, &folder, settings)
+        Study::parse_in(catalogue, &file, &source, &folder, settings)
     }
 
     /// Reads the text of a study; `file` is what messages call it.
@@ -186,6 +201,20 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong, with the line.
     pub fn parse(
+        file: &str,
+        source: &str,
+        folder: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
+        Study::parse_in(&Catalogue::standard(), file, source, folder, settings)
+    }
+
+    /// Reads the text of a study whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`parse`](Study::parse).
+    pub fn parse_in(
+        catalogue: &Catalogue,
         file: &str,
         source: &str,
         folder: &Path,
@@ -212,6 +241,7 @@ impl Study {
             quick: Vec::new(),
             claims: Vec::new(),
             settings: Vec::new(),
+            catalogue: catalogue.clone(),
             lines: Lines::of(source),
         };
         for text in settings {
@@ -318,7 +348,8 @@ impl Study {
         }
         self.read_compare("", &compare)?;
         self.jobs = job_formats(output)?;
-        self.claims = claims::read(claims, &self.sweep, !self.settings.is_empty())?;
+        self.claims =
+            claims::read(&self.catalogue, claims, &self.sweep, !self.settings.is_empty())?;
         Ok(())
     }
 

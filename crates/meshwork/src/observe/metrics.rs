@@ -104,11 +104,11 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// What is measured where nothing is asked for, in a network whose jobs send messages or do not.
+/// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]
-pub fn usual(sends: bool) -> Vec<&'static str> {
+pub fn usual(metrics: &[&'static MetricEntry], sends: bool) -> Vec<&'static str> {
     let is_of_messages = |name: &str| OF_MESSAGES.iter().any(|metric| metric.about.name == name);
-    let names = METRICS.iter().map(|metric| metric.about.name);
+    let names = metrics.iter().map(|metric| metric.about.name);
     names.filter(|name| sends || !is_of_messages(name)).collect()
 }
 

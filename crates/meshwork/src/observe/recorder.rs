@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metrics::{METRICS, Measure, MetricEntry, Rules, Totals};
+use super::metrics::{Measure, MetricEntry, Rules, Totals};
 use super::{Event, Observer, Running, State};
 use crate::job::Time;
 
@@ -105,11 +105,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures the metrics with these names, in the order of the list.
+    /// Measures these metrics.
     #[must_use]
-    pub fn new(window: Window, names: &[&str]) -> Recorder {
-        let metrics: Vec<&'static MetricEntry> =
-            METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
+    pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let none = vec![Ratio::default(); metrics.len()];
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         for (i, metric) in metrics.iter().enumerate() {

@@ -389,7 +389,7 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(processors).unwrap(), 1.0)];
         let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
-        let jobs = submissions(&params, &setting)?.map(|item| match item {
+        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),
         });

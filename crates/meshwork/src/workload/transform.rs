@@ -1,10 +1,10 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join};
+use crate::registry::{Default, Kind, Param, Params, Problem, Range, join};
 use crate::rng::Stream;
 
-use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
+use super::{BuildError, Setting, Submission, Submissions, WorkloadEntry, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
 const MOST_PASSED_OVER: u64 = 10_000_000;
@@ -75,10 +75,14 @@ pub const SHAPE: Param = Param {
 ///
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
-pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions, BuildError> {
-    check(params, setting)?;
-    let jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
-    Ok(transformed(jobs, params, setting)?)
+pub fn submissions(
+    entry: &WorkloadEntry,
+    params: &Params,
+    setting: &Setting<'_>,
+) -> Result<Submissions, BuildError> {
+    check(entry.ends, params, setting)?;
+    let jobs = (entry.build)(params, setting)?;
+    Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
 /// These jobs, cut, shuffled, split and scaled as the parameters common to all workloads say, in this
@@ -87,11 +91,12 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
 /// # Errors
 /// Parameters that contradict each other or the machine.
 pub fn transformed(
+    ends: bool,
     mut jobs: Submissions,
     params: &Params,
     setting: &Setting<'_>,
 ) -> Result<Submissions, Problem> {
-    let most = check(params, setting)?;
+    let most = check(ends, params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
     if let Some(from) = from {
@@ -151,7 +156,7 @@ pub fn transformed(
 
 /// What contradicts itself, which is found before any file is opened; returns the processors above
 /// which a job is split, if any is.
-fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
+fn check(ends: bool, params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
     let key = |name: &str| join(params.path(), name);
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
@@ -165,7 +170,6 @@ fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem>
             ),
         ));
     }
-    let ends = entry(WORKLOADS, params.name()).ends;
     if params.flag("shuffle") && !(ends || params.has("first_jobs") || params.has("until")) {
         return Err(params.problem(
             "shuffle",
@@ -311,6 +315,8 @@ mod tests {
     use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
 
     use super::*;
+    use crate::registry::entry;
+    use crate::workload::WORKLOADS;
 
     /// A table of jobs at 0, 10, 20 … with 1, 2, 3 … processors.
     struct Ten;
@@ -346,7 +352,7 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
         let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs };
-        submissions(&params, &setting)
+        submissions(entry(WORKLOADS, params.name()), &params, &setting)
     }
 
     fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
@@ -456,7 +462,10 @@ mod tests {
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
             let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
-            submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
+            submissions(entry(WORKLOADS, params.name()), &params, &setting)
+                .unwrap_or_else(|error| panic!("{error}"))
+                .next()
+                .unwrap()
         };
         assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");
         assert_eq!(
