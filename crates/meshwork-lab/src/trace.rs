@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
 use meshwork::registry::{LARGEST, Params};
-use meshwork::topology::Topology;
+use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::lublin;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{
@@ -74,6 +74,12 @@ pub enum TraceError {
     /// The file cannot be written.
     #[error("{0}")]
     Unwritten(String),
+}
+
+impl From<TopologyError> for TraceError {
+    fn from(error: TopologyError) -> TraceError {
+        TraceError::Wrong(error.to_string())
+    }
 }
 
 impl From<String> for TraceError {
@@ -190,7 +196,7 @@ impl Log {
     }
 
     /// The machine that the log is from: by its header, or of the size of its largest job.
-    fn machine(&self) -> Result<Topology, String> {
+    fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
         Topology::flat(u32::try_from(processors).unwrap_or(u32::MAX))
@@ -205,7 +211,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     // A log from a machine that is too large to be simulated can still be changed, but not split.
     let machine = if params.has("split_above") { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
-    let setting = Setting { sites: &sites, seed, replication: 0, inputs: &NoInputs };
+    let setting = Setting { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
     let jobs = transformed(true, jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
@@ -301,8 +307,15 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     table.insert("classes".to_owned(), model.classes.as_str().into());
     let params =
         FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
-    let sites = [(Topology::flat(model.processors)?, 1.0)];
-    let setting = Setting { sites: &sites, seed: model.seed, replication: 0, inputs: &NoInputs };
+    let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
+    let sites = [(machine, 1.0)];
+    let setting = Setting {
+        sites: &sites,
+        seed: model.seed,
+        replication: 0,
+        owners: false,
+        inputs: &NoInputs,
+    };
     let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     for item in jobs {

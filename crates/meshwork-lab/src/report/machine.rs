@@ -73,7 +73,9 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
                 title: &title,
                 scenario: scenario as u64 + 1,
             };
-            let seen = Recording::with_timeline(subject, folder, maps.window);
+            let clock = content.clock_of(scenario);
+            let seen = Recording::with_timeline(subject, folder, maps.window)
+                .map(|(recording, timeline)| (Recording { clock, ..recording }, timeline));
             (name(scenario, record.replication, &title), seen)
         })
         .collect();

@@ -25,6 +25,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
+use crate::findings::clock::Clock;
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
@@ -60,6 +61,25 @@ pub struct Content {
     pub folder: Option<String>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+}
+
+impl Content {
+    /// What the clock counts of one of its scenarios.
+    fn clock_of(&self, scenario: usize) -> Clock {
+        let Some(point) = self.points.get(scenario) else { return Clock::default() };
+        let path = point.scenario.input_path();
+        let input = self.asked.inputs.iter().find(|input| Some(input.path.as_str()) == path);
+        Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
+    }
+
+    /// What the clock counts of all its scenarios: that of the first, with a date only where all have the
+    /// same.
+    fn clock(&self) -> Clock {
+        let first = self.clock_of(0);
+        let is_shared =
+            (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
+        Clock { start: first.start.filter(|_| is_shared), ..first }
+    }
 }
 
 /// A page.
@@ -104,6 +124,9 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// What is told in rows.
     pub tables: Vec<Table>,
+    /// What the clock counts: `unit`, `factor` and, where all its scenarios read one log, `start`. See
+    /// [`Clock`] for how the page shows a time.
+    pub clock: Clock,
     /// Runs that are shown instant by instant.
     pub recordings: Vec<Recording>,
     /// Why runs are not shown instant by instant, one sentence each.
@@ -293,6 +316,7 @@ impl Section {
             notes: facts::notes(content),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
+            clock: content.clock(),
             recordings: Vec::new(),
             without_map: Vec::new(),
             timelines: Vec::new(),

@@ -339,7 +339,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::path::Path;
 
-    use meshwork::job::Time;
     use meshwork::observe::recorder::Measured;
     use meshwork::rng::Stream;
     use meshwork::scenario::Scenario;
@@ -367,15 +366,10 @@ mod tests {
     }
 
     fn outcome(value: f64) -> Outcome {
-        Outcome {
-            metrics: vec![Measured { name: "wait", value: Some(value), batches: vec![] }],
-            by_size: vec![],
-            finished: 1,
-            refused: 0,
-            unusable: 0,
-            end: Time::ZERO,
-            speeds: vec![],
-        }
+        let mut outcome = Outcome::default();
+        outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
+        outcome.finished = 1;
+        outcome
     }
 
     /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.

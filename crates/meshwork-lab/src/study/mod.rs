@@ -140,6 +140,8 @@ pub struct Study {
     pub figure: Option<String>,
     /// Where the log that it reads is to be had.
     pub obtain: Option<String>,
+    /// The unit of time, where it is given: see [`crate::clock`].
+    pub time_unit: Option<String>,
     /// What `[quick]` lays over it for a quick look, as settings.
     pub quick: Vec<String>,
     /// What the paper says.
@@ -238,6 +240,7 @@ impl Study {
             paper: None,
             figure: None,
             obtain: None,
+            time_unit: None,
             quick: Vec::new(),
             claims: Vec::new(),
             settings: Vec::new(),
@@ -336,6 +339,7 @@ impl Study {
         self.paper = params.get_text("paper").map(str::to_owned);
         self.figure = params.get_text("figure").map(str::to_owned);
         self.obtain = params.get_text("obtain").map(str::to_owned);
+        self.time_unit = params.get_text("time_unit").map(str::to_owned);
         self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
         self.record = params.has("record").then(|| params.flag("record"));
         self.replications = replications(&params, &self.scenario)?;
@@ -453,6 +457,20 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_is_refused_by_a_program_that_was_built_without_it() {
+        let refused = parse("[output]\njobs = ['csv', 'parquet']\n", &[]).unwrap_err();
+        assert!(
+            refused.0.ends_with(
+                "`output.jobs` has \"parquet\", and this program was built without the feature \
+                 `parquet`: it can be csv"
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "parquet")]
     fn everything_is_read() {
         let study = parse(
             "name = 'n'\ndescription = 'd'\nprecision = 0.02\nmin_replications = 4\nseed = 3\n\

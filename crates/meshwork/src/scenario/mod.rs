@@ -13,7 +13,7 @@ use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, Machine, Network, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, MetricEntry, Rules};
-use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{
@@ -34,7 +34,7 @@ pub use sites::{SITE_FAMILY, SITES};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -119,7 +119,10 @@ pub static MEASURE: &[Param] = &[
     Param {
         name: "metrics",
         kind: Kind::Names(&metrics::FAMILY),
-        default: Default::Absent("all of them, those of messages only where jobs send some"),
+        default: Default::Absent(
+            "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of messages \
+             only where jobs send some",
+        ),
         help: "what is measured",
     },
     Param {
@@ -133,6 +136,18 @@ pub static MEASURE: &[Param] = &[
         kind: Kind::Choice(&["no", "exact", "power_of_two"]),
         default: Default::Is("\"no\""),
         help: "whether means over jobs are also given for each size of job",
+    },
+    Param {
+        name: "by_user",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether means over jobs are also given for each user: of logs and tables",
+    },
+    Param {
+        name: "by_group",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether means over jobs are also given for each group of users: of logs and tables",
     },
 ];
 
@@ -200,12 +215,18 @@ impl Parts {
 }
 
 /// What a run gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Outcome {
     /// Every metric that was asked for, in the order of the list.
     pub metrics: Vec<Measured>,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeClass>,
+    /// The jobs of each user, where that was asked for.
+    pub by_user: Vec<OwnerClass>,
+    /// The jobs of each group of users, where that was asked for.
+    pub by_group: Vec<OwnerClass>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -364,6 +385,8 @@ impl Scenario {
         Ok(Outcome {
             metrics: recorder.measured(),
             by_size: recorder.by_size(),
+            by_user: recorder.by_user(),
+            by_group: recorder.by_group(),
             finished: totals.finished,
             refused: totals.refused,
             unusable: totals.unusable,
@@ -391,7 +414,9 @@ impl Scenario {
         replication: u64,
         inputs: &'a dyn workload::Inputs,
     ) -> Setting<'a> {
-        Setting { sites, seed: self.params.integer("seed"), replication, inputs }
+        let measure = self.params.nested("measure");
+        let owners = measure.flag("by_user") || measure.flag("by_group");
+        Setting { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {
@@ -486,6 +511,16 @@ impl Scenario {
                 ),
             ));
         }
+        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
+        if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
+            return Err(measure.problem(
+                key,
+                format!(
+                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                    workload.name()
+                ),
+            ));
+        }
         let (warmup_jobs, warmup_time) =
             (measure.integer("warmup_jobs"), measure.number("warmup_time"));
         if warmup_jobs > 0 && warmup_time > 0.0 {
@@ -559,6 +594,8 @@ fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
             "power_of_two" => Some(SizeClasses::PowerOfTwo),
             _ => None,
         },
+        by_user: measure.flag("by_user"),
+        by_group: measure.flag("by_group"),
     };
     Recorder::new(window, metrics)
 }

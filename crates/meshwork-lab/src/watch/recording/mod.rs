@@ -10,6 +10,8 @@
 
 mod columns;
 pub mod kept;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rows;
 mod tape;
 mod timeline;
@@ -24,6 +26,7 @@ use meshwork::topology::Topology;
 use serde::Serialize;
 use toml::Table;
 
+use crate::findings::clock::Clock;
 use crate::findings::number::{count, significant};
 use crate::run::caught;
 use crate::run::check::scenario_of;
@@ -84,6 +87,8 @@ pub struct Recording {
     pub scenario: u64,
     /// The number of its replication, from 1.
     pub replication: u64,
+    /// What its clock counts, and when it began: see [`Clock`]. Instants here are in units of the clock.
+    pub clock: Clock,
     /// Its sites.
     pub sites: Vec<Site>,
     /// The first instant that is shown.
@@ -191,6 +196,7 @@ impl Recording {
         let tape::Heard { columns, asked, shapes } = tape.heard();
         let now = scene.now().units();
         Recording {
+            clock: Clock::default(),
             title: title.to_owned(),
             scenario: 0,
             replication: replication + 1,
@@ -233,6 +239,7 @@ impl Recording {
             title: subject.title.to_owned(),
             scenario: subject.scenario,
             replication: subject.record.replication + 1,
+            clock: Clock::default(),
             sites,
             from: window.from,
             until: window.from,
