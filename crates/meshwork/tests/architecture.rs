@@ -12,7 +12,7 @@ use meshwork::facility::Facility;
 use meshwork::network::NETWORKS;
 use meshwork::offer::ManagedSite;
 use meshwork::pool::Pool;
-use meshwork::registry::{About, Default, Family, Kind, Param, abouts, resolve};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Param, abouts, resolve};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
 use meshwork::select::SELECTORS;
@@ -280,9 +280,9 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
         assert!(names.insert(param.name), "{at} is declared twice");
         is_a_line(param.help, &at);
         match &param.default {
-            Default::Absent(meaning) => is_a_line(meaning, &at),
-            Default::Required => {}
-            Default::Is(text) => {
+            DefaultValue::Absent(meaning) => is_a_line(meaning, &at),
+            DefaultValue::Required => {}
+            DefaultValue::Is(text) => {
                 // Reading an empty table fills the default in, and panics if it is not of its kind.
                 let read = resolve("x", &[param], &Table::new(), &[]);
                 assert!(read.unwrap().has(param.name), "{at}: {text}");

@@ -170,7 +170,7 @@ fn rotation_has_one_default_but_where_a_definition_turns_blocks() {
             continue;
         };
         let expected = if turns.contains(&about.name) { "\"if_needed\"" } else { "\"never\"" };
-        let meshwork::registry::Default::Is(default) = rotation.default else { panic!() };
+        let meshwork::registry::DefaultValue::Is(default) = rotation.default else { panic!() };
         assert_eq!(default, expected, "{}", about.name);
     }
 }

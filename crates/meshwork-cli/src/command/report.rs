@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::report::{Maps, Report as Page};
 use meshwork_lab::run::store::write_whole;
 use meshwork_lab::watch::recording::Window;
@@ -10,17 +11,22 @@ use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
-pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     let window = Window { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
-    let path = write(&arguments.dir, arguments.out.as_deref(), &maps)?;
+    let path = write(catalogue, &arguments.dir, arguments.out.as_deref(), &maps)?;
     out.line(&format!("written to {}", path.display()))?;
     Ok(Verdict::Done)
 }
 
 /// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
-pub(super) fn write(folder: &Path, file: Option<&Path>, maps: &Maps) -> Result<PathBuf, Stop> {
-    let page = Page::with_maps(folder, maps)?;
+pub(super) fn write(
+    catalogue: &Catalogue,
+    folder: &Path,
+    file: Option<&Path>,
+    maps: &Maps,
+) -> Result<PathBuf, Stop> {
+    let page = Page::with_maps_in(catalogue, folder, maps)?;
     for warning in &page.warnings {
         say("warning", warning);
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::{Progress, Watcher};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
@@ -16,13 +17,13 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
 /// How many failed runs are told one by one.
-const MOST_FAILURES: usize = 10;
+const MAX_FAILURES: usize = 10;
 
 /// Runs every study; all of them are read before the first one runs.
-pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let mut studies = Vec::new();
     for file in &arguments.files {
-        studies.push(Study::read(file, &arguments.settings)?);
+        studies.push(Study::read_in(catalogue, file, &arguments.settings)?);
     }
     let folders = folders(arguments, &studies)?;
     if studies.len() > 1 {
@@ -143,10 +144,10 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
             say("warning", warning);
         }
     }
-    for failure in finished.failures.iter().take(MOST_FAILURES) {
+    for failure in finished.failures.iter().take(MAX_FAILURES) {
         say("error", failure);
     }
-    let more = finished.failures.len().saturating_sub(MOST_FAILURES);
+    let more = finished.failures.len().saturating_sub(MAX_FAILURES);
     if more > 0 {
         say("error", &format!("{more} more failures like these"));
     }

@@ -31,11 +31,11 @@ pub struct ManagedSite {
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// The last requests for which there was no room, since anything was claimed or released: the
     /// head of a queue is asked for again at every arrival behind it.
-    turned_down: SmallVec<[Request; MOST_REMEMBERED]>,
+    turned_down: SmallVec<[Request; MAX_REMEMBERED]>,
 }
 
 /// As many as a head of the queue has sizes, for most sizings.
-const MOST_REMEMBERED: usize = 4;
+const MAX_REMEMBERED: usize = 4;
 
 impl ManagedSite {
     /// An empty site with its allocator, which draws from `stream` if it draws at all.
@@ -89,7 +89,7 @@ impl ManagedSite {
             return None;
         }
         let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
-        if placement.is_none() && self.turned_down.len() < MOST_REMEMBERED {
+        if placement.is_none() && self.turned_down.len() < MAX_REMEMBERED {
             self.turned_down.push(request.clone());
         }
         placement

@@ -6,7 +6,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param, Params, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Wiring;
 
 /// The entry of `lazy`.
@@ -29,21 +29,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "threshold",
                 kind: Kind::Or(&["dynamic", "none"], &Kind::Number(Range::NonNegative)),
-                default: Default::Is("\"dynamic\""),
+                default: DefaultValue::Is("\"dynamic\""),
                 help: "how long the oldest job may wait before no other starts: the square of the \
                        mean delay so far times the rate of arrivals, for ever, or this long",
             },
             Param {
                 name: "retry",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether, when a job has ended, every class of which more wait than run is tried \
                        again: as published a job may wait beside an idle machine once arrivals end",
             },
             Param {
                 name: "release_order",
                 kind: Kind::Choice(&["literal", "corrected"]),
-                default: Default::Is("\"corrected\""),
+                default: DefaultValue::Is("\"corrected\""),
                 help: "whether a job that has waited too long is tried before or after the ended job's \
                        processors are given back: before, as printed, it cannot have them, and the \
                        machine may stand still for ever",
@@ -65,10 +65,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// So that no class is put off for ever, whenever a job ends and the oldest waiting job has waited
 /// longer than a threshold, nothing else starts until that job has.
-///
-/// # Complexity
-/// **O(1)** for each arrival and **O(classes)** for each end, and at most one question to the
-/// allocator for either; with `retry` up to one for each class and each start more.
 struct Lazy {
     threshold: Threshold,
     retry: bool,

@@ -79,7 +79,7 @@ impl Inputs for NoInputs {
 }
 
 /// What a workload may know when it is built: the machine's shape, never its state.
-pub struct Setting<'a> {
+pub struct WorkloadContext<'a> {
     /// Every site's topology and speed.
     pub sites: &'a [(Topology, f64)],
     /// The seed of the scenario.
@@ -92,7 +92,7 @@ pub struct Setting<'a> {
     pub inputs: &'a dyn Inputs,
 }
 
-impl Setting<'_> {
+impl WorkloadContext<'_> {
     /// The site with most processors, the first of them: the one that sizes are drawn for.
     #[must_use]
     pub fn largest(&self) -> &Topology {
@@ -133,7 +133,7 @@ pub struct WorkloadEntry {
     /// Whether it may know users and groups.
     pub knows_owners: bool,
     /// Its jobs, on a machine of this shape.
-    pub build: fn(&Params, &Setting<'_>) -> Result<Submissions, BuildError>,
+    pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
 
 impl Named for WorkloadEntry {

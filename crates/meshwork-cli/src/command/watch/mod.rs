@@ -6,6 +6,7 @@ mod view;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
 use meshwork_lab::study::expand::{Point, count};
@@ -18,12 +19,12 @@ use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};
 use view::{View, lines};
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
-pub(crate) fn run(out: &mut Output, arguments: &Watch) -> Ended {
-    let study = Study::read(&arguments.file, &arguments.settings)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let scenarios = count(&study)?;
     let (point, live) = Live::start(&study, arguments.scenario - 1, arguments.replication - 1)?;
     let title = title(&study, &point, scenarios, arguments);
@@ -85,7 +86,7 @@ fn frames(out: &mut Output, mut view: View, mut live: Live, arguments: &Watch) -
                 out.line("")?;
             }
             out.line(&format!("== frame {frames} · event {events} =="))?;
-            let height = view.height(width).min(MOST_LINES);
+            let height = view.height(width).min(MAX_LINES);
             let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
             view.draw(page.area, &mut page);
             let lines = lines(&page);

@@ -124,7 +124,7 @@ impl Player {
         false
     }
 
-    /// Lets happen what is due after so much time, as far as it can be had until then.
+    /// Applies the events that are due by then, until the deadline.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         if self.is_paused || self.over.is_some() {
             return;

@@ -37,10 +37,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Adaptive scan. Its answer is that of first fit, in each orientation; what differs is how it is
 /// found.
-///
-/// # Complexity
-/// **O(p · n)** for *n* held blocks and *p* positions tried, which grow with *n* and not with the
-/// size of the mesh.
 #[derive(Clone)]
 struct AdaptiveScan {
     rotation: Rotation,

@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `best_fit`.
@@ -32,13 +32,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "count_walls",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether the edges of a mesh count as held",
             },
             Param {
                 name: "base_only",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "count only the neighbours of the base at which the block would not be free",
             },
         ],

@@ -35,16 +35,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// The busy list strategy, on a mesh of any number of dimensions.
 ///
-/// A free block can be slid down along dimension 0 until it meets the wall or a held block. So its
-/// base may be looked for on few planes: that at the wall, and behind each held block the
-/// one on which a base's block would touch it. From each plane is taken what would put the
-/// block on something held, or over an edge; what is left are free bases.
-///
-/// Planes come by their coordinate along dimension 0, the wall first, then in the order in which
-/// their blocks were claimed; on a plane the base of lowest index is taken.
-///
-/// # Complexity
-/// **O(n²)** for *n* held blocks, times the pieces into which a plane is cut.
+/// From each plane is taken what would put the block on something held, or over an edge; what is left are free
+/// bases.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `frame_sliding`.
@@ -28,7 +28,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "start",
                 kind: Kind::Choice(&["lowest_free", "origin"]),
-                default: Default::Is("\"lowest_free\""),
+                default: DefaultValue::Is("\"lowest_free\""),
                 help: "where the first frame lies: on the lowest free node, or on node 0",
             },
         ],
@@ -54,10 +54,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// `x₀ mod w`, and ends where a frame would cross an edge. On a ring it goes once around from the
 /// start, as far as frames do not overlap the first. It can miss a free block that lies between
 /// two frames.
-///
-/// # Complexity
-/// **O(n / v)** frames of *v* nodes on *n* nodes, each tested row by row and left at the first
-/// busy one: **O(n)** at the worst.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

@@ -39,10 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Quick allocation. Its answer is that of first fit, in each orientation; what differs is how it is
 /// found.
-///
-/// # Complexity
-/// **O(r · n)** for *n* held blocks and *r* rows looked at, and **O(n log n)** to order the blocks
-/// by their left edges.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,

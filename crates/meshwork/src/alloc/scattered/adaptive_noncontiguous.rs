@@ -8,7 +8,7 @@ use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Params, Problem, entry, resolve};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, entry, resolve};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -35,14 +35,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "search",
                 kind: Kind::Choice(&["first_fit", "best_fit", "frame_sliding", "boundary_search"]),
-                default: Default::Is("\"first_fit\""),
+                default: DefaultValue::Is("\"first_fit\""),
                 help: "the strategy that places each piece",
             },
             Rotation::PARAM,
             Param {
                 name: "levels",
                 kind: Kind::Integer(0, 64),
-                default: Default::Absent("until every piece has a place"),
+                default: DefaultValue::Absent("until every piece has a place"),
                 help: "how many times pieces may be cut; 0 is the search alone",
             },
         ],

@@ -7,7 +7,7 @@ use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
 use crate::job::Time;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `curve`.
@@ -33,14 +33,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "curve",
                 kind: Kind::Choice(&["hilbert", "snake", "row_major"]),
-                default: Default::Is("\"hilbert\""),
+                default: DefaultValue::Is("\"hilbert\""),
                 help: "the order of the line: Hilbert's curve on the least cube around the machine, \
                        back and forth, or row by row",
             },
             Param {
                 name: "fit",
                 kind: Kind::Choice(&["best_fit", "first_fit", "free_list"]),
-                default: Default::Is("\"best_fit\""),
+                default: DefaultValue::Is("\"best_fit\""),
                 help: "which part of the line is taken: of the shortest free run that is long \
                        enough, of the first one, or simply what is free first",
             },

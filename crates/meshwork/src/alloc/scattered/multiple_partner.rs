@@ -49,9 +49,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 ///
 /// Where sides differ, a subcube of dimension *m* has the product of the first *m* sides for its number of nodes, the count is written in
 /// those units, and partners lie along dimensions as long as dimension *m* − 1.
-///
-/// # Complexity
-/// **O(n · d)** for *n* nodes in *d* dimensions, and less with longer blocks.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Room for the nodes that are still free of what was taken.

@@ -31,9 +31,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 };
 
 /// Naive allocation; on a flat machine, where any processors will do, it is all that is needed.
-///
-/// # Complexity
-/// **O(n / 64 + b)** for *n* nodes and *b* pieces handed out.
 #[derive(Clone)]
 struct Naive;
 

@@ -8,7 +8,7 @@ use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
 use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Params, Problem};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
@@ -31,14 +31,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "page",
                 kind: Kind::Integer(0, 24),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "the size of a page, as an exponent: a square with 2 to this power for a \
                        side, or a subcube of this dimension; a page of 0 is one processor",
             },
             Param {
                 name: "pages",
                 kind: Kind::Choice(&["squares", "subcubes"]),
-                default: Default::Absent(
+                default: DefaultValue::Absent(
                     "squares on a mesh, subcubes on a torus and where all sides are 2",
                 ),
                 help: "what a page is: a block with equal sides, cut off at the edges of the \
@@ -53,7 +53,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                     "shuffled_snake",
                     "hilbert",
                 ]),
-                default: Default::Is("\"row_major\""),
+                default: DefaultValue::Is("\"row_major\""),
                 help: "the order of the pages: by index, back and forth, by the interleaved bits \
                        of their coordinates, both of these, or along Hilbert's curve",
             },
@@ -74,9 +74,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// many as were asked for; with larger ones it may fail though enough nodes are free. Pages
 /// at the far edges of a mesh whose sides are no multiples of the page are smaller. Ranks follow the order of the
 /// pages, and go through each page dimension 0 first.
-///
-/// # Complexity
-/// **O(p / 64 + t)** for *t* pages taken of *p*; **O(r d)** for a claim or a release of *r* nodes.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,

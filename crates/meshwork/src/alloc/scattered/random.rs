@@ -32,9 +32,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Ranks lie in the
 /// order in which their nodes are drawn.
-///
-/// # Complexity
-/// **O(n / 64 + F)** for *F* free nodes of *n*, and *r* random numbers.
 #[derive(Clone)]
 struct Random {
     /// Room for the nodes that are still to be drawn from.

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
@@ -20,7 +20,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      halves, the buddies, are listed, and two free buddies are one block again. \
                      As a bitmap, the lowest free aligned block is taken. It recognises 2ⁿ⁻ᵏ of \
                      the subcubes of dimension k of an n-cube.",
-        complexity: "With lists O(n log c) for c blocks in a list; as a bitmap O(k · 2ⁿ / 64), \
+        complexity: "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
+                     that a list could hold to find the lowest in it; as a bitmap O(k · 2ⁿ / 64), \
                      and nothing is kept but which nodes are free.",
         source: "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of Computer \
                  Programming, volume 1",
@@ -28,14 +29,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "form",
                 kind: Kind::Choice(&["lists", "bitmap"]),
-                default: Default::Is("\"lists\""),
+                default: DefaultValue::Is("\"lists\""),
                 help: "lists of free blocks, where the smallest block that is large enough is \
                        halved; or a bitmap, where the lowest free block is taken",
             },
             Param {
                 name: "order",
                 kind: Kind::Choice(&["address", "recent"]),
-                default: Default::Is("\"address\""),
+                default: DefaultValue::Is("\"address\""),
                 help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
                        takes the lowest in any case",
             },
@@ -59,9 +60,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// The buddy system as a bitmap.
 ///
 /// The lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ − 1 are all free.
-///
-/// # Complexity
-/// **O(k · 2ⁿ / 64)**; nothing is kept but which nodes are free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -96,9 +94,6 @@ impl Allocator for Bitmap {
 /// merged with its buddy as long as that is listed. So the lists always hold the largest aligned
 /// blocks that are free. Nodes that are claimed without having been proposed are taken out of
 /// whatever block they lie in.
-///
-/// # Complexity
-/// **O(n)** for a request, a claim and a release of one subcube.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,

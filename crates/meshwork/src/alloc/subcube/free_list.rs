@@ -8,7 +8,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `free_list`.
@@ -31,7 +31,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "strict_lists",
             kind: Kind::Flag,
-            default: Default::Is("false"),
+            default: DefaultValue::Is("false"),
             help: "whether a request that no listed cube can serve waits; otherwise every subcube is \
                    looked at, and the lists are formed anew if one is free",
         }],

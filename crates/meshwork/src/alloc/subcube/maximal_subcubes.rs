@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, ExactPacking, Subcube, lightest, parts};
 use crate::job::Request;
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `maximal_subcubes`.
@@ -28,8 +28,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
         params: &[Param {
             name: "exact_up_to",
-            kind: Kind::Integer(0, ExactPacking::MOST_DIMENSIONS as u64),
-            default: Default::Is("5"),
+            kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
+            default: DefaultValue::Is("5"),
             help: "the largest dimension of a hypercube on which the greatest set is searched \
                    for completely, instead of taking the largest cube again and again",
         }],

@@ -40,9 +40,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// complemented, 1 ≤ *p* ≤ *n* − *k* + 1. It takes the lowest free block that has a free partner, and
 /// the first of those. It recognises (*n* − *k* + 1) 2ⁿ⁻ᵏ subcubes of dimension *k*; a single node is
 /// the lowest free one.
-///
-/// # Complexity
-/// **O(n · 2ⁿ / 64)**; nothing is kept but which nodes are free.
 #[derive(Clone)]
 struct ModifiedBuddy {
     dimension: u32,

@@ -35,12 +35,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: true,
     build: |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
-        if dimension > MOST_DIMENSIONS {
+        if dimension > MAX_DIMENSIONS {
             return Err(Problem::new(
                 params.path(),
                 format!(
                     "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
-                     {MOST_DIMENSIONS}, this hypercube has dimension {dimension}"
+                     {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
                 ),
             ));
         }
@@ -54,7 +54,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 };
 
 /// The largest cube served: 184,756 codes.
-const MOST_DIMENSIONS: u32 = 20;
+const MAX_DIMENSIONS: u32 = 20;
 
 /// The strategy of multiple Gray codes.
 ///

@@ -51,9 +51,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// too large is halved along the dimension that leaves the fewest different masks in the lists, ties to
 /// the lowest mask; the lower half is kept, unless only the upper one is next to what is taken. A
 /// cube that is given back is merged with any listed cube that has the same free dimensions and is next to it.
-///
-/// # Complexity
-/// **O(c)** for *c* cubes in a list, to find a neighbour, and **O(n log c)** to halve and list.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,

@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
 use crate::job::Request;
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `prime_cube_graph`.
@@ -29,7 +29,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "cubes",
             kind: Kind::Choice(&["one", "several"]),
-            default: Default::Is("\"one\""),
+            default: DefaultValue::Is("\"one\""),
             help: "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
                    processors as it asks for; it then asks for a count",
         }],

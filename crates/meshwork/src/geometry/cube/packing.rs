@@ -33,16 +33,16 @@ pub struct ExactPacking {
 const EVEN: u32 = 0x6996_9669;
 
 /// So many sets of nodes are remembered, at 24 bytes or so each.
-const MOST_KNOWN: usize = 1 << 18;
+const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
     /// The largest hypercube that it can search.
-    pub const MOST_DIMENSIONS: u32 = 5;
+    pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// For hypercubes of this dimension, at most [`MOST_DIMENSIONS`](ExactPacking::MOST_DIMENSIONS).
+    /// For hypercubes of this dimension, at most [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
-        assert!(dimension <= Self::MOST_DIMENSIONS, "a set of nodes has 32 bits");
+        assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
         let mut cubes = vec![Vec::new(); dimension as usize + 1];
         for base in 0..1_u32 << dimension {
             for mask in (0..1_u32 << dimension).filter(|mask| base & mask == 0) {
@@ -109,7 +109,7 @@ impl ExactPacking {
             }
         }
         let mut known = self.known();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(free, greatest);

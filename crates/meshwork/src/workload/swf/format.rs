@@ -31,9 +31,8 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// The longest line that is read: nobody's job takes more, and a file that is no log at all must not
-/// fill the memory.
-const LONGEST_LINE: usize = 1 << 20;
+/// Maximum line length, in bytes; bounds the memory that a file which is no log can take.
+const MAX_LINE: usize = 1 << 20;
 
 /// What is wrong with a line of a log, in words that follow `PATH:LINE:`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -334,7 +333,7 @@ impl Lines {
         self.buffer.copy_within(self.rest.clone(), 0);
         self.rest = 0..self.rest.len();
         if self.rest.len() == self.buffer.len() {
-            if self.buffer.len() >= LONGEST_LINE {
+            if self.buffer.len() >= MAX_LINE {
                 self.line += 1;
                 return Err(self.error("a line of more than a million bytes is not one of a log"));
             }

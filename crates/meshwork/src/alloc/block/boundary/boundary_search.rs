@@ -36,10 +36,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// The boundary search method, on meshes and tori of any number of dimensions; its count of
 /// neighbours serves `best_fit` and `corner_boundary_search` too.
-///
-/// # Complexity
-/// Three or four times a first fit in each orientation, and some tens of nanoseconds for each
-/// corner of what is held.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,

@@ -11,7 +11,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `weighted_boundary_search`.
@@ -34,21 +34,21 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "alpha",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Is("100.0"),
+                default: DefaultValue::Is("100.0"),
                 help: "the age at which a neighbour has lost its weight, in units of time; the mean \
                        run time in the paper, 100 there",
             },
             Param {
                 name: "weighting",
                 kind: Kind::Choice(&["linear", "step", "exponential"]),
-                default: Default::Is("\"linear\""),
+                default: DefaultValue::Is("\"linear\""),
                 help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
                        `alpha`, or by a factor of e in each `alpha`",
             },
             Param {
                 name: "corners",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether ties go to the block with the most held nodes about its corners",
             },
         ],
@@ -81,10 +81,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 ///
 /// Weights are whole multiples of 2⁻³², so that sums do not depend on their order and ties are
 /// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
-///
-/// # Complexity
-/// That of boundary search, and **O(n log n)** to order *n* held blocks, of which each contact looks
-/// at those that begin or end beside it.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::FreeBases;
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, Default, Kind, Param, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::Wiring;
 
 /// The entry of `two_ends`.
@@ -23,7 +23,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "large",
             kind: Kind::Number(Range::Share),
-            default: Default::Is("0.1"),
+            default: DefaultValue::Is("0.1"),
             help: "the share of the machine from which on a job is large",
         }],
     },
