@@ -15,6 +15,7 @@
 
 mod args;
 mod command;
+mod memory;
 mod number;
 mod output;
 mod picture;

@@ -74,7 +74,7 @@ impl<E: Named> fmt::Debug for Found<E> {
 /// One site as a scenario describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
-    pub(super) topology: Topology,
+    pub(crate) topology: Topology,
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
