@@ -131,10 +131,14 @@ fn what_is_saved_is_what_the_command_writes() {
     page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
     page.wait("saved.length === 8");
     let saved = page.value("saved");
-    for (number, file) in
-        ["load-means-wait", "load-differences-0-wait", "load-waits", "load-course-utilization"]
-            .iter()
-            .enumerate()
+    for (number, file) in [
+        "out-means-turnaround",
+        "out-differences-0-turnaround",
+        "out-waits",
+        "out-course-utilization",
+    ]
+    .iter()
+    .enumerate()
     {
         let path = folder.path().join(format!("figures/{file}.svg"));
         let written = std::fs::read_to_string(&path).unwrap();
@@ -145,7 +149,7 @@ fn what_is_saved_is_what_the_command_writes() {
         one["text"]
             .as_str()
             .unwrap()
-            .starts_with("scheduler,workload.load,wait,half_width,replications\n")
+            .starts_with("allocator,workload.load,turnaround,half_width,replications\n")
     });
     assert_eq!(csv.unwrap()["text"].as_str().unwrap().lines().count(), 9);
     page.act("document.querySelectorAll('.save button')[1].click()");
@@ -162,19 +166,19 @@ fn what_is_chosen_stands_in_the_address() {
     page.wait(&format!("{DRAWN} === 4"));
     let choose = |which: &str, value: &str| {
         page.act(&format!(
-            "const select = document.querySelector('#load-means select[data-key={which}]'); select.value = '{value}';
+            "const select = document.querySelector('#out-means select[data-key={which}]'); select.value = '{value}';
              select.dispatchEvent(new Event('change'))"
         ));
     };
     choose("metric", "Utilization");
     choose("scale", "logarithmic");
     let hash = page.value("location.hash");
-    assert_eq!(hash, "#?load-means.metric=Utilization&load-means.scale=logarithmic");
+    assert_eq!(hash, "#?out-means.metric=Utilization&out-means.scale=logarithmic");
     let address =
         format!("file://{}{}", file.canonicalize().unwrap().display(), hash.as_str().unwrap());
     let other = Page::visit(&browser, &address);
     other.wait(&format!("{DRAWN} === 4"));
-    let caption = "document.querySelector('#load-means figcaption').textContent";
+    let caption = "document.querySelector('#out-means figcaption').textContent";
     let caption = other.value(caption);
     let caption = caption.as_str().unwrap();
     assert!(
@@ -182,7 +186,7 @@ fn what_is_chosen_stands_in_the_address() {
         "{caption}"
     );
     // What is as it was at first is not written.
-    choose("metric", "Wait");
+    choose("metric", "Turnaround");
     choose("scale", "logarithmic");
     choose("scale", "linear");
     assert_eq!(page.value("location.hash.includes('metric')"), false);
@@ -197,9 +201,9 @@ fn paper_has_what_was_not_chosen_and_clips_nothing() {
     let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
     page.wait(&format!("{DRAWN} === 4"));
     page.look(794, 1123, false);
-    let metrics = page.value("document.querySelector('#load-means select').options.length");
+    let metrics = page.value("document.querySelector('#out-means select').options.length");
     page.act("dispatchEvent(new Event('beforeprint'))");
-    let others = "document.querySelectorAll('#load-means .others svg[role=img]').length";
+    let others = "document.querySelectorAll('#out-means .others svg[role=img]').length";
     assert_eq!(page.value(others).as_u64().unwrap() + 1, metrics.as_u64().unwrap());
     assert_eq!(page.value("document.querySelector('.asked').open"), true);
     let tables = "[...document.querySelectorAll('details.numbers[open] table:not([hidden])')]";

@@ -428,9 +428,9 @@ fn a_folder_of_folders_is_one_page_by_paper() {
     assert_eq!(
         titles,
         [
-            "Chang & Mohapatra, figure 1",
             "Mohapatra, Yu, Das & Kim, figure 1",
-            "Shih, Huang & Chung, figure 9",
+            "Chang & Mohapatra, figure 1",
+            "Zhu & Lin, figure 9",
             "z_study"
         ]
     );

@@ -6,19 +6,27 @@ use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
 /// The most lines of a plot: as many as there are colours.
-const MOST_LINES: usize = 10;
+const MAX_LINES: usize = 10;
+
+/// The most spans of time of a line: more hide the others behind their noise.
+const MAX_SPANS: usize = 100;
 
 /// So many digits are enough to draw.
 fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Each span of a run, where it begins, with its mean; the last one ends where the run does.
+/// Spans of a run, where they begin, with their means; the last one ends where the run does.
 fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
-    let begins = (0..=means.len()).map(|i| brief((run.from + width * i as f64) / factor));
-    let means = means.iter().chain(means.last()).map(|&mean| brief(mean));
-    (begins.collect(), means.collect())
+    let together = means.len().div_ceil(MAX_SPANS).max(1);
+    let begins = (0..means.len()).step_by(together).map(|i| run.from + width * i as f64);
+    let begins = begins.chain([run.until]).map(|time| brief(time / factor));
+    let means: Vec<f64> = means
+        .chunks(together)
+        .map(|chunk| brief(chunk.iter().sum::<f64>() / chunk.len() as f64))
+        .collect();
+    (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
 /// The plots of some runs; none where nothing was recorded.
@@ -28,8 +36,8 @@ pub(super) fn figures(
     clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
-    let runs = &runs[..runs.len().min(MOST_LINES)];
-    let (key, names, colours) = lines(runs, axes);
+    let runs = &runs[..runs.len().min(MAX_LINES)];
+    let (key, shared, names, colours) = lines(runs, axes);
     let key = (runs.len() > 1).then_some(key);
     let parts = runs.iter().filter(|run| !run.whole).count();
     let line = |number: usize, (x, mean): (Vec<f64>, Vec<f64>)| Series {
@@ -50,7 +58,7 @@ pub(super) fn figures(
                 at,
                 title: format!("{name}: {title}"),
                 sentence: format!(
-                    "{words}{each}. Each line is one run{}.",
+                    "{words}{each}{shared}. Each line is one run{}.",
                     if parts > 0 { ", as far as it is shown here" } else { "" }
                 ),
                 style: Style::Steps,
@@ -135,18 +143,32 @@ pub(super) fn figures(
     figures
 }
 
-/// What tells the runs apart: a swept key where there is only one, and of each its name and colour.
-fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, Vec<String>, Vec<usize>) {
-    let several: Vec<usize> = (0..axes.len()).filter(|&i| axes[i].count() > 1).collect();
+/// What tells the runs apart: a swept key where they differ in one only, with what they share in words; and of each its
+/// name and colour.
+fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
+    let place = |run: &Timeline| {
+        let mut rest = run.scenario as usize - 1;
+        let mut at = vec![0; axes.len()];
+        for (axis, at) in axes.iter().zip(&mut at).rev() {
+            *at = rest % axis.count();
+            rest /= axis.count();
+        }
+        at
+    };
+    let places: Vec<Vec<usize>> = runs.iter().map(place).collect();
+    let varies = |&axis: &usize| places.iter().any(|place| place[axis] != places[0][axis]);
+    let varying: Vec<usize> = (0..axes.len()).filter(varies).collect();
     let is_once =
         |run: &Timeline| runs.iter().filter(|other| other.scenario == run.scenario).count() == 1;
-    if let ([axis], true) = (&several[..], runs.iter().all(is_once)) {
-        let own = &axes[*axis];
-        let value = |run: &Timeline| (run.scenario as usize - 1) % own.count();
-        let names = runs.iter().map(|run| own.labels[value(run)].clone());
-        let colours = runs.iter().map(|run| value(run) % MOST_LINES);
-        let key = Key { label: word(&own.key), key: own.key.clone() };
-        return (key, names.collect(), colours.collect());
+    if let (&[own], true) = (&varying[..], runs.iter().all(is_once)) {
+        let shared = (0..axes.len()).filter(|&axis| axis != own && axes[axis].count() > 1);
+        let shared = shared.map(|axis| {
+            format!(", with {} = {}", word(&axes[axis].key), axes[axis].labels[places[0][axis]])
+        });
+        let names = places.iter().map(|place| axes[own].labels[place[own]].clone());
+        let colours = places.iter().map(|place| place[own] % MAX_LINES);
+        let key = Key { label: word(&axes[own].key), key: axes[own].key.clone() };
+        return (key, shared.collect(), names.collect(), colours.collect());
     }
     let name = |run: &Timeline| {
         let title = if run.title.is_empty() { "the only scenario" } else { &run.title };
@@ -157,5 +179,5 @@ fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, Vec<String>, Vec<usize>) {
         }
     };
     let key = Key { label: "run".to_owned(), key: "run".to_owned() };
-    (key, runs.iter().map(name).collect(), (0..runs.len()).collect())
+    (key, String::new(), runs.iter().map(name).collect(), (0..runs.len()).collect())
 }
