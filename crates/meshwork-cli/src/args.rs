@@ -180,6 +180,9 @@ pub(crate) struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write every figure into this folder too, as SVG, for a paper
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
     /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
     /// replication; may be given several times [default: the first four scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]

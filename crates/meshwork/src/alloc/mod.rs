@@ -41,6 +41,12 @@ pub trait Allocator: Send {
     /// claimed at once.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
+    /// Whether its answer depends on the request and on which nodes are free, and on nothing else: not on
+    /// who holds the others, since when, or in which order they were claimed.
+    fn goes_by_free_nodes(&self) -> bool {
+        false
+    }
+
     /// An independent copy, for schedulers and selectors that look ahead.
     fn fork(&self) -> Box<dyn Allocator>;
 }

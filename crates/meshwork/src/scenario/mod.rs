@@ -5,7 +5,7 @@ pub(crate) mod sites;
 use toml::{Table, Value};
 
 use crate::alloc::{self, ALLOCATORS};
-use crate::engine::{RunError, Setup, simulate};
+use crate::engine::{Passes, RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
@@ -54,6 +54,13 @@ pub static PARAMS: &[Param] = &[
         kind: Kind::Component(&sched::FAMILY),
         default: DefaultValue::Is("\"fcfs\""),
         help: "which waiting jobs start, and when",
+    },
+    Param {
+        name: "passes",
+        kind: Kind::Choice(&["instant", "event"]),
+        default: DefaultValue::Is("\"instant\""),
+        help: "whether the scheduler is asked once for each instant, after all that end and arrive \
+               then, or after each end and each arrival",
     },
     Param {
         name: "selector",
@@ -311,6 +318,10 @@ impl Scenario {
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
+            passes: match self.params.text("passes") {
+                "event" => Passes::Event,
+                _ => Passes::Instant,
+            },
             time: self.params.nested("measure").get_number("time"),
         })
     }

@@ -87,6 +87,10 @@ impl Allocator for Exact {
         Some(best?.1.block(self.dimension).into())
     }
 
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }
