@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::{Component, Scenario};
 use meshwork_lab::run::Progress;
 use meshwork_lab::run::check::{Verdict, check};
@@ -192,20 +193,20 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
 fn a_check_finds_a_changed_bit() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), STUDY, 2);
-    let all = check(folder.path(), 100, 2).unwrap();
+    let all = check(&Catalogue::standard(), folder.path(), 100, 2).unwrap();
     assert_eq!((all.stored, all.checked.len()), (12, 12));
     assert!(all.checked.iter().all(|run| run.verdict == Verdict::Same), "{:?}", all.checked);
-    assert_eq!(check(folder.path(), 5, 1).unwrap().checked.len(), 5);
+    assert_eq!(check(&Catalogue::standard(), folder.path(), 5, 1).unwrap().checked.len(), 5);
     let path = folder.path().join(RUNS);
     let mut record = load(folder.path()).unwrap().records.remove(0);
     let wait = record.findings.metrics[0].value.unwrap();
     record.findings.metrics[0].value = Some(f64::from_bits(wait.to_bits() ^ 1));
     fs::write(&path, record.line()).unwrap();
-    let one = check(folder.path(), 10, 1).unwrap();
+    let one = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
     assert!(matches!(one.checked[0].verdict, Verdict::Different(_)), "{:?}", one.checked);
     record.model_version += 1;
     fs::write(&path, record.line()).unwrap();
-    let other = check(folder.path(), 10, 1).unwrap();
+    let other = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
     assert!(matches!(other.checked[0].verdict, Verdict::Failed(_)), "{:?}", other.checked);
 }
 
@@ -221,12 +222,15 @@ fn a_log_is_known_by_its_content() {
     let first = run(&study("a.toml"), &options).unwrap();
     let metrics = &first.results.runs[0][0].result.as_ref().unwrap();
     assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
-    assert!(matches!(check(&out, 1, 1).unwrap().checked[0].verdict, Verdict::Same));
+    assert!(matches!(
+        check(&Catalogue::standard(), &out, 1, 1).unwrap().checked[0].verdict,
+        Verdict::Same
+    ));
     fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
     let second = run(&study("a.toml"), &options).unwrap();
     assert_ne!(first.results.runs[0][0].key, second.results.runs[0][0].key);
     assert_eq!(load(&out).unwrap().records.len(), 2);
-    let verdicts = check(&out, 2, 1).unwrap().checked;
+    let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
     let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
     assert_eq!(changed.count(), 1, "{verdicts:?}");
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{Progress, Watcher};
 use meshwork_lab::study::expand::expand;
@@ -19,10 +20,10 @@ use crate::results;
 const MAX_FAILURES: usize = 10;
 
 /// Runs every study; all of them are read before the first one runs.
-pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let mut studies = Vec::new();
     for file in &arguments.files {
-        let study = Study::read(file, &arguments.settings)?;
+        let study = Study::read_in(catalogue, file, &arguments.settings)?;
         check_count(&study, arguments.memory.limit())?;
         studies.push(study);
     }

@@ -1,5 +1,6 @@
 //! `meshwork show`.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
 use meshwork_lab::Study;
 use meshwork_lab::study::Replications;
@@ -12,8 +13,8 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use meshwork_lab::findings::number::significant;
 
 /// Prints the scenarios one by one, as they are made.
-pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {
-    let study = Study::read(&arguments.file, &arguments.settings)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let total = count(&study)?;
     for (i, point) in points(&study)?.enumerate() {
         let point = point?;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
+
 use super::Content;
 use crate::findings::summary::shown;
 use crate::run::known;
@@ -19,16 +21,16 @@ type Failures = BTreeMap<(usize, u64), String>;
 ///
 /// # Errors
 /// One sentence, if the study or the runs cannot be read.
-pub(super) fn read(folder: &Path) -> Result<Content, Refused> {
+pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
     let loaded = if folder.join(RUNS).exists() {
         load(folder).map_err(Refused)?
     } else {
         crate::run::store::Loaded::default()
     };
     let asked = Asked::read(folder)?.unwrap_or_else(|| Asked::guess(&loaded.records));
-    let written = Study::read(&folder.join(EXPERIMENT), &asked.settings)?;
+    let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
     // Under the name that it had: a study that gives itself none is called after its file.
-    let study = Study::parse(&asked.file, &written.source, folder, &asked.settings)?;
+    let study = Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
     let mut points = expand(&study)?;
     crate::run::windows::remembered(&study, &mut points, &asked.spans);
     let digests: Vec<Option<String>> = points

@@ -22,6 +22,7 @@ mod overview;
 mod palette;
 mod tables;
 
+use meshwork::catalogue::Catalogue;
 use std::path::Path;
 
 use serde::Serialize;
@@ -179,9 +180,21 @@ impl Report {
     /// # Errors
     /// The same, or if a run is chosen that is not there.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
+        Report::with_maps_in(&Catalogue::standard(), folder, maps)
+    }
+
+    /// The same, of studies whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn with_maps_in(
+        catalogue: &Catalogue,
+        folder: &Path,
+        maps: &Maps,
+    ) -> Result<Report, Refused> {
         let folders = folder::studies(folder)?;
         if folders.len() == 1 && folders[0] == folder {
-            let content = folder::read(folder)?;
+            let content = folder::read(catalogue, folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
             let recorded = machine::record(&content, folder, maps)?;
@@ -209,7 +222,7 @@ impl Report {
         let mut contents = Vec::new();
         let mut warnings = Vec::new();
         for folder in folders {
-            match folder::read(&folder) {
+            match folder::read(catalogue, &folder) {
                 Ok(content) => contents.push(content),
                 Err(refused) => {
                     warnings.push(format!("{} is left out: {refused}", folder.display()));

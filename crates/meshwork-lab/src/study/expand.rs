@@ -150,7 +150,8 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
         set(&mut table, key, (*value).clone())
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
-    let scenario = Scenario::read(&table).map_err(|problem| refused_at(study, &laid, &problem))?;
+    let scenario = Scenario::read_in(&study.catalogue, &table)
+        .map_err(|problem| refused_at(study, &laid, &problem))?;
     Ok(Point { swept, scenario, windows: None })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::batches::{Batches, Ratio};
-use super::metrics::{METRICS, Measure, MetricEntry, Quantity, Rules, Totals};
+use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Observer, Running, State};
 use crate::job::Time;
@@ -129,11 +129,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures the metrics with these names, in the order of the list.
+    /// Measures these metrics.
     #[must_use]
-    pub fn new(window: Window, names: &[&str]) -> Recorder {
-        let metrics: Vec<&'static MetricEntry> =
-            METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
+    pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let mut per_arrival = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
