@@ -16,6 +16,7 @@ pub mod asked;
 pub mod check;
 pub mod claims;
 pub mod columns;
+pub mod date;
 pub mod expand;
 pub mod inputs;
 pub mod joboutput;
@@ -34,6 +35,7 @@ pub mod study;
 pub mod summary;
 pub mod trace;
 pub mod traffic;
+pub mod visible;
 pub mod words;
 
 pub use lab::{Finished, Options, run};

@@ -13,6 +13,7 @@
 //! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says
 //! whether they come from `replications` or, of a single run, from `batch_means`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,6 +25,7 @@ use crate::runs::Results;
 use crate::statistics::{Interval, interval};
 use crate::store::{Findings, write_whole};
 use crate::study::{Baseline, Refused, Study, same};
+use crate::visible::visible;
 
 /// A metric and what was found of it.
 pub type Means = Vec<(String, Interval)>;
@@ -247,11 +249,13 @@ impl Summary {
     fn table(&self, columns: &[&str], fill: impl Fn(&Row, &mut dyn FnMut(Vec<String>))) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let keys = self.rows.first().map_or(&[][..], |row| &row.swept[..]);
-        let header = keys.iter().map(|(key, _)| key.as_str()).chain(columns.iter().copied());
+        let header = keys.iter().map(|(key, _)| visible(key));
+        let header = header.chain(columns.iter().copied().map(Cow::Borrowed));
         let to_memory = "a table in memory can always be written";
-        writer.write_record(header).expect(to_memory);
+        writer.write_record(header.map(|name| name.into_owned())).expect(to_memory);
         for row in &self.rows {
-            let swept: Vec<String> = row.swept.iter().map(|(_, value)| shown(value)).collect();
+            let shown = |(_, value): &(String, Value)| visible(&shown(value)).into_owned();
+            let swept: Vec<String> = row.swept.iter().map(shown).collect();
             fill(row, &mut |cells| {
                 writer.write_record(swept.iter().chain(&cells)).expect(to_memory);
             });

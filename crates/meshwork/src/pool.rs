@@ -1,6 +1,14 @@
 //! Processors to hand out and take back: an allocator alone, for those who write a scheduler of
 //! their own.
 
+mod desk;
+mod room;
+mod snapshot;
+
+pub use desk::{Answer, Desk, Holding, Name, Operation, Question, State};
+pub use room::Room;
+pub use snapshot::{PlacedBlock, Snapshot, Tenure};
+
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
@@ -71,8 +79,20 @@ pub struct Pool {
     /// The same site as it was in the beginning, for questions about what could ever be held.
     empty: ManagedSite,
     /// What is held, by its first node: no other placement begins there.
-    held: BTreeMap<Node, Placement>,
+    held: BTreeMap<Node, Held>,
+    /// How many placements have been held.
+    count: u64,
     now: Time,
+    /// What it was made of, with every default: two pools of the same table answer alike.
+    table: Table,
+}
+
+/// A placement that is held: since when, and how many came before it.
+#[derive(Clone)]
+struct Held {
+    placement: Placement,
+    since: Time,
+    number: u64,
 }
 
 impl Pool {
@@ -97,10 +117,19 @@ impl Pool {
                 ),
             ));
         }
-        let specs = allocators_for(&mut params.table().clone(), &mut machine, &sites)?;
+        let mut table = params.table().clone();
+        let specs = allocators_for(&mut table, &mut machine, &sites)?;
+        table.insert("machine".to_owned(), Value::Table(machine));
         let rule = ShapeRule::named(params.text("shape"));
         let managed = specs[0].managed(0, params.integer("seed"), 0, rule)?;
-        Ok(Pool { empty: managed.fork(), managed, held: BTreeMap::new(), now: Time::ZERO })
+        let empty = managed.fork();
+        Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
+    }
+
+    /// What it was made of: `machine`, `allocator`, `seed` and `shape`, with every default filled in.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// The machine: its grid, and which nodes are free.
@@ -136,12 +165,66 @@ impl Pool {
     /// # Panics
     /// If the allocator breaks its contract and proposes what is not free: a bug of that strategy.
     pub fn allocate(&mut self, request: &Request) -> Option<Placement> {
-        let placement = choose(&mut self.managed, request, self.now)?;
+        let drawn = self.managed.drawn();
+        let Some(placement) = choose(&mut self.managed, request, self.now) else {
+            // A refusal leaves no trace, so that asking in vain changes no later answer.
+            self.managed.draw_again_from(drawn);
+            return None;
+        };
         self.managed
             .claim(&placement, self.now)
             .unwrap_or_else(|message| panic!("the allocator broke its contract: {message}"));
-        self.held.insert(first(&placement), placement.clone());
+        self.hold(placement.clone());
         Some(placement)
+    }
+
+    /// Where [`allocate`](Pool::allocate) would place a request now, or `None` where it would not.
+    /// Looking changes nothing, not even what an allocator draws next.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
+    /// let there = pool.can(&Request::block(&[2, 3]));
+    /// assert_eq!(pool.site().free_nodes(), 16);
+    /// assert_eq!(pool.allocate(&Request::block(&[2, 3])), there);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn can(&mut self, request: &Request) -> Option<Placement> {
+        let request = self.managed.in_form(request)?.into_owned();
+        self.managed.look(&request, self.now)
+    }
+
+    /// Holds a placement that somebody else has made: another scheduler, an operator by hand, or an earlier
+    /// run. It is released like any other.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::{PlacedBlock, Pool};
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
+    /// let there = [PlacedBlock { base: vec![1, 0], dims: vec![2, 4] }];
+    /// let there = PlacedBlock::placement(&there, pool.site().topology())?;
+    /// pool.adopt(&there)?;
+    /// assert_eq!(pool.site().free_nodes(), 8);
+    /// assert_eq!(pool.allocate(&Request::block(&[2, 2])), None);
+    /// assert_eq!(pool.adopt(&there).unwrap_err(), "the placement 1,0:2x4 is not free");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is none on this machine, or not all of it is free; nothing is changed then.
+    pub fn adopt(&mut self, placement: &Placement) -> Result<(), String> {
+        self.managed.claim(placement, self.now)?;
+        self.hold(placement.clone());
+        Ok(())
+    }
+
+    fn hold(&mut self, placement: Placement) {
+        let (since, number) = (self.now, self.count);
+        self.held.insert(first(&placement), Held { placement, since, number });
+        self.count += 1;
     }
 
     /// Gives back what was allocated, as a whole.
@@ -150,7 +233,7 @@ impl Pool {
     /// If exactly this placement is not held; nothing is changed then.
     pub fn release(&mut self, placement: &Placement) -> Result<(), String> {
         let known = placement.blocks.first().and_then(|block| self.held.get(&block.base));
-        if known != Some(placement) {
+        if known.map(|held| &held.placement) != Some(placement) {
             return Err("this placement is not held, so it cannot be released".to_owned());
         }
         self.held.remove(&first(placement));
@@ -160,7 +243,7 @@ impl Pool {
 
     /// What is held, in the order of first nodes.
     pub fn held(&self) -> impl Iterator<Item = &Placement> {
-        self.held.values()
+        self.held.values().map(|held| &held.placement)
     }
 
     /// Whether the allocator would find room for the request if nothing were held: if not, it is no

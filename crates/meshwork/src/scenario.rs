@@ -15,7 +15,9 @@ use crate::observe::metrics::{self, Rules};
 use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join, resolve};
+use crate::registry::{
+    Default, Kind, Param, Params, Problem, Range, entry, join, resolve, with_article,
+};
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
 use crate::select::{self, SELECTORS};
@@ -373,9 +375,10 @@ impl Scenario {
             return Err(Problem::new(
                 params.path(),
                 format!(
-                    "the scheduler `{}` serves {}, but the machine is a {topology}",
+                    "the scheduler `{}` serves {}, but the machine is {}",
                     scheduler.about.name,
-                    wirings.join(", ")
+                    wirings.join(", "),
+                    with_article(topology)
                 ),
             ));
         }

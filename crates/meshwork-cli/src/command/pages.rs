@@ -12,7 +12,7 @@ use crate::output::{Ended, Output, Stop, Verdict};
 pub(crate) fn completions(out: &mut Output, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "meshwork", &mut script);
-    out.text(&String::from_utf8_lossy(&script))?;
+    out.raw(&String::from_utf8_lossy(&script))?;
     Ok(Verdict::Done)
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
     let Some(folder) = folder else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-        out.text(&String::from_utf8_lossy(&page))?;
+        out.raw(&String::from_utf8_lossy(&page))?;
         return Ok(Verdict::Done);
     };
     let shown = folder.display();

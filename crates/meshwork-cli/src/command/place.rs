@@ -1,64 +1,70 @@
 //! `meshwork place`: an allocator alone, on JSON lines.
 
-use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read};
+mod line;
+mod state;
 
-use meshwork::job::{Dims, Request, Time};
-use meshwork::machine::Placement;
-use meshwork::pool::Pool;
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+
+use meshwork::pool::{Desk, Pool};
 use meshwork::registry::{Kind, Problem};
 use meshwork::scenario::SITE_FAMILY;
-use serde_json::{Map as Object, Value as Json, json};
+use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
 use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
-use crate::picture::{Cell, Letters, Map};
+use line::Counter;
 
-/// The longest line that is read: far longer than any request.
-const LONGEST: u64 = 1 << 20;
+/// The longest line that is read: far longer than any request, and room for the state of a large machine.
+const LONGEST: u64 = 1 << 24;
 
-/// The width of the drawing that `show` gives.
-const WIDTH: usize = 80;
+/// How much is read, and how much is answered, at once.
+const BATCH: usize = 1 << 16;
 
-/// Answers every line of standard input with one line, at once.
+/// Answers every line of standard input with one line: at once, or together with those that came with it.
 pub(crate) fn run(out: &mut Output, arguments: &Place) -> Ended {
-    let mut desk = Desk::new(pool(arguments)?);
-    let mut input = io::stdin().lock();
+    let mut counter = Counter::new(Desk::new(pool(arguments)?));
+    if let Some(path) = &arguments.state {
+        state::load(&mut counter, path)?;
+    }
+    let mut input = BufReader::with_capacity(BATCH, io::stdin().lock());
+    let unread =
+        |error: io::Error| Stop::Failed(format!("standard input cannot be read ({error})"));
     let mut verdict = Verdict::Done;
-    let (mut line, mut number) = (Vec::new(), 0);
+    let (mut line, mut number, mut batch) = (Vec::new(), 0, String::with_capacity(2 * BATCH));
     loop {
         line.clear();
         number += 1;
-        let read = input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line);
-        match read {
-            Ok(0) => return Ok(verdict),
-            Ok(_) => {}
-            Err(error) => {
-                return Err(Stop::Failed(format!("standard input cannot be read ({error})")));
-            }
+        if input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line).map_err(unread)? == 0 {
+            return Ok(verdict);
         }
         let is_long = line.len() as u64 > LONGEST && line.last() != Some(&b'\n');
         if is_long {
-            input.skip_until(b'\n').map_err(|error| {
-                Stop::Failed(format!("standard input cannot be read ({error})"))
-            })?;
+            input.skip_until(b'\n').map_err(unread)?;
+            line.clear();
         }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let answer = if is_long {
-            Err(Refusal::of(format!("a line has at most {LONGEST} bytes, this one has more")))
-        } else {
-            desk.answer(&line)
-        };
-        let answer = answer.unwrap_or_else(|refusal| {
+        let from = batch.len();
+        if let Err(refusal) = counter.answer((!is_long).then_some(&line[..]), &mut batch) {
             verdict = Verdict::RunFailed;
-            refusal.json(number)
-        });
-        // Whoever asked waits for the answer, and nothing else will be asked before.
-        out.json(&answer)?;
-        out.flush()?;
+            batch.truncate(from);
+            refusal.write(number, &mut batch);
+        }
+        // A name that was chosen by somebody else is JSON, but shall not be obeyed either.
+        if let Cow::Owned(shown) = visible(&batch[from..]) {
+            batch.truncate(from);
+            batch.push_str(&shown);
+        }
+        batch.push('\n');
+        // Whoever has asked waits for the answer, unless there is a further question.
+        if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
+            if let Some(path) = &arguments.state {
+                state::save(&mut counter, path)?;
+            }
+            out.raw(&batch)?;
+            out.flush()?;
+            batch.clear();
+        }
     }
 }
 
@@ -130,253 +136,38 @@ fn inline_table(text: &str) -> Result<Value, String> {
     parsed.ok_or_else(|| "this is not a TOML table: close every quote and bracket".to_owned())
 }
 
-/// Why a line was not obeyed.
-#[derive(Debug)]
-struct Refusal {
-    id: Option<Json>,
-    sentence: String,
-}
-
-impl Refusal {
-    fn of(sentence: impl Into<String>) -> Refusal {
-        Refusal { id: None, sentence: sentence.into() }
-    }
-
-    fn json(self, line: u64) -> Json {
-        let mut object = Object::new();
-        object.extend(self.id.map(|id| ("id".to_owned(), id)));
-        object.insert("error".to_owned(), self.sentence.into());
-        object.insert("line".to_owned(), line.into());
-        Json::Object(object)
-    }
-}
-
-/// A pool, and who holds what of it by the names of those who ask.
-struct Desk {
-    pool: Pool,
-    holders: BTreeMap<Name, Holding>,
-    letters: Letters,
-}
-
-/// A name is a text or a whole number; 7 and "7" are two names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Name {
-    Number(i64),
-    Text(String),
-}
-
-struct Holding {
-    placement: Placement,
-    letter: char,
-}
-
-impl Desk {
-    fn new(pool: Pool) -> Desk {
-        Desk { pool, holders: BTreeMap::new(), letters: Letters::default() }
-    }
-
-    /// Does what a line says. A refusal changes nothing.
-    fn answer(&mut self, line: &[u8]) -> Result<Json, Refusal> {
-        let line: Json = serde_json::from_slice(line).map_err(|error| {
-            Refusal::of(format!("this is not JSON (column {})", error.column()))
-        })?;
-        let Json::Object(asked) = line else {
-            return Err(Refusal::of("a line must be an object, as in {\"op\":\"show\"}"));
-        };
-        let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
-        self.obey(&asked).map_err(|sentence| Refusal { id, sentence })
-    }
-
-    fn obey(&mut self, asked: &Object<String, Json>) -> Result<Json, String> {
-        let op = match asked.get("op") {
-            Some(Json::String(op)) => op.as_str(),
-            Some(other) => return Err(format!("`op` is {other}, but must be {OPS}")),
-            None => return Err(format!("`op` is missing: {OPS}")),
-        };
-        let keys: &[&str] = match op {
-            "allocate" => &["op", "id", "at", "block", "nodes", "subcube"],
-            "release" => &["op", "id", "at"],
-            "show" => &["op", "at"],
-            _ => return Err(format!("`op` is \"{op}\", but must be {OPS}")),
-        };
-        if let Some(unknown) = asked.keys().find(|key| !keys.contains(&key.as_str())) {
-            return Err(format!("unknown key `{unknown}` (known to `{op}`: {})", keys.join(", ")));
-        }
-        let at = self.instant(asked)?;
-        // From here on every check comes before the first change.
-        match op {
-            "allocate" => {
-                let (id, name) = name(asked)?;
-                if self.holders.contains_key(&name) {
-                    return Err(format!("{id} is held already: release it first"));
-                }
-                let request = request(asked)?;
-                self.pool.advance(at)?;
-                Ok(self.allocate(id, name, &request))
-            }
-            "release" => {
-                let (id, name) = name(asked)?;
-                if !self.holders.contains_key(&name) {
-                    return Err(format!("{id} is not held, so it cannot be released"));
-                }
-                self.pool.advance(at)?;
-                self.release(&id, &name)
-            }
-            _ => {
-                self.pool.advance(at)?;
-                Ok(self.show())
-            }
-        }
-    }
-
-    /// The instant of a line: its own, or that of the line before.
-    fn instant(&self, asked: &Object<String, Json>) -> Result<Time, String> {
-        let Some(at) = asked.get("at") else { return Ok(self.pool.now()) };
-        let units = at.as_f64().filter(|units| units.is_finite());
-        let units =
-            units.ok_or_else(|| format!("`at` is {at}, but must be an instant, a number"))?;
-        let at = Time::new(units);
-        if at < self.pool.now() {
-            return Err(format!(
-                "`at` is {at}, but it is {} already, and time does not go back",
-                self.pool.now()
-            ));
-        }
-        Ok(at)
-    }
-
-    fn allocate(&mut self, id: Json, name: Name, request: &Request) -> Json {
-        let Some(placement) = self.pool.allocate(request) else {
-            let mut answer = Object::new();
-            answer.insert("id".to_owned(), id);
-            answer.insert("blocks".to_owned(), Json::Null);
-            if !self.pool.could_hold(request) {
-                answer.insert("never".to_owned(), true.into());
-            }
-            return Json::Object(answer);
-        };
-        let blocks = self.blocks(&placement);
-        self.holders.insert(name, Holding { placement, letter: self.letters.take() });
-        json!({ "id": id, "blocks": blocks })
-    }
-
-    fn release(&mut self, id: &Json, name: &Name) -> Result<Json, String> {
-        let Some(holding) = self.holders.get(name) else {
-            return Err(format!("{id} is not held, so it cannot be released"));
-        };
-        self.pool.release(&holding.placement)?;
-        let released = holding.placement.len();
-        self.letters.give_back(holding.letter);
-        self.holders.remove(name);
-        Ok(json!({ "id": id, "released": released }))
-    }
-
-    fn show(&self) -> Json {
-        let site = self.pool.site();
-        let mut owner = vec!['.'; site.nodes() as usize];
-        for holding in self.holders.values() {
-            for node in holding.placement.nodes(site.grid()) {
-                owner[node as usize] = holding.letter;
-            }
-        }
-        let map = Map::new(site.topology(), WIDTH);
-        let (width, height) = map.size();
-        let cell = |x, y| match map.cell(x, y) {
-            Cell::Node(node) => owner[node as usize],
-            Cell::Label(label) => label,
-            Cell::Blank => ' ',
-        };
-        let drawing: Vec<String> = (0..height)
-            .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
-            .collect();
-        let held: Vec<Json> = self
-            .holders
-            .iter()
-            .map(|(name, holding)| {
-                let blocks = self.blocks(&holding.placement);
-                json!({ "id": name.json(), "letter": holding.letter.to_string(), "blocks": blocks })
-            })
-            .collect();
-        let now = self.pool.now().units();
-        json!({
-            "at": now, "free": site.free_nodes(), "nodes": site.nodes(), "held": held, "drawing": drawing
-        })
-    }
-
-    fn blocks(&self, placement: &Placement) -> Json {
-        let grid = self.pool.site().grid();
-        let blocks = placement.blocks.iter().map(|block| {
-            let (base, sides) = (grid.coordinates(block.base), &block.sides);
-            json!({ "base": base.as_slice(), "dims": sides.as_slice() })
-        });
-        blocks.collect()
-    }
-}
-
-impl Name {
-    fn json(&self) -> Json {
-        match self {
-            Name::Number(number) => (*number).into(),
-            Name::Text(text) => text.as_str().into(),
-        }
-    }
-}
-
-/// What can be asked for.
-const OPS: &str = "\"allocate\", \"release\" or \"show\"";
-
-fn name(asked: &Object<String, Json>) -> Result<(Json, Name), String> {
-    let id = asked.get("id").ok_or("`id` is missing: a text or a whole number of your choice")?;
-    let name = match id {
-        Json::String(text) => Some(Name::Text(text.clone())),
-        other => other.as_i64().map(Name::Number),
-    };
-    let name = name.ok_or_else(|| format!("`id` is {id}, but must be a text or a whole number"))?;
-    Ok((id.clone(), name))
-}
-
-fn request(asked: &Object<String, Json>) -> Result<Request, String> {
-    let given: Vec<(&str, &Json)> = ["block", "nodes", "subcube"]
-        .into_iter()
-        .filter_map(|key| Some((key, asked.get(key)?)))
-        .collect();
-    let [(key, value)] = given[..] else {
-        return Err("give one of `block` ([3,5]), `nodes` (15) and `subcube` (4)".to_owned());
-    };
-    let whole = |value: &Json, least: u64| {
-        value.as_u64().filter(|&n| n >= least).and_then(|n| u32::try_from(n).ok())
-    };
-    let request = match key {
-        "nodes" => whole(value, 1).map(Request::Nodes),
-        "subcube" => whole(value, 0).map(Request::Subcube),
-        _ => value.as_array().filter(|sides| !sides.is_empty()).and_then(|sides| {
-            sides.iter().map(|side| whole(side, 1)).collect::<Option<Dims>>().map(Request::Block)
-        }),
-    };
-    let most = u32::MAX;
-    request.ok_or_else(|| match key {
-        "nodes" => format!("`nodes` is {value}, but must be a whole number from 1 to {most}"),
-        "subcube" => format!("`subcube` is {value}, but must be a whole number from 0 to {most}"),
-        _ => format!("`block` is {value}, but must be a list of whole numbers from 1 to {most}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use meshwork::rng::Stream;
     use meshwork::scenario::TOPOLOGIES;
+    use serde_json::Value as Json;
 
     use super::*;
 
-    fn desk(machine: &str) -> Desk {
+    fn counter(machine: &str) -> Counter {
         let table: Table = format!("machine = {{ {machine} }}").parse().unwrap();
-        Desk::new(Pool::read(&table).unwrap())
+        Counter::new(Desk::new(Pool::read(&table).unwrap()))
+    }
+
+    /// The answer to a line, or `None` if it was refused.
+    fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
+        let mut out = String::new();
+        counter.answer(Some(line.as_bytes()), &mut out).ok()?;
+        Some(serde_json::from_str(&out).unwrap())
+    }
+
+    fn show(counter: &mut Counter) -> Json {
+        ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
     /// A line of a scheduler that makes every kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
-        let op = pick(&["allocate", "allocate", "allocate", "release", "release", "show", "sow"]);
+        let op = pick(&[
+            "allocate", "allocate", "allocate", "release", "release", "show", "sow", "can", "snapshot",
+        ]);
         let id = pick(&["\"a\"", "\"b\"", "\"c\"", "\"d\"", "\"7\"", "7", "8", "-1", "1.5", "[]"]);
         let size = pick(&[
             "\"block\":[2,2]",
@@ -397,7 +188,7 @@ mod tests {
         let at = pick(&["", "", "", ",\"at\":0", ",\"at\":1.5", ",\"at\":\"x\""]);
         let end = pick(&["}", "}", "}", "}", "}", "}", "", ",\"x\":1}", "\u{1}"]);
         match op.as_str() {
-            "allocate" => format!("{{\"op\":\"allocate\",\"id\":{id},{size}{at}{end}"),
+            "allocate" | "can" => format!("{{\"op\":\"{op}\",\"id\":{id},{size}{at}{end}"),
             "release" => format!("{{\"op\":\"release\",\"id\":{id}{at}{end}"),
             other => format!("{{\"op\":\"{other}\"{at}{end}"),
         }
@@ -408,20 +199,30 @@ mod tests {
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {
             let mut rng = Stream::new(3, 0, "lines");
-            let mut desk = desk(machine);
-            let grid = desk.pool.site().grid().clone();
+            let mut counter = counter(machine);
+            let grid = counter.desk.pool().site().grid().clone();
             let mut owners: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-            let (mut given, mut refused) = (0, 0);
+            let (mut given, mut refused, mut restored) = (0, 0, 0);
             for _ in 0..10_000 {
                 let line = random_line(&mut rng);
-                let before = desk.show();
-                let Ok(answer) = desk.answer(line.as_bytes()) else {
-                    assert_eq!(desk.show(), before, "{line}");
+                let before = show(&mut counter);
+                let Some(answer) = ask(&mut counter, &line) else {
+                    assert_eq!(show(&mut counter), before, "{line}");
                     refused += 1;
                     continue;
                 };
                 let id = answer["id"].to_string();
-                if let Some(blocks) = answer["blocks"].as_array() {
+                if line.contains("\"can\"") {
+                    assert_eq!(show(&mut counter)["held"], before["held"], "{line}");
+                } else if let Some(snapshot) = answer.get("snapshot") {
+                    // Another one goes on from here, and nothing that follows can tell.
+                    let mut other = self::counter(machine);
+                    let restore = format!("{{\"op\":\"restore\",\"snapshot\":{snapshot}}}");
+                    assert_eq!(ask(&mut other, &restore).unwrap()["restored"], owners.len());
+                    assert_eq!(show(&mut other), show(&mut counter));
+                    counter = other;
+                    restored += 1;
+                } else if let Some(blocks) = answer["blocks"].as_array() {
                     let mut nodes = Vec::new();
                     for block in blocks {
                         let list = |key: &str| -> Vec<u64> {
@@ -455,7 +256,7 @@ mod tests {
                     assert_eq!(answer["blocks"], Json::Null, "{line}");
                 }
             }
-            assert!(given > 300 && refused > 1000, "{given} {refused}");
+            assert!(given > 300 && refused > 1000 && restored > 300, "{given} {refused} {restored}");
         }
     }
 

@@ -14,6 +14,7 @@ use meshwork_lab::live::{Spectator, View};
 use meshwork_lab::report::{Content, Report};
 use meshwork_lab::runs::{Progress, Results, Run, Watcher};
 use meshwork_lab::{Refused, Study};
+use meshwork_lab::visible::visible_json;
 use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;
@@ -164,7 +165,7 @@ impl Watched {
             let began = Instant::now();
             let (version, report) = self.report();
             let object = json!({ "data": report.data(), "results": report.results() });
-            let body = Arc::new(object.to_string().into_bytes());
+            let body = Arc::new(visible_json(object).to_string().into_bytes());
             *made = Some(Made { version, at: Instant::now(), took: began.elapsed(), body });
         }
         let made = made.as_ref()?;
@@ -227,7 +228,7 @@ impl Source for Watched {
             }
             Resource::Report => self.fetched(known),
             Resource::Machine => {
-                let body = Arc::new(self.now().to_string().into_bytes());
+                let body = Arc::new(visible_json(self.now()).to_string().into_bytes());
                 Some(Answer { kind: JSON, tag: String::new(), body })
             }
         }

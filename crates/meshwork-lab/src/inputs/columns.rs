@@ -7,15 +7,18 @@ use std::rc::Rc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Rows, WorkloadError};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::date::unix_seconds;
 
 /// The columns that are read; all others are left alone.
 const COLUMNS: [&str; 7] = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"];
@@ -38,7 +41,8 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead>) -> Result<Rows, Workl
             if !cell.is_empty() {
                 put(&mut row, column, Cell::Text(cell)).map_err(|cell| {
                     WorkloadError(format!(
-                        "{path}:{line}: `{column}` is `{cell}`, but must be a number"
+                        "{path}:{line}: `{column}` is `{cell}`, but must be {}",
+                        kind(column)
                     ))
                 })?;
             }
@@ -164,6 +168,8 @@ fn places<'a>(
 enum Cell<'a> {
     Text(&'a str),
     Number(f64),
+    /// Seconds since the beginning of 1970.
+    Date(f64),
 }
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
@@ -172,12 +178,25 @@ fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
         row.block = Some(match cell {
             Cell::Text(text) => text.to_owned(),
             Cell::Number(number) => number.to_string(),
+            Cell::Date(_) => return Err("a date"),
         });
         return Ok(());
     }
     let number = match cell {
         Cell::Number(number) => number,
-        Cell::Text(text) => text.trim().parse().map_err(|_| text)?,
+        Cell::Date(seconds) if column == "submit" => {
+            row.is_dated = true;
+            seconds
+        }
+        Cell::Date(_) => return Err("a date"),
+        Cell::Text(text) => match (text.trim().parse(), unix_seconds(text)) {
+            (Ok(number), _) => number,
+            (_, Some(seconds)) if column == "submit" => {
+                row.is_dated = true;
+                seconds
+            }
+            _ => return Err(text),
+        },
     };
     let field = match column {
         "job" => &mut row.job,
@@ -189,6 +208,11 @@ fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
     };
     *field = Some(number);
     Ok(())
+}
+
+/// What a column must hold.
+fn kind(column: &str) -> &'static str {
+    if column == "submit" { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
 }
 
 fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError {
@@ -216,6 +240,8 @@ fn is_readable(kind: &DataType) -> bool {
                 | DataType::Utf8
                 | DataType::LargeUtf8
                 | DataType::Utf8View
+                | DataType::Timestamp(..)
+                | DataType::Date32
                 | DataType::Null
         )
 }
@@ -229,8 +255,9 @@ fn rows_of(path: &str, batch: &RecordBatch, line: &mut u64) -> Vec<Result<Row, W
             let Some(cell) = cell(column.as_ref(), at) else { continue };
             put(&mut row, field.name(), cell).map_err(|cell| {
                 WorkloadError(format!(
-                    "{path}:{line}: `{}` is `{cell}`, but must be a number",
-                    field.name()
+                    "{path}:{line}: `{}` is `{cell}`, but must be {}",
+                    field.name(),
+                    kind(field.name())
                 ))
             })?;
         }
@@ -254,12 +281,37 @@ fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
         DataType::UInt64 => return number::<UInt64Type>(column, at, |n| n as f64),
         DataType::Float32 => return number::<Float32Type>(column, at, f64::from),
         DataType::Float64 => return number::<Float64Type>(column, at, |n| n),
+        DataType::Date32 => {
+            return date(number::<Date32Type>(column, at, |days| f64::from(days) * 86_400.0));
+        }
+        DataType::Timestamp(unit, _) => {
+            return date(match unit {
+                TimeUnit::Second => number::<TimestampSecondType>(column, at, |n| n as f64),
+                TimeUnit::Millisecond => {
+                    number::<TimestampMillisecondType>(column, at, |n| n as f64 / 1e3)
+                }
+                TimeUnit::Microsecond => {
+                    number::<TimestampMicrosecondType>(column, at, |n| n as f64 / 1e6)
+                }
+                TimeUnit::Nanosecond => {
+                    number::<TimestampNanosecondType>(column, at, |n| n as f64 / 1e9)
+                }
+            });
+        }
         DataType::Utf8 => column.as_string::<i32>().value(at),
         DataType::LargeUtf8 => column.as_string::<i64>().value(at),
         DataType::Utf8View => column.as_string_view().value(at),
         _ => return None,
     };
     (!text.is_empty()).then_some(Cell::Text(text))
+}
+
+/// A number of seconds as the date that it is.
+fn date(cell: Option<Cell<'_>>) -> Option<Cell<'_>> {
+    cell.map(|cell| match cell {
+        Cell::Number(seconds) => Cell::Date(seconds),
+        other => other,
+    })
 }
 
 fn number<T: ArrowPrimitiveType>(
@@ -275,7 +327,10 @@ mod tests {
     use std::io::Cursor;
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, UInt64Array};
+    use arrow_array::{
+        ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, TimestampMillisecondArray,
+        UInt64Array,
+    };
     use parquet::arrow::ArrowWriter;
 
     use super::*;
@@ -318,6 +373,32 @@ mod tests {
             ..Row::default()
         };
         assert_eq!(rows.unwrap(), [first, second]);
+    }
+
+    #[test]
+    fn a_submission_may_be_a_date() {
+        let text = "submit,runtime,nodes\n1970-01-02,5,1\n1970-01-01T00:00:30Z,5,1\n";
+        let submits = |rows: Vec<Row>| -> Vec<(Option<f64>, bool)> {
+            rows.into_iter().map(|row| (row.submit, row.is_dated)).collect()
+        };
+        let expected = [(Some(86_400.0), true), (Some(30.0), true)];
+        assert_eq!(submits(csv(text).unwrap()), expected);
+        let two = || Arc::new(Int16Array::from(vec![1, 1])) as ArrayRef;
+        let stamps = TimestampMillisecondArray::from(vec![86_400_000, 30_000]);
+        let rows = parquet(vec![
+            ("submit", Arc::new(stamps) as ArrayRef),
+            ("runtime", two()),
+            ("nodes", two()),
+        ]);
+        assert_eq!(submits(rows.unwrap()), expected);
+        assert_eq!(
+            csv("submit,runtime,nodes\n1,2003-05-01,3\n").unwrap_err(),
+            "t.csv:2: `runtime` is `2003-05-01`, but must be a number"
+        );
+        assert_eq!(
+            csv("submit,runtime,nodes\n2003-15-01,1,3\n").unwrap_err(),
+            "t.csv:2: `submit` is `2003-15-01`, but must be a number, or a date such as 2003-05-01T12:30:00"
+        );
     }
 
     #[test]

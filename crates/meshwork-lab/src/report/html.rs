@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{ClaimLine, Overview, Report, Section, Table, machine};
+use crate::visible::{visible_json, visible_text};
 use crate::recording;
 
 static STYLE: &str = include_str!("../../assets/report.css");
@@ -64,7 +65,7 @@ pub(super) fn page(report: &Report) -> String {
     put(&mut out, env!("CARGO_PKG_VERSION"));
     put(&mut out, ". Every number stands in full in the files beside this page.</p></footer>\n");
     put(&mut out, "<script type=\"application/json\" id=\"report-data\">");
-    put(&mut out, &embedded(&report.data()));
+    put(&mut out, &embedded(report.data()));
     put(&mut out, "</script>\n");
     for script in SCRIPTS {
         put(&mut out, &format!("<script>\n{script}\n</script>\n"));
@@ -81,15 +82,15 @@ fn put(out: &mut String, text: &str) {
     out.push_str(text);
 }
 
-/// JSON that cannot end the element that it stands in.
-pub(super) fn embedded(value: &serde_json::Value) -> String {
-    value.to_string().replace('<', "\\u003c")
+/// JSON that cannot end the element that it stands in, all of whose texts can be seen.
+pub(super) fn embedded(value: serde_json::Value) -> String {
+    visible_json(value).to_string().replace('<', "\\u003c")
 }
 
 /// A text for HTML, in an element or in the quotes of an attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible_text(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

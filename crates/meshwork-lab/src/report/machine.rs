@@ -142,7 +142,7 @@ pub(super) fn html(section: &Section) -> String {
              follow it.</p>\n<noscript><p>This is drawn by a script.</p></noscript>\n\
              <div class=\"machine\"></div>\n<script type=\"application/json\" class=\"recordings\">{}\
              </script>\n",
-            embedded(&serde_json::json!(section.recordings))
+            embedded(serde_json::json!(section.recordings))
         );
     }
     list(&mut out, "notes", &section.without_map);

@@ -7,7 +7,7 @@ use super::ranked::in_order;
 use super::{Allocator, AllocatorEntry, Asks, Finds};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Params, Problem};
+use crate::registry::{About, Default, Kind, Param, Params, Problem, with_article};
 use crate::rng::Stream;
 use crate::topology::{Grid, Node, Topology, Wiring};
 
@@ -126,8 +126,9 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
             return Err(params.problem(
                 "page",
                 format!(
-                    "a page of dimension {page} is larger than the machine, a {topology}: `page` \
-                     is at most {dimensions} here"
+                    "a page of dimension {page} is larger than the machine, {}: `page` \
+                     is at most {dimensions} here",
+                    with_article(topology)
                 ),
             ));
         }
@@ -140,8 +141,9 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
         return Err(params.problem(
             "page",
             format!(
-                "a page with a side of {side} is larger than the machine, a {topology}: `page` is \
+                "a page with a side of {side} is larger than the machine, {}: `page` is \
                  at most {} here, a side of {}",
+                with_article(topology),
                 shortest.ilog2(),
                 1 << shortest.ilog2()
             ),

@@ -6,7 +6,7 @@ use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve,
+    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -279,9 +279,10 @@ fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Re
     Err(Problem::new(
         allocator.path(),
         format!(
-            "the allocator `{}` serves {}{only}, but the machine is a {topology} (which {} would serve)",
+            "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
             entry.about.name,
             wirings.join(", "),
+            with_article(topology),
             others.join(", ")
         ),
     ))

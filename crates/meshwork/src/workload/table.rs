@@ -18,7 +18,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate` and `job`. A row that is no job is an error.",
+                     `subcube`; perhaps `estimate` and `job`. `submit` may be a date, such as \
+                     `2003-05-01T12:30:00`: the clock then begins with the first submission, and \
+                     counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
@@ -45,6 +47,8 @@ pub struct Row {
     pub job: Option<f64>,
     /// When it is submitted.
     pub submit: Option<f64>,
+    /// Whether that is a date, in seconds since the beginning of 1970, and not an instant of the table's own clock.
+    pub is_dated: bool,
     /// How long it runs.
     pub runtime: Option<f64>,
     /// How long its user says it will run.
@@ -65,19 +69,52 @@ pub struct Row {
 /// # Errors
 /// The first row that is no job, or a table without rows.
 pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
-    let mut jobs = Vec::new();
-    for row in rows {
-        let row = row?;
-        let number = jobs.len() as u64 + 1;
-        let job = job(&row, number)
-            .map_err(|what| WorkloadError(format!("{path}:{}: {what}", row.line)))?;
-        jobs.push(job);
+    let mut jobs = Listed::read(rows, path)?.jobs;
+    jobs.sort_by_key(|(job, _)| job.arrival);
+    Ok(jobs.into_iter().map(|(job, _)| Submission::Job(job)).collect())
+}
+
+/// The jobs of a table as it lists them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Every job, in file order, and whether the table says its estimate.
+    pub jobs: Vec<(Job, bool)>,
+    /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
+    /// dates; `None` where they are not.
+    pub origin: Option<f64>,
+}
+
+impl Listed {
+    /// Reads a whole table. Dates of submission become seconds since the first of them.
+    ///
+    /// # Errors
+    /// The first row that is no job, or a table without rows.
+    pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
+        let (mut jobs, mut is_dated) = (Vec::new(), None);
+        for row in rows {
+            let row = row?;
+            let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
+            let number = jobs.len() as u64 + 1;
+            let job = job(&row, number).map_err(failed)?;
+            if *is_dated.get_or_insert(row.is_dated) != row.is_dated {
+                let (this, others) =
+                    if row.is_dated { ("a date", "numbers") } else { ("a number", "dates") };
+                return Err(failed(format!("submit is {this}, but those above are {others}")));
+            }
+            jobs.push((job, row.estimate.is_some()));
+        }
+        let first = jobs.iter().map(|(job, _)| job.arrival).min();
+        let Some(first) = first else {
+            return Err(WorkloadError(format!("{path}: the table has no jobs")));
+        };
+        let origin = (is_dated == Some(true)).then_some(first.units());
+        if let Some(origin) = origin {
+            for (job, _) in &mut jobs {
+                job.arrival = Time::new(job.arrival.units() - origin);
+            }
+        }
+        Ok(Listed { jobs, origin })
     }
-    if jobs.is_empty() {
-        return Err(WorkloadError(format!("{path}: the table has no jobs")));
-    }
-    jobs.sort_by_key(|job| job.arrival);
-    Ok(jobs.into_iter().map(Submission::Job).collect())
 }
 
 fn job(row: &Row, number: u64) -> Result<Job, String> {
@@ -185,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn dates_count_from_the_first_of_them() {
+        let dated = |submit| Row { submit: Some(submit), is_dated: true, ..row() };
+        let rows = vec![Ok(dated(1e9 + 7.0)), Ok(dated(1e9))];
+        let listed = Listed::read(Box::new(rows.into_iter()), "jobs.csv").unwrap();
+        let submits: Vec<f64> = listed.jobs.iter().map(|(job, _)| job.arrival.units()).collect();
+        assert_eq!((listed.origin, submits), (Some(1e9), vec![7.0, 0.0]));
+        assert_eq!(
+            read(vec![dated(1e9), row()]).unwrap_err(),
+            "jobs.csv:7: submit is a number, but those above are dates"
+        );
+    }
+
+    #[test]
     fn what_is_left_out() {
         let jobs = read(vec![row(), Row { job: Some(9.0), estimate: Some(8.0), ..row() }]).unwrap();
         assert_eq!((jobs[0].number, jobs[0].estimate), (1, 2.0));
@@ -249,7 +299,7 @@ mod tests {
         ) {
             let rows = cells.into_iter().zip(2..).map(|(cells, line)| {
                 let (job, submit, runtime, estimate, nodes, block, subcube) = cells;
-                Row { line, job, submit, runtime, estimate, nodes, block, subcube }
+                Row { line, job, submit, runtime, estimate, nodes, block, subcube, is_dated: false }
             });
             match read(rows.collect()) {
                 Ok(jobs) => for job in jobs {

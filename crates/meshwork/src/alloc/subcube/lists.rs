@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CubeSearch, Subcube};
+use super::{CubeSearch, Subcube, free_subcubes};
 use crate::machine::{Placement, Site};
 use crate::nodeset::NodeSet;
 
@@ -137,6 +137,23 @@ impl CubeLists {
         for block in &placement.blocks {
             self.give_back(Subcube::of(block));
         }
+    }
+
+    /// The listed cubes as numbers: which they are depends on all that has happened.
+    pub(in crate::alloc) fn memory(&self) -> Vec<u64> {
+        self.lists.iter().flatten().map(|cube| cube.number()).collect()
+    }
+
+    /// Lists what was listed once, on a site that is as it was then.
+    ///
+    /// # Errors
+    /// If these are not the free nodes of the site, each once.
+    pub(in crate::alloc) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        let cubes = free_subcubes(memory, site)?;
+        self.lists.iter_mut().for_each(BTreeSet::clear);
+        self.masks.clear();
+        cubes.into_iter().for_each(|cube| self.insert(cube));
+        Ok(())
     }
 
     /// Forms the lists anew: the largest free cube first, of those the one with the lowest base, and

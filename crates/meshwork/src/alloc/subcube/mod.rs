@@ -16,7 +16,7 @@ pub use packing::{ExactPacking, Vector};
 pub use search::{CubeSearch, keep_bases, neighbours};
 
 use crate::job::Dims;
-use crate::machine::Block;
+use crate::machine::{Block, Site};
 use crate::nodeset::NodeSet;
 use crate::topology::Node;
 
@@ -77,6 +77,12 @@ impl Subcube {
     #[must_use]
     pub fn is_next_to(self, other: Subcube) -> bool {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
+    }
+
+    /// It as a number, for those who remember which ones they have listed.
+    #[must_use]
+    pub(in crate::alloc) fn number(self) -> u64 {
+        u64::from(self.base) << 32 | u64::from(self.mask)
     }
 
     /// Its two halves along one of its free dimensions, the lower one first.
@@ -176,6 +182,27 @@ pub fn parts(mask: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(0), move |&part| {
         (part != mask).then(|| (part | !mask).wrapping_add(1) & mask)
     })
+}
+
+/// The subcubes that were put down as [numbers](Subcube::number): together the free nodes of the site,
+/// each once.
+pub(in crate::alloc) fn free_subcubes(
+    memory: &[u64],
+    site: &Site,
+) -> Result<Vec<Subcube>, String> {
+    let wrong = || "its lists do not hold the free nodes, each once".to_owned();
+    let mut rest = site.free().clone();
+    let mut cubes = Vec::with_capacity(memory.len());
+    for &number in memory {
+        let cube = Subcube { base: (number >> 32) as Node, mask: number as u32 };
+        let is_one = cube.base & cube.mask == 0 && cube.base | cube.mask < site.nodes();
+        if !is_one || !cube.is_within(&rest) {
+            return Err(wrong());
+        }
+        cube.take_from(&mut rest);
+        cubes.push(cube);
+    }
+    if rest.is_empty() { Ok(cubes) } else { Err(wrong()) }
 }
 
 #[cfg(test)]
