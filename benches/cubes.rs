@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use meshwork::alloc::{Allocator, Asks};
+use meshwork::alloc::Allocator;
+use meshwork::form::Asks;
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::rng::Stream;

@@ -3,7 +3,8 @@
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
 
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::Asks;
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Params, entry, resolve};

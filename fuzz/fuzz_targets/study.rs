@@ -7,7 +7,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use meshwork::scenario::Scenario;
-use meshwork_lab::expand::{count, expand};
+use meshwork_lab::study::expand::{count, expand};
 use meshwork_lab::{Refused, Study};
 
 fuzz_target!(|text: &str| {

@@ -18,9 +18,6 @@ use clap::Parser;
 use args::{Arguments, Command};
 use output::{Ended, Output, Stop, answer, finish};
 
-/// Where a fault of the program is told.
-const ISSUES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
-
 /// What the last panic said, and where.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
@@ -65,5 +62,5 @@ fn remember(info: &PanicHookInfo<'_>) {
 
 fn fault() -> String {
     let what = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    format!("this is a bug in Meshwork, please report it at {ISSUES}: {what}")
+    format!("this is a bug in Meshwork, please report it: {what}")
 }

@@ -1,6 +1,6 @@
 //! Numbers below each other, and the room that texts take.
 
-use meshwork_lab::number::Rounded;
+use meshwork_lab::findings::number::Rounded;
 
 /// Numbers below each other: decimal points and `±` are aligned. Every line has the same width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {

@@ -11,7 +11,7 @@ use common::meshwork;
 use meshwork::job::Time;
 use meshwork::topology::Topology;
 use meshwork_lab::Study;
-use meshwork_lab::live::{Happening, Live, Next, Scene};
+use meshwork_lab::watch::{Happening, Live, Next, Scene};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,5 +1,5 @@
 // The plots of a report. `drawFigures(root, data)` draws all that is in `data`, as `Report::data` in
-// `src/report.rs` gives it, into the elements of `root` that have a `data-section`. It may be called
+// `src/report/mod.rs` gives it, into the elements of `root` that have a `data-section`. It may be called
 // again with fresh data: what was chosen stays chosen.
 //
 // It stands on d3 and Observable Plot, which are in the page before it.

@@ -6,14 +6,14 @@ use std::sync::Mutex;
 
 use meshwork::registry::Problem;
 
-use crate::asked::{Asked, EXPERIMENT};
-use crate::claims::{self, Judgement};
-use crate::expand::{self, Point, expand};
-use crate::inputs::Files;
-use crate::runs::{Progress, Results, Runner, Watcher};
-use crate::store::{Input, RUNS, Store, write_whole, writing_failed};
+use crate::findings::claims::{self, Judgement};
+use crate::findings::summary::{Summary, label};
+use crate::run::inputs::Files;
+use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
+use crate::run::{Progress, Results, Runner, Watcher};
+use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
-use crate::summary::{Summary, label};
 
 /// How a study is run.
 pub struct Options<'a> {

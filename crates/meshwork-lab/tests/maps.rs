@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use meshwork_lab::recording::Window;
 use meshwork_lab::report::{Maps, Report};
+use meshwork_lab::watch::recording::Window;
 use meshwork_lab::{Options, Study, run};
 use tempfile::TempDir;
 

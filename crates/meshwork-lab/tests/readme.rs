@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meshwork_lab::expand::expand;
+use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Options, Study, run};
 
 fn root() -> PathBuf {

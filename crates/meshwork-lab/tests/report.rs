@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use meshwork_lab::asked::ASKED;
+use meshwork_lab::findings::number::Rounded;
 use meshwork_lab::lab::leave_out;
-use meshwork_lab::number::Rounded;
 use meshwork_lab::report::{Report, Style, View};
+use meshwork_lab::study::asked::ASKED;
 use meshwork_lab::{Finished, Options, Study, run};
 
 const MODEL: &str = "

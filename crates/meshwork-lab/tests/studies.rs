@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use meshwork_lab::check::{Verdict, check};
-use meshwork_lab::runs::Progress;
-use meshwork_lab::store::{RUNS, load};
+use meshwork_lab::run::Progress;
+use meshwork_lab::run::check::{Verdict, check};
+use meshwork_lab::run::store::{RUNS, load};
 use meshwork_lab::{Finished, Options, Study, run};
 
 const STUDY: &str = "

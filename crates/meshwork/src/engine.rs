@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::facility::Facility;
 use crate::job::Time;
-use crate::network::Network;
+use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer};
 use crate::sched::Scheduler;
 use crate::workload::{Submission, Submissions, WorkloadError};
@@ -33,6 +33,7 @@ pub const MOST_REFUSED: u64 = 1_000_000;
 
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The workload could not be read on.
     #[error(transparent)]
@@ -41,8 +42,8 @@ pub enum RunError {
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
     /// A job that the network cannot run.
-    #[error("{0}")]
-    Network(String),
+    #[error(transparent)]
+    Network(NetworkError),
     /// The queue grew beyond all measure.
     #[error(
         "more than {MOST_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
@@ -81,7 +82,7 @@ pub fn simulate(
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);
         let by = arrival.into_iter().chain(until).min();
-        let finish = cluster.next_finish(by).map_err(RunError::Bug)?;
+        let finish = cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
         let Some(instant) = arrival.into_iter().chain(finish).min() else {
             return Ok(cluster.now());
         };
@@ -93,7 +94,7 @@ pub fn simulate(
             return Err(RunError::Bug(format!("time would run back to {instant}")));
         }
         cluster.elapse(instant);
-        cluster.depart_all().map_err(RunError::Bug)?;
+        cluster.depart_all().map_err(|error| RunError::Bug(error.to_string()))?;
         while let Some(job) = next.take_if(|job| job.arrival == instant) {
             refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };
             if refused == Some(MOST_REFUSED) {
@@ -108,8 +109,8 @@ pub fn simulate(
             return Ok(instant);
         }
         scheduler.schedule(&mut cluster);
-        if let Some(sentence) = cluster.take_unfit() {
-            return Err(RunError::Network(sentence));
+        if let Some(error) = cluster.take_unfit() {
+            return Err(RunError::Network(error));
         }
         if let Some(bug) = cluster.take_bug() {
             return Err(RunError::Bug(bug));

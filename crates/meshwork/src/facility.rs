@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::job::{Job, Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
@@ -89,8 +89,13 @@ impl Facility {
     /// Takes the nodes of a placement and tells the allocator.
     ///
     /// # Errors
-    /// One sentence that says what is wrong with the placement; nothing is changed then.
-    pub fn claim(&mut self, site: usize, placement: &Placement, now: Time) -> Result<(), String> {
+    /// What is wrong with the placement; nothing is changed then.
+    pub fn claim(
+        &mut self,
+        site: usize,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), ClaimError> {
         self.sites[site].claim(placement, now)
     }
 
@@ -103,7 +108,7 @@ impl Facility {
         site: usize,
         placement: &Placement,
         now: Time,
-    ) -> Result<(), String> {
+    ) -> Result<(), ClaimError> {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
@@ -170,7 +175,11 @@ impl SiteAhead {
     ///
     /// # Errors
     /// If the allocator's site and the set disagree, which is a bug.
-    pub fn take_what_is_free_of(&mut self, placement: &Placement, now: Time) -> Result<(), String> {
+    pub fn take_what_is_free_of(
+        &mut self,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), ClaimError> {
         self.managed.take_what_is_free_of(placement, now)
     }
 

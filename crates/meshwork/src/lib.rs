@@ -32,13 +32,14 @@
 
 // In reading order: what a machine is, what a job is, who decides, and the loop that lets them.
 pub mod topology;
-pub mod nodeset;
+pub mod geometry;
 pub mod job;
 pub mod machine;
 pub mod rng;
 pub mod registry;
 pub mod workload;
 pub mod speeds;
+pub mod form;
 pub mod alloc;
 pub mod shape;
 pub mod sizing;

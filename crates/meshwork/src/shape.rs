@@ -1,7 +1,7 @@
 //! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
 
-use crate::alloc::Asks;
-use crate::alloc::squarest::block_of;
+use crate::form::Asks;
+use crate::geometry::squarest::block_of;
 use crate::job::{Dims, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
@@ -29,7 +29,7 @@ impl ShapeRule {
 /// never hold it.
 ///
 /// ```
-/// use meshwork::alloc::Asks;
+/// use meshwork::form::Asks;
 /// use meshwork::job::Request;
 /// use meshwork::shape::{ShapeRule, shaped};
 /// use meshwork::topology::Topology;

@@ -12,6 +12,7 @@ use meshwork::registry::{About, Default, Family, Kind, Param, abouts, resolve};
 use meshwork::sched::SCHEDULERS;
 use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
+use meshwork::topology::TOPOLOGIES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{self, WORKLOADS};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
@@ -72,6 +73,7 @@ const GENERATOR: &str = "rng";
 /// The lists of the model that are folders, one file to an entry.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
+        ("topology", abouts(TOPOLOGIES)),
         ("alloc", abouts(ALLOCATORS)),
         ("sched", abouts(SCHEDULERS)),
         ("select", abouts(SELECTORS)),
@@ -126,21 +128,21 @@ fn modules_know_only_whom_they_may() {
 
 #[test]
 fn strategies_are_known_by_their_lists_alone() {
-    let strategies: BTreeSet<(String, String)> = sources()
+    let strategies: BTreeSet<Vec<String>> = sources()
         .into_iter()
         .filter(|file| file.code.contains("static ENTRY:"))
-        .filter_map(|file| Some((file.module.first()?.clone(), file.module.get(1)?.clone())))
+        .map(|file| file.module)
         .collect();
     assert!(strategies.len() >= 12, "{strategies:?}");
     for file in sources() {
         for path in file.paths() {
-            let [module, strategy, ..] = path.as_slice() else { continue };
-            let is_strategy = strategies.contains(&(module.clone(), strategy.clone()));
-            let is_at_home = file.module.first() == Some(module);
+            let is_strategy = (1..=path.len()).any(|n| strategies.contains(&path[..n]));
+            let is_at_home = file.module.first() == path.first();
             assert!(
                 !is_strategy || is_at_home,
-                "{}: knows the strategy {module}::{strategy}",
-                file.path.display()
+                "{}: knows the strategy {}",
+                file.path.display(),
+                path.join("::")
             );
         }
     }
@@ -169,7 +171,7 @@ fn every_strategy_has_a_file_of_its_name_and_every_such_file_is_in_its_list() {
             .into_iter()
             .filter(|file| file.module.first().is_some_and(|module| module == folder))
             .filter(|file| file.code.contains("static ENTRY:"))
-            .map(|file| file.module[1..].join("::"))
+            .filter_map(|file| file.module.last().cloned())
             .collect();
         assert_eq!(written, listed, "files of {folder}/ with an ENTRY, and the names in its list");
     }

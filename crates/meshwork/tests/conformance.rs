@@ -3,11 +3,12 @@
 mod common;
 
 use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
-use meshwork::alloc::orientation::{Rotation, orientations};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::{Asks, Finds};
+use meshwork::geometry::NodeSet;
+use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::nodeset::NodeSet;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::registry::{Kind, Named};
 use meshwork::rng::Stream;

@@ -5,7 +5,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{scenario, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::{Asks, Finds};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Named, Param, entry, resolve};

@@ -9,11 +9,12 @@ use cube_twins::{
     BitmapBuddy, FreeLists, GrayCodes, GreedySubcubes, ListBuddy, MaximalSubcubes, ModifiedBuddy,
     Noncubic, PrimeCubes, SeveralCubes, TreeCollapsing, Twin, every_cube, free_cubes, partition,
 };
-use meshwork::alloc::subcube::{CubeSearch, ExactPacking, Subcube};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::{Asks, Finds};
+use meshwork::geometry::NodeSet;
+use meshwork::geometry::cube::{CubeSearch, ExactPacking, Subcube};
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement, Site};
-use meshwork::nodeset::NodeSet;
 use meshwork::registry::{entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};

@@ -157,9 +157,9 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
 /// Whether the allocator of the machine could ever hold it: others are refused by the engine.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
-        meshwork::alloc::Asks::Nodes
+        meshwork::form::Asks::Nodes
     } else {
-        meshwork::alloc::Asks::Block
+        meshwork::form::Asks::Block
     };
     let rule = meshwork::shape::ShapeRule::Squarest;
     meshwork::shape::shaped(&job.request, asks, topology, rule).is_some_and(|request| match request

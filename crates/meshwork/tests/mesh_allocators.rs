@@ -1,11 +1,12 @@
 //! Allocators of meshes and tori against their definitions, written the obvious way: every base, every
 //! node, every neighbour, in states that long random histories lead to.
 
-use meshwork::alloc::orientation::{Rotation, orientations};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::Asks;
+use meshwork::geometry::NodeSet;
+use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::nodeset::NodeSet;
 use meshwork::registry::{entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};

@@ -4,12 +4,13 @@
 mod common;
 
 use common::{random_jobs, run, scenario};
-use meshwork::alloc::order::Order;
-use meshwork::alloc::orientation::{Rotation, orientations};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Asks, Finds};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::form::{Asks, Finds};
+use meshwork::geometry::NodeSet;
+use meshwork::geometry::order::Order;
+use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::nodeset::NodeSet;
 use meshwork::registry::{Problem, entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;

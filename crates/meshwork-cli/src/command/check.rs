@@ -1,11 +1,11 @@
 //! `meshwork check`.
 
-use meshwork_lab::check::{Checked, Verdict as Found, check};
+use meshwork_lab::run::check::{Checked, Verdict as Found, check};
 use serde_json::json;
 
 use crate::args::Check;
 use crate::output::{Ended, Output, Stop, Verdict, say};
-use meshwork_lab::number::count;
+use meshwork_lab::findings::number::count;
 
 /// Replays a sample of the runs in a folder.
 pub(crate) fn run(out: &mut Output, arguments: &Check) -> Ended {

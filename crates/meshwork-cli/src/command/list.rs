@@ -1,6 +1,7 @@
 //! `meshwork list`.
 
-use meshwork::alloc::{ALLOCATORS, Asks, Finds};
+use meshwork::alloc::ALLOCATORS;
+use meshwork::form::{Asks, Finds};
 use meshwork::observe::metrics::METRICS;
 use meshwork::registry::{About, Default, Family, Kind, Named, Param};
 use meshwork::scenario::SITE_FAMILY;

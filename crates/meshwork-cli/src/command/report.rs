@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use meshwork_lab::recording::Window;
 use meshwork_lab::report::{Maps, Report as Page};
-use meshwork_lab::store::write_whole;
+use meshwork_lab::run::store::write_whole;
+use meshwork_lab::watch::recording::Window;
 
 use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};

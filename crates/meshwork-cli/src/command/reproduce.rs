@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use meshwork_lab::claims::{self, Judgement, Verdict as Judged};
+use meshwork_lab::Study;
+use meshwork_lab::findings::claims::{self, Judgement, Verdict as Judged};
 use meshwork_lab::lab::leave_out;
-use meshwork_lab::papers::{PAPERS, Paper, paper, studies};
 use meshwork_lab::report::Maps;
-use meshwork_lab::{Study, expand};
+use meshwork_lab::study::expand;
+use meshwork_lab::study::papers::{PAPERS, Paper, paper, studies};
 use serde_json::json;
 
 use super::run::{one, tell};

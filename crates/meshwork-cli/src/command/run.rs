@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use meshwork_lab::expand::expand;
-use meshwork_lab::runs::{Progress, Watcher};
+use meshwork_lab::run::{Progress, Watcher};
+use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
 use super::run_live::{self, Watched};

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use meshwork::observe::Observer;
-use meshwork_lab::asked::Asked;
-use meshwork_lab::expand::{Point, expand};
-use meshwork_lab::live::{Spectator, View};
 use meshwork_lab::report::{Content, Report};
-use meshwork_lab::runs::{Progress, Results, Run, Watcher};
+use meshwork_lab::run::{Progress, Results, Run, Watcher};
+use meshwork_lab::study::asked::Asked;
+use meshwork_lab::study::expand::{Point, expand};
+use meshwork_lab::watch::{Spectator, View};
 use meshwork_lab::{Refused, Study};
 use meshwork_lab::visible::visible_json;
 use serde_json::{Value as Json, json};

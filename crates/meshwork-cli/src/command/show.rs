@@ -2,14 +2,14 @@
 
 use meshwork::scenario::Scenario;
 use meshwork_lab::Study;
-use meshwork_lab::expand::{count, points};
 use meshwork_lab::study::Replications;
+use meshwork_lab::study::expand::{count, points};
 use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::Show;
 use crate::output::{Ended, Output, Stop, Verdict};
-use meshwork_lab::number::significant;
+use meshwork_lab::findings::number::significant;
 
 /// Prints the scenarios one by one, as they are made.
 pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {

@@ -1,7 +1,7 @@
 //! `meshwork trace`.
 
 use meshwork::workload::statistics::{Column as Distribution, Statistics};
-use meshwork_lab::set::assignment;
+use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{Converted, Model, convert, generate, info};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
@@ -10,7 +10,7 @@ use crate::args::{Convert, Generate, Trace};
 use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table, wrapped};
-use meshwork_lab::number::{count, significant};
+use meshwork_lab::findings::number::{count, significant};
 
 const DAY: f64 = 86_400.0;
 

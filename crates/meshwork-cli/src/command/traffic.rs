@@ -11,7 +11,7 @@ use crate::args::Traffic;
 use crate::number::align;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table};
-use meshwork_lab::number::{Rounded, significant};
+use meshwork_lab::findings::number::{Rounded, significant};
 
 /// Lets every load through the network and prints what became of it.
 pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {

@@ -1,6 +1,6 @@
 //! What a paper claims, with our verdicts.
 
-use meshwork_lab::claims::Judgement;
+use meshwork_lab::findings::claims::Judgement;
 
 use crate::output::{Output, Stop};
 use crate::table::wrapped;

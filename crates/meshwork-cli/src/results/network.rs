@@ -1,8 +1,8 @@
 //! The network of a study in words: what its numbers hang on beside what is swept.
 
 use meshwork::network::NETWORKS;
-use meshwork_lab::expand::Point;
-use meshwork_lab::summary::shown;
+use meshwork_lab::findings::summary::shown;
+use meshwork_lab::study::expand::Point;
 use toml::Table;
 
 use crate::output::{Output, Stop};

@@ -15,8 +15,8 @@
 
 use toml::Value;
 
+use crate::findings::words::short;
 use crate::study::{Check, Choice, Relation, Study};
-use crate::words::short;
 
 /// The most values that have a colour each.
 const MOST_COLOURS: usize = 10;

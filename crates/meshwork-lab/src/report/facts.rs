@@ -4,13 +4,13 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::Content;
-use crate::asked::EXPERIMENT;
-use crate::number::{count, plural, significant};
-use crate::papers::sources;
-use crate::store::Findings;
+use crate::findings::number::{count, plural, significant};
+use crate::findings::summary::{label, shown};
+use crate::findings::words::short;
+use crate::run::store::Findings;
+use crate::study::asked::EXPERIMENT;
+use crate::study::papers::sources;
 use crate::study::{Replications, Study};
-use crate::summary::{label, shown};
-use crate::words::short;
 
 /// One thing that was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
-use crate::columns::{Shown, about, value};
-use crate::expand::Point;
-use crate::statistics::Interval;
+use crate::findings::columns::{Shown, about, value};
+use crate::findings::statistics::Interval;
+use crate::findings::summary::{Row, Summary};
+use crate::findings::words::short;
+use crate::study::expand::Point;
 use crate::study::{Check, Study};
-use crate::summary::{Row, Summary};
-use crate::words::short;
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
 const SPREAD: f64 = 20.0;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Content;
-use crate::asked::{Asked, EXPERIMENT};
-use crate::expand::{Point, expand};
-use crate::papers::{PAPERS, sources};
-use crate::runs::known;
-use crate::store::{Findings, RUNS, load};
+use crate::findings::summary::shown;
+use crate::run::known;
+use crate::run::store::{Findings, RUNS, load};
+use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::expand::{Point, expand};
+use crate::study::papers::{PAPERS, sources};
 use crate::study::{Refused, Study};
-use crate::summary::shown;
 
 /// Why runs failed, by the index of the scenario and the replication.
 type Failures = BTreeMap<(usize, u64), String>;
@@ -23,7 +23,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, Refused> {
     let loaded = if folder.join(RUNS).exists() {
         load(folder).map_err(Refused)?
     } else {
-        crate::store::Loaded::default()
+        crate::run::store::Loaded::default()
     };
     let asked = Asked::read(folder)?.unwrap_or_else(|| Asked::guess(&loaded.records));
     let written = Study::read(&folder.join(EXPERIMENT), &asked.settings)?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{ClaimLine, Overview, Report, Section, Table, machine};
 use crate::visible::{visible_json, visible_text};
-use crate::recording;
+use crate::watch::recording;
 
 static STYLE: &str = include_str!("../../assets/report.css");
 

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::html::{embedded, escaped, list};
 use super::{Content, Section};
-use crate::recording::{Recording, Subject, Window};
-use crate::store::{Record, load};
+use crate::findings::summary::label;
+use crate::run::store::{Record, load};
 use crate::study::Refused;
-use crate::summary::label;
+use crate::watch::recording::{Recording, Subject, Window};
 
 /// How many scenarios are shown unless somebody chooses: enough to compare, few enough to wait for.
 const FIRST: usize = 4;

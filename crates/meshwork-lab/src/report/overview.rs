@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Section;
-use crate::claims::Verdict;
-use crate::papers::PAPERS;
+use crate::findings::claims::Verdict;
+use crate::study::papers::PAPERS;
 
 /// The verdicts, in the order of the columns.
 const VERDICTS: [Verdict; 4] =

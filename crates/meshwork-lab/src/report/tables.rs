@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::MOST_ROWS;
 use super::axes::{Axis, Kind};
-use crate::columns::{Shown, about, value};
-use crate::expand::Point;
-use crate::number::{Rounded, count, significant};
-use crate::statistics::Interval;
+use crate::findings::columns::{Shown, about, value};
+use crate::findings::number::{Rounded, count, significant};
+use crate::findings::statistics::Interval;
+use crate::findings::summary::{Row, SizeRow, Summary};
+use crate::findings::words::short;
+use crate::study::expand::Point;
 use crate::study::{Baseline, Study};
-use crate::summary::{Row, SizeRow, Summary};
-use crate::words::short;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]

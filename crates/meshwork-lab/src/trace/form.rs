@@ -13,7 +13,7 @@ use meshwork::workload::{Inputs, WorkloadError};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
-use crate::inputs::Files;
+use crate::run::inputs::Files;
 
 /// The form of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

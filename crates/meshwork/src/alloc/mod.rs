@@ -1,52 +1,10 @@
 //! Allocators: which free processors of a site a job gets.
 
-mod bases;
-mod best_base;
-mod cells;
-mod contact;
-mod largest;
-mod held;
-mod nearest;
-mod peaks;
-mod ranked;
-pub mod first_fit;
-pub mod best_fit;
-pub mod frame_sliding;
-pub mod buddy_2d;
-pub mod boundary_search;
-pub mod corner_boundary_search;
-pub mod weighted_boundary_search;
-pub mod adaptive_scan;
-pub mod quick_allocation;
-pub mod busy_list;
-pub mod turning_busy_list;
-pub mod buddy;
-pub mod free_list;
-pub mod gray_code;
-pub mod maximal_subcubes;
-pub mod modified_buddy;
-pub mod multiple_gray_code;
-pub mod tree_collapsing;
-pub mod naive;
-pub mod noncubic;
-pub mod order;
-pub mod orientation;
-pub mod random;
-pub mod paging;
-pub mod multiple_buddy;
-pub mod multiple_partner;
-pub mod curve;
-pub mod mc1x1;
-pub mod mm;
-pub mod gen_alg;
-pub mod adaptive_noncontiguous;
-pub mod greedy_available;
-pub mod squarest;
-pub mod prime_cube_graph;
+pub mod block;
+pub mod scattered;
 pub mod subcube;
 
-pub use bases::FreeBases;
-
+use crate::form::{Asks, Finds};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
@@ -119,32 +77,6 @@ fn nothing_to_recall(memory: &[u64]) -> Result<(), String> {
     Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
 }
 
-/// The form in which an allocator wants a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
-    /// A count of processors.
-    Nodes,
-    /// A block with one side for each dimension of the grid.
-    Block,
-    /// Such a block where the job asks for one, however long, or else a count.
-    BlockOrNodes,
-    /// The dimension of a subcube.
-    Subcube,
-    /// A square block whose side is a power of two, on a grid of two dimensions.
-    Square,
-}
-
-/// When an allocator finds room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finds {
-    /// Whenever enough processors are free: any processors will do.
-    AnyNodes,
-    /// Whenever a free block exists, in the orientations it tries.
-    EveryBlock,
-    /// It may miss a free block.
-    SomeBlocks,
-}
-
 /// An allocator in the list.
 pub struct AllocatorEntry {
     /// What it says of itself.
@@ -180,37 +112,37 @@ impl Named for AllocatorEntry {
 
 /// Every allocator.
 pub static ALLOCATORS: &[&AllocatorEntry] = &[
-    &first_fit::ENTRY,
-    &best_fit::ENTRY,
-    &frame_sliding::ENTRY,
-    &buddy_2d::ENTRY,
-    &boundary_search::ENTRY,
-    &corner_boundary_search::ENTRY,
-    &weighted_boundary_search::ENTRY,
-    &adaptive_scan::ENTRY,
-    &quick_allocation::ENTRY,
-    &busy_list::ENTRY,
-    &turning_busy_list::ENTRY,
-    &buddy::ENTRY,
-    &modified_buddy::ENTRY,
-    &gray_code::ENTRY,
-    &multiple_gray_code::ENTRY,
-    &free_list::ENTRY,
-    &maximal_subcubes::ENTRY,
-    &tree_collapsing::ENTRY,
-    &prime_cube_graph::ENTRY,
-    &noncubic::ENTRY,
-    &naive::ENTRY,
-    &random::ENTRY,
-    &paging::ENTRY,
-    &multiple_buddy::ENTRY,
-    &multiple_partner::ENTRY,
-    &adaptive_noncontiguous::ENTRY,
-    &greedy_available::ENTRY,
-    &curve::ENTRY,
-    &mc1x1::ENTRY,
-    &mm::ENTRY,
-    &gen_alg::ENTRY,
+    &block::first_fit::ENTRY,
+    &block::best_fit::ENTRY,
+    &block::frame_sliding::ENTRY,
+    &block::buddy_2d::ENTRY,
+    &block::boundary::boundary_search::ENTRY,
+    &block::boundary::corner_boundary_search::ENTRY,
+    &block::boundary::weighted_boundary_search::ENTRY,
+    &block::adaptive_scan::ENTRY,
+    &block::quick_allocation::ENTRY,
+    &block::busy_list::ENTRY,
+    &block::turning_busy_list::ENTRY,
+    &subcube::buddy::ENTRY,
+    &subcube::modified_buddy::ENTRY,
+    &subcube::gray_code::ENTRY,
+    &subcube::multiple_gray_code::ENTRY,
+    &subcube::free_list::ENTRY,
+    &subcube::maximal_subcubes::ENTRY,
+    &subcube::tree_collapsing::ENTRY,
+    &subcube::prime_cube_graph::ENTRY,
+    &subcube::noncubic::ENTRY,
+    &scattered::naive::ENTRY,
+    &scattered::random::ENTRY,
+    &scattered::paging::ENTRY,
+    &scattered::multiple_buddy::ENTRY,
+    &scattered::multiple_partner::ENTRY,
+    &scattered::adaptive_noncontiguous::ENTRY,
+    &scattered::greedy_available::ENTRY,
+    &scattered::curve::ENTRY,
+    &scattered::mc1x1::ENTRY,
+    &scattered::mm::ENTRY,
+    &scattered::gen_alg::ENTRY,
 ];
 
 /// Allocators, as a family of names.

@@ -3,8 +3,8 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
-use crate::alloc::orientation::{Rotation, orientations};
-use crate::alloc::{Asks, Finds};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};

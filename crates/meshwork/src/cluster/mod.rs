@@ -12,7 +12,7 @@ mod starts;
 pub use outlook::Outlook;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
-pub use reshape::Reshape;
+pub use reshape::{Reshape, ReshapeError};
 
 // The names of jobs, for schedulers.
 pub use crate::network::RunKey;
@@ -25,12 +25,12 @@ use slab::Slab;
 
 use queue::{Glance, Queue};
 
-use crate::alloc::Finds;
 use crate::facility::Facility;
+use crate::form::Finds;
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Site;
-use crate::network::Network;
-use crate::nodeset::NodeSet;
+use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running, State};
 use crate::offer::Proposal;
 use crate::sizing::Size;
@@ -62,7 +62,7 @@ pub struct Cluster<'a> {
     state: State,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
-    unfit: Option<String>,
+    unfit: Option<NetworkError>,
 }
 
 /// A job that ended at this instant.
@@ -320,7 +320,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// When the next job finishes, if that is before this instant.
-    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, String> {
+    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, NetworkError> {
         Ok(self.network.next_finish(by)?.map(|(at, _)| at))
     }
 
@@ -342,7 +342,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Ends every job that finishes now.
-    pub(crate) fn depart_all(&mut self) -> Result<(), String> {
+    pub(crate) fn depart_all(&mut self) -> Result<(), NetworkError> {
         while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
                 break;
@@ -406,7 +406,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Why the network cannot run a job that was started in this pass, if it cannot.
-    pub(crate) fn take_unfit(&mut self) -> Option<String> {
+    pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
     }
 

@@ -2,11 +2,11 @@
 
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
-use crate::alloc::Finds;
 use crate::facility::Facility;
+use crate::form::Finds;
+use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
-use crate::nodeset::NodeSet;
 use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;

@@ -1,9 +1,32 @@
 //! Running jobs that are moved and resized.
 
 use super::Cluster;
-use crate::machine::Placement;
+use crate::machine::{ClaimError, Placement};
 use crate::network::RunKey;
 use crate::observe::Event;
+
+/// Why running jobs cannot be moved or resized as they were to be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReshapeError {
+    /// One job is named twice.
+    #[error("a job cannot be moved to two places")]
+    Twice,
+    /// A rate that is not above 0, or more work that is below it; or one that is not finite.
+    #[error("a job cannot go on at rate {rate} with {more} more to do")]
+    Numbers {
+        /// The rate.
+        rate: f64,
+        /// The work that was to be added.
+        more: f64,
+    },
+    /// A job that does not run.
+    #[error("a job that does not run cannot be moved")]
+    NotRunning,
+    /// Processors that are not free.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+}
 
 /// How a running job goes on from here.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +53,7 @@ impl Cluster<'_> {
         placement: Placement,
         rate: f64,
         more: f64,
-    ) -> Result<(), String> {
+    ) -> Result<(), ReshapeError> {
         self.reshape_all(vec![Reshape { key, placement, rate, more }])
     }
 
@@ -38,20 +61,20 @@ impl Cluster<'_> {
     /// Observers are told of them in this order.
     ///
     /// # Errors
-    /// One sentence if a job does not run or is named twice, if processors are not free (those that these
+    /// If a job does not run or is named twice, if processors are not free (those that these
     /// jobs hold count as free), or if the numbers are not positive and finite; nothing is changed then.
-    pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), String> {
+    pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();
         if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err("a job cannot be moved to two places".to_owned());
+            return Err(ReshapeError::Twice);
         }
         for Reshape { key, rate, more, .. } in &changes {
             if !(*rate > 0.0 && rate.is_finite() && *more >= 0.0 && more.is_finite()) {
-                return Err(format!("a job cannot go on at rate {rate} with {more} more to do"));
+                return Err(ReshapeError::Numbers { rate: *rate, more: *more });
             }
             if self.run(*key).is_none() {
-                return Err("a job that does not run cannot be moved".to_owned());
+                return Err(ReshapeError::NotRunning);
             }
         }
         for Reshape { key, .. } in &changes {
@@ -60,7 +83,7 @@ impl Cluster<'_> {
         }
         for (claimed, Reshape { key, placement, .. }) in changes.iter().enumerate() {
             let site = self.running[key.slot as usize].site;
-            if let Err(message) = self.facility.claim(site, placement, self.now) {
+            if let Err(error) = self.facility.claim(site, placement, self.now) {
                 for Reshape { key, placement, .. } in &changes[..claimed] {
                     self.facility.release(self.running[key.slot as usize].site, placement);
                 }
@@ -68,7 +91,7 @@ impl Cluster<'_> {
                     let running = &self.running[key.slot as usize];
                     self.facility.claim(running.site, &running.placement, self.now)?;
                 }
-                return Err(message);
+                return Err(error.into());
             }
         }
         self.most_free = self.facility.most_free();

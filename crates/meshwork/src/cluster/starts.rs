@@ -3,9 +3,9 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
+use crate::geometry::NodeSet;
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
-use crate::nodeset::NodeSet;
 use crate::observe::{Event, Messages, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
@@ -69,8 +69,8 @@ impl Cluster<'_> {
                 // Asked again where the promised nodes are taken, the allocator may know another
                 // place.
                 let mut without = self.facility.fork_site(promised.site);
-                if let Err(message) = without.take_what_is_free_of(kept, self.now) {
-                    self.bug.get_or_insert(message);
+                if let Err(error) = without.take_what_is_free_of(kept, self.now) {
+                    self.bug.get_or_insert(error.to_string());
                     return false;
                 }
                 let other = without.propose(job, self.now);
@@ -100,8 +100,8 @@ impl Cluster<'_> {
         // Asked again where they are taken, selector and allocator may know another place.
         let mut without = self.facility.fork();
         for (on, kept) in kept {
-            if let Err(message) = without.take_what_is_free_of(*on, kept, self.now) {
-                self.bug.get_or_insert(message);
+            if let Err(error) = without.take_what_is_free_of(*on, kept, self.now) {
+                self.bug.get_or_insert(error.to_string());
                 return false;
             }
         }
@@ -164,8 +164,8 @@ impl Cluster<'_> {
             return false;
         }
         let Proposal { site, placement, stretch } = proposal;
-        if let Err(message) = self.facility.claim(site, &placement, self.now) {
-            self.bug = Some(message);
+        if let Err(error) = self.facility.claim(site, &placement, self.now) {
+            self.bug = Some(error.to_string());
             return false;
         }
         self.most_free = self.facility.most_free();
@@ -194,8 +194,8 @@ impl Cluster<'_> {
         });
         let work = Work { left: work * stretch, rate };
         let started = self.network.start(self.now, key, work, site, &running.placement);
-        if let Err(sentence) = started {
-            self.unfit.get_or_insert(sentence);
+        if let Err(error) = started {
+            self.unfit.get_or_insert(error);
         }
         if let Some(ends) = self.ends.get_mut() {
             ends.insert((expected_end, key));

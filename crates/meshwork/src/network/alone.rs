@@ -2,7 +2,7 @@
 
 use super::messaging::{Messaging, Plan, Send};
 use super::wormhole::{Cycle, Lone, Setting};
-use super::{Machine, RunKey, messaging, wormhole};
+use super::{Machine, NetworkError, RunKey, messaging, wormhole};
 use crate::machine::Placement;
 use crate::observe::Messages;
 use crate::registry::{Param, Params, Problem};
@@ -75,13 +75,13 @@ impl Alone {
     /// The plan of a job, and the nodes of its processes.
     ///
     /// # Errors
-    /// A sentence if the pattern is not for so many processes.
+    /// If the pattern is not for so many processes.
     pub(super) fn plan(
         &self,
         run: RunKey,
         site: usize,
         at: &Placement,
-    ) -> Result<(Plan, Vec<Node>), String> {
+    ) -> Result<(Plan, Vec<Node>), NetworkError> {
         Ok((self.messaging.plan(run.id, at.len())?, self.nodes(site, at)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
-use super::{Network, RunKey, Work};
+use super::{Network, NetworkError, RunKey, Work};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::observe::Messages;
@@ -107,7 +107,7 @@ impl Network for Flow {
         _work: Work,
         site: usize,
         at: &Placement,
-    ) -> Result<(), String> {
+    ) -> Result<(), NetworkError> {
         let (plan, nodes) = self.alone.plan(key, site, at)?;
         let Estimate { time, messages } = self.alone.estimate(site, &plan, &nodes);
         let loads = self.loads(site, &plan, &nodes, time);
@@ -148,7 +148,7 @@ impl Network for Flow {
         self.settle(now);
     }
 
-    fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, String> {
+    fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         Ok(self.runs.iter().flatten().map(|run| (run.ends(), run.key)).min())
     }
 

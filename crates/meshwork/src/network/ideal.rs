@@ -1,6 +1,6 @@
 //! A network that costs nothing: a job takes its work divided by its rate.
 
-use super::{Network, NetworkEntry, RunKey, Work};
+use super::{Network, NetworkEntry, NetworkError, RunKey, Work};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::observe::Messages;
@@ -81,7 +81,7 @@ impl Network for Ideal {
         work: Work,
         _site: usize,
         _at: &Placement,
-    ) -> Result<(), String> {
+    ) -> Result<(), NetworkError> {
         let slot = run.slot as usize;
         let fresh = Slot { place: self.heap.len(), work, since: now };
         if slot >= self.slots.len() {
@@ -111,7 +111,7 @@ impl Network for Ideal {
         self.settle(place);
     }
 
-    fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, String> {
+    fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         Ok(self.heap.first().copied())
     }
 

@@ -1,5 +1,6 @@
 //! What jobs send: the parameters that networks with messages share, and the plan of one job.
 
+use super::NetworkError;
 use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
 use super::wormhole::Cycle;
 use crate::observe::JobId;
@@ -111,7 +112,7 @@ impl Messaging {
     ///
     /// # Errors
     /// A sentence if the pattern is not for that many.
-    pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, String> {
+    pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;
         let key = keyed(self.seed, self.replication, job.0);
         if ranks < 2 {

@@ -34,12 +34,41 @@ pub struct Work {
     pub rate: f64,
 }
 
+/// Why a network cannot run a job, or cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// The pattern of communication is not for so many processes.
+    #[error(
+        "the pattern `{pattern}` needs a number of processors that is a power of two, and a job has \
+         {processes}"
+    )]
+    Pattern {
+        /// The name of the pattern.
+        pattern: String,
+        /// How many processes the job has.
+        processes: u64,
+    },
+    /// Messages need links, and a switch has none that could be simulated.
+    #[error(
+        "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
+         hypercube has them"
+    )]
+    NoLinks {
+        /// The topology.
+        machine: String,
+    },
+    /// What any other network has to say, in one sentence.
+    #[error("{0}")]
+    Other(String),
+}
+
 /// How long placed jobs take.
 pub trait Network {
     /// A job begins to run.
     ///
     /// # Errors
-    /// One sentence if this network cannot run such a job.
+    /// If this network cannot run such a job.
     fn start(
         &mut self,
         now: Time,
@@ -47,7 +76,7 @@ pub trait Network {
         work: Work,
         site: usize,
         placement: &Placement,
-    ) -> Result<(), String>;
+    ) -> Result<(), NetworkError>;
 
     /// A running job goes on from here on other processors, or at another rate: it keeps the work
     /// it has left, and `more` is added to it.
@@ -68,8 +97,8 @@ pub trait Network {
     /// simulated goes on no further, and may answer `None` for a job that finishes later.
     ///
     /// # Errors
-    /// One sentence if it cannot go on.
-    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, String>;
+    /// If it cannot go on.
+    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError>;
 
     /// The job that was next has finished: what became of its messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Messages;

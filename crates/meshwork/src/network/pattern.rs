@@ -1,5 +1,6 @@
 //! Communication patterns: which process of a job sends to which, and in which order.
 
+use super::NetworkError;
 use crate::registry::{About, Family, Named, abouts};
 use crate::rng::{Stream, keyed};
 
@@ -19,15 +20,12 @@ impl PatternEntry {
     /// Whether the pattern is for so many processes.
     ///
     /// # Errors
-    /// A sentence if it is not.
-    pub fn serves(&self, processes: u64) -> Result<(), String> {
+    /// [`NetworkError::Pattern`] if it is not.
+    pub fn serves(&self, processes: u64) -> Result<(), NetworkError> {
         if !self.in_powers_of_two || processes.is_power_of_two() {
             return Ok(());
         }
-        Err(format!(
-            "the pattern `{}` needs a number of processors that is a power of two, and a job has {processes}",
-            self.about.name
-        ))
+        Err(NetworkError::Pattern { pattern: self.about.name.to_owned(), processes })
     }
 }
 
@@ -393,9 +391,9 @@ mod tests {
                         assert!(!pairs.is_empty(), "{} of {ranks}", entry.about.name);
                         assert!(pairs.iter().all(|&(from, to)| from != to && to < ranks));
                     }
-                    Err(sentence) => {
+                    Err(error) => {
                         assert!(!is_served);
-                        assert!(sentence.ends_with(&format!("and a job has {ranks}")));
+                        assert!(error.to_string().ends_with(&format!("and a job has {ranks}")));
                     }
                 }
             }

@@ -22,12 +22,25 @@ pub struct Ledger {
     largest_time: f64,
 }
 
+/// Books that do not balance.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the area under the {what} is {area}, their times add up to {sum}")]
+#[non_exhaustive]
+pub struct Imbalance {
+    /// What was counted: jobs in the system, or processors held.
+    pub what: &'static str,
+    /// The area under it.
+    pub area: f64,
+    /// The sum of the times, which should be the same.
+    pub sum: f64,
+}
+
 impl Ledger {
     /// Whether the books balance at the end of the run.
     ///
     /// # Errors
-    /// Says which identity failed, with both sides.
-    pub fn balance(&self, end: Time) -> Result<(), String> {
+    /// Which identity failed, with both sides.
+    pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();
         // Each term is a product of an instant and a count, rounded once.
@@ -37,9 +50,7 @@ impl Ledger {
             ("processors held", self.held_area, held_times),
         ] {
             if (area - sum).abs() > slack.max(1e-9 * area.abs()) {
-                return Err(format!(
-                    "the area under the {what} is {area}, their times add up to {sum}"
-                ));
+                return Err(Imbalance { what, area, sum });
             }
         }
         Ok(())

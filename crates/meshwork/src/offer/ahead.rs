@@ -1,7 +1,7 @@
 //! Sites as they would be: the look-ahead of selectors.
 
 use super::{Attempt, ManagedSite, Room, Rooms, rooms};
-use crate::alloc::Finds;
+use crate::form::Finds;
 use crate::job::Job;
 
 /// All sites as they would be if some jobs were started now. The sites themselves do not change.

@@ -1,9 +1,8 @@
 //! What is free, for whoever asks before it asks for processors.
 
 use super::{PlacedBlock, Pool};
-use crate::alloc::FreeBases;
-use crate::alloc::subcube::CubeSearch;
-use crate::machine::Block;
+use crate::geometry::cube::CubeSearch;
+use crate::geometry::{Block, FreeBases};
 use crate::registry::with_article;
 use crate::topology::Wiring;
 

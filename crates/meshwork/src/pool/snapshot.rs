@@ -6,7 +6,8 @@ use toml::{Table, Value};
 
 use super::{Held, Pool, first};
 use crate::job::{Dims, Time};
-use crate::machine::{Block, Placement};
+use crate::geometry::Block;
+use crate::machine::Placement;
 use crate::registry::{join, with_article};
 use crate::scenario::MODEL_VERSION;
 use crate::topology::{Grid, Topology};

@@ -6,29 +6,12 @@ use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve, with_article,
+    Default, Family, Kind, Param, Params, Problem, Range, abouts, entry, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
 use crate::speeds::{self, Speeds};
-use crate::topology::{MOST_NODES, Topology, Wiring};
-
-/// A way of wiring a site, in the list.
-pub struct TopologyEntry {
-    /// What it says of itself.
-    pub about: About,
-    /// The topology.
-    pub build: fn(&Params) -> Result<Topology, Problem>,
-}
-
-impl Named for TopologyEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
-
-/// Every topology.
-pub static TOPOLOGIES: &[&TopologyEntry] = &[&MESH, &TORUS, &HYPERCUBE, &FLAT];
+use crate::topology::{TOPOLOGIES, Topology, Wiring};
 
 /// Topologies, as a family of names; a site has a speed and may have an allocator of its own.
 pub static SITE_FAMILY: Family = Family {
@@ -50,88 +33,6 @@ pub static SITE_FAMILY: Family = Family {
             help: "the allocator of this site, where sites differ",
         },
     ],
-};
-
-const SIDES: Param = Param {
-    name: "dims",
-    kind: Kind::Integers(1, MOST_NODES as u64),
-    default: Default::Required,
-    help: "the sides, dimension 0 first",
-};
-
-static MESH: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "mesh",
-        aliases: &["grid"],
-        summary: "a grid of any number of dimensions",
-        definition: "Nodes are the points of a grid with these sides; two are neighbours if they \
-                     differ by 1 in one coordinate. Node numbers are in row-major order, \
-                     dimension 0 fastest.",
-        complexity: "2 d links at an inner node; the longest shortest way is the sum of the \
-                     sides less one each.",
-        source: "Chang & Mohapatra, section 2.1",
-        params: &[SIDES],
-    },
-    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static TORUS: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "torus",
-        aliases: &[],
-        summary: "a grid whose every dimension is a ring; with equal sides a k-ary n-cube",
-        definition: "A mesh in which the two ends of every line are neighbours too, so that \
-                     blocks go around the edge.",
-        complexity: "2 d links at every node; the longest shortest way is the sum of the halves \
-                     of the sides.",
-        source: "Al-Kerboly, preliminaries",
-        params: &[SIDES],
-    },
-    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
-};
-
-static HYPERCUBE: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "hypercube",
-        aliases: &["cube"],
-        summary: "a grid with side 2 in every dimension",
-        definition: "Nodes are the numbers of n bits; two are neighbours if they differ in one \
-                     bit.",
-        complexity: "n links at every node; the longest shortest way has n links.",
-        source: "Mohapatra, Yu, Das & Kim, section 2",
-        params: &[Param {
-            name: "dimension",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "the number of dimensions: 2 to this power processors",
-        }],
-    },
-    build: |p| {
-        Topology::hypercube(p.integer("dimension") as u32)
-            .map_err(|message| p.problem("dimension", message))
-    },
-};
-
-static FLAT: TopologyEntry = TopologyEntry {
-    about: About {
-        name: "flat",
-        aliases: &["switch"],
-        summary: "a switch: any processors will do",
-        definition: "Processors behind one switch: none is nearer to any other, and any free \
-                     ones will do.",
-        complexity: "No links: networks with messages refuse it.",
-        source: "Shih, Huang & Chung, section 2",
-        params: &[Param {
-            name: "processors",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
-            help: "how many processors there are",
-        }],
-    },
-    build: |p| {
-        Topology::flat(p.integer("processors") as u32)
-            .map_err(|message| p.problem("processors", message))
-    },
 };
 
 /// The keys of a machine of several sites.

@@ -97,8 +97,8 @@ fn divide(grid: &Grid, block: Block, shares: &[u64], parts: &mut Vec<Block>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::NodeSet;
     use crate::machine::Placement;
-    use crate::nodeset::NodeSet;
 
     fn grid(sides: &[u32]) -> Grid {
         Grid::new(sides, false).unwrap()

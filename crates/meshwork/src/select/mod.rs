@@ -58,7 +58,7 @@ pub static FAMILY: Family =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc::naive;
+    use crate::alloc::scattered::naive;
     use crate::job::{Request, Time};
     use crate::machine::Site;
     use crate::offer::{Attempt, ManagedSite, QueueView};

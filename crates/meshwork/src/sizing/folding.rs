@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Demand, Size};
-use crate::alloc::Asks;
+use crate::form::Asks;
 use crate::job::Request;
 use crate::registry::{Default, Kind, Param, Params};
 
@@ -41,7 +41,7 @@ impl Stretch {
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///
 /// ```
-/// use meshwork::alloc::Asks;
+/// use meshwork::form::Asks;
 /// use meshwork::job::Request;
 /// use meshwork::sizing::Size;
 /// use meshwork::sizing::folding::{Stretch, folded};

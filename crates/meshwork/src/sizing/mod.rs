@@ -9,7 +9,7 @@ pub mod rsr;
 
 use smallvec::SmallVec;
 
-use crate::alloc::Asks;
+use crate::form::Asks;
 use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use crate::job::Job;
 
-use super::swf::{Header, Line, Record, job, records};
+use super::swf::{Header, Line, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
@@ -192,7 +192,7 @@ impl Collected {
         self.submit_above = Some(record.submit());
     }
 
-    fn add(&mut self, record: &Record) -> Result<(), String> {
+    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
         self.count(record);
         let statistics = &mut self.statistics;
         match job(record, statistics.lines)? {

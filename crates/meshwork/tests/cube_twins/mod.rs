@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meshwork::alloc::subcube::Subcube;
+use meshwork::geometry::NodeSet;
+use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
-use meshwork::nodeset::NodeSet;
 
 /// A definition: what is proposed, and what is remembered.
 pub(crate) trait Twin {

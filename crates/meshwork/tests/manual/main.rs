@@ -17,7 +17,7 @@ use meshwork::select::SELECTORS;
 use meshwork::shape::ShapeRule;
 use meshwork::sizing::SIZINGS;
 use meshwork::workload::NoInputs;
-use meshwork::{cluster, job, machine, registry, rng, topology};
+use meshwork::{cluster, form, geometry, job, machine, registry, rng, topology};
 
 use job::{Request, Time};
 use machine::{Block, Placement, Site};
@@ -27,7 +27,9 @@ use topology::Topology;
 mod alloc {
     pub(crate) use meshwork::alloc::*;
 
-    pub(crate) mod two_ends;
+    pub(crate) mod block {
+        pub(crate) mod two_ends;
+    }
 }
 
 mod sched {
@@ -42,7 +44,7 @@ fn params(entry: &registry::About, given: &str) -> Params {
 }
 
 fn allocator(given: &str, topology: &Topology) -> Box<dyn alloc::Allocator> {
-    let entry = &alloc::two_ends::ENTRY;
+    let entry = &alloc::block::two_ends::ENTRY;
     (entry.build)(&params(&entry.about, given), topology).unwrap()
 }
 
@@ -51,7 +53,7 @@ fn the_chapters_show_the_files_that_are_compiled() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
     for (page, file) in
-        [("add-an-allocator", "alloc/two_ends"), ("add-a-scheduler", "sched/shortest_first")]
+        [("add-an-allocator", "alloc/block/two_ends"), ("add-a-scheduler", "sched/shortest_first")]
     {
         let source = read(&format!("crates/meshwork/tests/manual/{file}.rs"));
         let page = read(&format!("docs/{page}.md"));
@@ -125,7 +127,7 @@ fn an_allocator_of_ones_own_runs_without_being_in_the_list() {
         let site = ManagedSite::new(
             Site::new(topology.clone(), 1.0),
             allocator(large, &topology),
-            &alloc::two_ends::ENTRY,
+            &alloc::block::two_ends::ENTRY,
             Stream::new(1, 0, "allocator.0"),
             ShapeRule::named("squarest"),
         );

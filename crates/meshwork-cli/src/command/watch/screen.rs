@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use meshwork_lab::live::{Live, Next};
+use meshwork_lab::watch::{Live, Next};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
@@ -194,7 +194,7 @@ mod tests {
     use std::path::Path;
 
     use meshwork_lab::Study;
-    use meshwork_lab::live::Scene;
+    use meshwork_lab::watch::Scene;
 
     use super::*;
 

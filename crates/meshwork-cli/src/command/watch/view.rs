@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use meshwork::job::{Request, Time};
 use meshwork::observe::JobId;
-use meshwork_lab::live::{Happening, Scene, What};
+use meshwork_lab::watch::{Happening, Scene, What};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CubeSearch, Subcube, free_subcubes};
+use super::{free_subcubes, number};
+use crate::geometry::NodeSet;
+use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
-use crate::nodeset::NodeSet;
 
 /// Which free dimension a cube is halved along: the cube, the dimensions that may be taken, and the
 /// masks of all listed cubes, each with their number.
@@ -140,15 +141,15 @@ impl CubeLists {
     }
 
     /// The listed cubes as numbers: which they are depends on all that has happened.
-    pub(in crate::alloc) fn memory(&self) -> Vec<u64> {
-        self.lists.iter().flatten().map(|cube| cube.number()).collect()
+    pub(super) fn memory(&self) -> Vec<u64> {
+        self.lists.iter().flatten().copied().map(number).collect()
     }
 
     /// Lists what was listed once, on a site that is as it was then.
     ///
     /// # Errors
     /// If these are not the free nodes of the site, each once.
-    pub(in crate::alloc) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::network::NetworkError;
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// No node: what lies behind a port at the edge of a mesh.
@@ -59,13 +60,10 @@ impl Fabric {
     /// The wires of a machine.
     ///
     /// # Errors
-    /// One sentence if it is flat: a switch has no links to simulate.
-    pub fn new(topology: &Topology) -> Result<Fabric, String> {
+    /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
+    pub fn new(topology: &Topology) -> Result<Fabric, NetworkError> {
         if topology.wiring() == Wiring::Flat {
-            return Err(format!(
-                "messages need links between processors, and the machine is a {topology}: a mesh, \
-                 torus or hypercube has them"
-            ));
+            return Err(NetworkError::NoLinks { machine: topology.to_string() });
         }
         let grid = topology.grid().clone();
         let mut dimensions = Vec::new();
@@ -98,7 +96,10 @@ impl Fabric {
 
     /// The same with as many classes as one likes, to see what becomes of it.
     #[cfg(test)]
-    pub(super) fn with_classes(topology: &Topology, classes: usize) -> Result<Fabric, String> {
+    pub(super) fn with_classes(
+        topology: &Topology,
+        classes: usize,
+    ) -> Result<Fabric, NetworkError> {
         Ok(Fabric { classes, ..Fabric::new(topology)? })
     }
 

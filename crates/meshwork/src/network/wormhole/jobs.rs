@@ -4,7 +4,7 @@ use super::{Cycle, Delivery, Engine, Load, Message, Turn};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::network::messaging::{Messaging, Plan, Send};
-use crate::network::{Network, RunKey, Work};
+use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
 
@@ -72,9 +72,11 @@ impl JobNetwork {
     }
 
     /// Lets the network move until the first cycle not before this instant.
-    fn advance(&mut self, to: Time) -> Result<Cycle, String> {
+    fn advance(&mut self, to: Time) -> Result<Cycle, NetworkError> {
         let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
-        self.engine.run(cycle, &mut self.jobs).map_err(|stuck| stuck.to_string())?;
+        self.engine
+            .run(cycle, &mut self.jobs)
+            .map_err(|stuck| NetworkError::Other(stuck.to_string()))?;
         Ok(cycle)
     }
 }
@@ -186,7 +188,7 @@ impl Network for JobNetwork {
         _work: Work,
         _site: usize,
         at: &Placement,
-    ) -> Result<(), String> {
+    ) -> Result<(), NetworkError> {
         let start = self.advance(now)?;
         let plan = self.jobs.messaging.plan(key.id, at.len())?;
         let process = |rank| {
@@ -240,7 +242,7 @@ impl Network for JobNetwork {
         }
     }
 
-    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, String> {
+    fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         if self.jobs.finished.is_empty() && self.jobs.running > 0 {
             // Far enough that some message arrives before.
             let far = Time::new(self.engine.now() as f64 + (1_u64 << 42) as f64);

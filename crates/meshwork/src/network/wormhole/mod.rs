@@ -343,7 +343,7 @@ impl Engine {
 }
 
 fn wires(topology: &Topology, setting: &Setting) -> Result<Fabric, Problem> {
-    let fabric = Fabric::new(topology).map_err(|message| Problem::new("", message))?;
+    let fabric = Fabric::new(topology).map_err(|error| Problem::new("", error.to_string()))?;
     setting.check(&fabric)?;
     Ok(fabric)
 }

@@ -50,8 +50,8 @@ fn is_among(numbers: &[u32], number: Option<f64>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chosen_jobs;
     use super::*;
+    use crate::workload::swf::chosen_jobs;
     use crate::workload::{FAMILY, Submission, WorkloadError};
 
     fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {

@@ -36,6 +36,50 @@ pub const FIELDS: [&str; 18] = [
 /// fill the memory.
 const LONGEST_LINE: usize = 1 << 20;
 
+/// What is wrong with a line of a log, in words that follow `PATH:LINE:`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// It is too short.
+    #[error("a line of a log in the Standard Workload Format has 18 fields, this one has {found}")]
+    Fields {
+        /// How many fields it has.
+        found: usize,
+    },
+    /// A field is no number.
+    #[error("field {field} ({name}) is `{given}`, but must be a number")]
+    NotANumber {
+        /// Which, from 1.
+        field: usize,
+        /// What it is called: see [`FIELDS`].
+        name: &'static str,
+        /// What stands there, or the beginning of it.
+        given: String,
+    },
+    /// A field is too large a number.
+    #[error("field {field} ({name}) is `{given}`, but must be a number from -1e15 to 1e15")]
+    TooLarge {
+        /// Which, from 1.
+        field: usize,
+        /// What it is called: see [`FIELDS`].
+        name: &'static str,
+        /// What stands there, or the beginning of it.
+        given: String,
+    },
+    /// A count has a fraction, or is too large a one.
+    #[error("field {field} ({name}) is `{number}`, but must be a whole number up to {most}")]
+    NotWhole {
+        /// Which, from 1.
+        field: usize,
+        /// What it is called: see [`FIELDS`].
+        name: &'static str,
+        /// What stands there.
+        number: f64,
+        /// The largest that it may be.
+        most: f64,
+    },
+}
+
 /// One line of a log: 18 numbers, −1 where one is not known.
 ///
 /// ```
@@ -58,7 +102,7 @@ impl Record {
     ///
     /// # Errors
     /// What is wrong with the line, in words that follow `PATH:LINE:`.
-    pub fn parse(line: &[u8]) -> Result<Record, String> {
+    pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
     }
@@ -215,13 +259,11 @@ fn short_decimal(token: &[u8]) -> Option<f64> {
 
 /// What is wrong with a line that [`Record::read`] did not understand.
 #[cold]
-pub(super) fn fault(line: &[u8]) -> String {
+pub(super) fn fault(line: &[u8]) -> RecordError {
     let mut fields = line.split(|&byte| is_blank(byte)).filter(|field| !field.is_empty());
-    for (i, name) in FIELDS.iter().enumerate() {
+    for (i, name) in FIELDS.into_iter().enumerate() {
         let Some(field) = fields.next() else {
-            return format!(
-                "a line of a log in the Standard Workload Format has 18 fields, this one has {i}"
-            );
+            return RecordError::Fields { found: i };
         };
         let shown = || {
             let text = String::from_utf8_lossy(&field[..field.len().min(40)]);
@@ -229,19 +271,16 @@ pub(super) fn fault(line: &[u8]) -> String {
         };
         match number_in(field) {
             None => {
-                return format!("field {} ({name}) is `{}`, but must be a number", i + 1, shown());
+                return RecordError::NotANumber { field: i + 1, name, given: shown() };
             }
             Some(number) if number.abs() > LARGEST => {
-                return format!(
-                    "field {} ({name}) is `{}`, but must be a number from -1e15 to 1e15",
-                    i + 1,
-                    shown()
-                );
+                return RecordError::TooLarge { field: i + 1, name, given: shown() };
             }
             Some(_) => {}
         }
     }
-    "a line of a log in the Standard Workload Format has 18 numbers".to_owned()
+    // Not met: a line of 18 numbers within the bounds is understood.
+    RecordError::Fields { found: FIELDS.len() }
 }
 
 /// The lines of a log that are not blank, one at a time in a buffer that is used again.

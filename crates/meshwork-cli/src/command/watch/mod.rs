@@ -1,0 +1,103 @@
+//! `meshwork watch`: a run, drawn while it goes on.
+
+mod screen;
+mod view;
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use meshwork::job::Time;
+use meshwork_lab::Study;
+use meshwork_lab::study::expand::{Point, count};
+use meshwork_lab::watch::{Live, Next, Scene};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::args::Watch;
+use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};
+use view::{View, lines};
+
+/// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
+const MOST_LINES: usize = 1000;
+
+/// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
+/// for.
+pub(crate) fn run(out: &mut Output, arguments: &Watch) -> Ended {
+    let study = Study::read(&arguments.file, &arguments.settings)?;
+    let scenarios = count(&study)?;
+    let (point, live) = Live::start(&study, arguments.scenario - 1, arguments.replication - 1)?;
+    let title = title(&study, &point, scenarios, arguments);
+    let on_screen = !arguments.wants_frames()
+        && std::io::stdout().is_terminal()
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    let colours = on_screen && colour_is_welcome();
+    let view = View::new(title, Scene::new(point.scenario.topologies()), colours);
+    if on_screen { screen::show(view, live) } else { frames(out, view, live, arguments) }
+}
+
+/// What is watched, in a line.
+fn title(study: &Study, point: &Point, scenarios: u64, arguments: &Watch) -> String {
+    let mut title = study.name.clone();
+    if scenarios > 1 {
+        let swept: Vec<String> =
+            point.swept.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        title +=
+            &format!(" · scenario {} of {scenarios}: {}", arguments.scenario, swept.join(", "));
+    }
+    if arguments.replication > 1 {
+        title += &format!(" · replication {}", arguments.replication);
+    }
+    title
+}
+
+/// Writes frames one below the other.
+fn frames(out: &mut Output, mut view: View, mut live: Live, arguments: &Watch) -> Ended {
+    let width = usize::from(arguments.width);
+    let every = arguments.every.unwrap_or(1);
+    let until = arguments.until.map(Time::new);
+    let mut frames = 0;
+    loop {
+        if arguments.max_frames.is_some_and(|most| frames == most) {
+            return Ok(Verdict::Done);
+        }
+        let next = live.next(Duration::from_secs(60));
+        let is_last = match next {
+            Next::Later => continue,
+            Next::Happening(happening) => match until.filter(|&until| happening.at > until) {
+                Some(until) => {
+                    view.wait_until(until);
+                    true
+                }
+                None => {
+                    view.apply(&happening);
+                    false
+                }
+            },
+            Next::Ended(outcome) => {
+                view.end(outcome.map_err(Stop::Failed)?.end);
+                true
+            }
+        };
+        let events = view.scene().events();
+        if is_last || events.is_multiple_of(every) {
+            frames += 1;
+            if frames > 1 {
+                out.line("")?;
+            }
+            out.line(&format!("== frame {frames} · event {events} =="))?;
+            let height = view.height(width).min(MOST_LINES);
+            let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
+            view.draw(page.area, &mut page);
+            let lines = lines(&page);
+            let used = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+            for line in &lines[..used] {
+                out.line(line)?;
+            }
+            // Whoever reads along sees a frame when it is there.
+            out.flush()?;
+        }
+        if is_last {
+            return Ok(Verdict::Done);
+        }
+    }
+}

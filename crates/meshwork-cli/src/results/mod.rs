@@ -1,0 +1,434 @@
+//! The results of a study, as tables made for reading.
+
+pub(crate) mod claims;
+pub(crate) mod network;
+
+use std::path::Path;
+
+use meshwork_lab::findings::columns::{Shown, about, value};
+use meshwork_lab::findings::number::{Rounded, count, plural, significant};
+use meshwork_lab::findings::statistics::{Interval, Method};
+use meshwork_lab::findings::summary::{Row, label};
+use meshwork_lab::findings::words::short;
+use meshwork_lab::run::store::{Findings, RUNS};
+use meshwork_lab::study::Replications;
+use meshwork_lab::{Finished, Study};
+use toml::Value;
+
+use crate::number::{align, right, width};
+use crate::output::{Output, Stop};
+use crate::table::{Column, print as print_table, wrapped};
+
+/// Prints everything that a study found.
+pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
+    let title = match &study.description {
+        Some(description) => format!("{}: {description}", study.name),
+        None => study.name.clone(),
+    };
+    for line in wrapped(&title, out.width, "") {
+        out.headline(&line)?;
+    }
+    for line in wrapped(&caption(finished), out.width, "") {
+        out.line(&line)?;
+    }
+    network::print(out, &finished.points)?;
+    out.line("")?;
+    print_means(out, finished)?;
+    print_differences(out, study, finished)?;
+    print_sizes(out, finished)?;
+    print_claims(out, finished)?;
+    print_notes(out, study, finished)
+}
+
+fn print_claims(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
+    if finished.claims.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.headline("Claims")?;
+    claims::print(out, &finished.claims)
+}
+
+/// Says where the files of a study are.
+pub(crate) fn print_files(
+    out: &mut Output,
+    study: &Study,
+    finished: &Finished,
+    folder: &Path,
+) -> Result<(), Stop> {
+    let rows = &finished.summary.rows;
+    let mut files = vec![RUNS, "summary.csv"];
+    if rows.iter().any(|row| !row.differences.is_empty()) {
+        files.push("comparison.csv");
+    }
+    if rows.iter().any(|row| !row.by_size.is_empty()) {
+        files.push("by_size.csv");
+    }
+    if rows.iter().any(|row| !row.speeds.is_empty()) {
+        files.push("speeds.csv");
+    }
+    if !finished.claims.is_empty() {
+        files.push("claims.csv");
+    }
+    if !study.jobs.is_empty() {
+        files.push("jobs/");
+    }
+    out.line("")?;
+    out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
+}
+
+/// How much was run, and what a half width means.
+fn caption(finished: &Finished) -> String {
+    let scenarios = finished.points.len();
+    let replications: Vec<u64> =
+        finished.results.runs.iter().map(|runs| runs.len() as u64).collect();
+    let times = range(&replications);
+    let mut text = format!(
+        "{} × {}",
+        plural(scenarios as u64, "scenario"),
+        if times == "1" { "1 replication".to_owned() } else { format!("{times} replications") }
+    );
+    let methods = || finished.summary.rows.iter().flat_map(|row| &row.metrics);
+    let has = |method| methods().any(|(_, interval)| interval.method == Some(method));
+    let over = match (has(Method::Replications), has(Method::BatchMeans)) {
+        (true, false) => "over replications, by Student's t",
+        (false, true) => "over batches of the one run, by Student's t",
+        (true, true) => "over replications, or batches of a single run, by Student's t",
+        (false, false) => "",
+    };
+    if !over.is_empty() {
+        text += &format!("; ± is half the 95 % interval {over}");
+    }
+    text
+}
+
+/// Which metrics have columns.
+fn shown(finished: &Finished) -> Shown {
+    Shown::of(&finished.summary.rows, finished.points.first().map(|point| &point.scenario))
+}
+
+fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
+    let rows = &finished.summary.rows;
+    let Shown { names, left_out } = shown(finished);
+    if names.is_empty() {
+        return out.line("no run came to its end: there is nothing to show");
+    }
+    match &rows[..] {
+        [row] if row.swept.is_empty() => print_one(out, row, &names)?,
+        _ => {
+            let column = |name: &String| {
+                let figures = rows.iter().map(|row| figure(&value(&row.metrics, name)));
+                Column::numbers(name, align(&figures.collect::<Vec<_>>()))
+            };
+            let columns: Vec<Column> = names.iter().map(column).collect();
+            print_table(out, &keys(rows.iter()), &columns, &[])?;
+        }
+    }
+    if !left_out.is_empty() {
+        for line in wrapped(&format!("not shown: {}", left_out.join(", ")), out.width, "") {
+            out.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// One scenario: a line for each metric, with its meaning.
+fn print_one(out: &mut Output, row: &Row, names: &[String]) -> Result<(), Stop> {
+    let figures: Vec<Rounded> =
+        names.iter().map(|name| figure(&value(&row.metrics, name))).collect();
+    let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
+    // Numbers of different kinds: nothing is gained by setting their points below each other.
+    let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
+    let text = |figure: &Rounded| match &figure.half_width {
+        Some(half) => format!("{} ± {half}", right(&figure.mean, most)),
+        None => right(&figure.mean, most),
+    };
+    let keys = [
+        Column::words("metric", words(&str::to_owned)),
+        Column::words(&right("mean", most), figures.iter().map(text).collect()),
+    ];
+    let mut columns = Vec::new();
+    let unit = |name: &str| about(name).map_or("", |metric| metric.unit).to_owned();
+    columns.push(Column::words("unit", words(&unit)));
+    let taken: usize = keys.iter().chain(&columns).map(|column| column.width() + 2).sum();
+    let room = out.width.saturating_sub(taken);
+    if room >= 24 {
+        let meaning = |name: &str| cut(about(name).map_or("", |metric| metric.about.summary), room);
+        columns.push(Column::words("meaning", words(&meaning)));
+    }
+    print_table(out, &keys, &columns, &[])
+}
+
+/// A line that is too long ends before its last comma, or in the middle.
+fn cut(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    match text.rsplit_once(',') {
+        Some((before, _)) => cut(before, columns),
+        None => text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+fn figure(interval: &Interval) -> Rounded {
+    Rounded::new(interval.mean, interval.half_width)
+}
+
+/// The swept keys of these rows.
+fn keys<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
+    let rows: Vec<&Row> = rows.collect();
+    let Some(first) = rows.first() else { return Vec::new() };
+    let column = |(axis, (key, _)): (usize, &(String, Value))| {
+        let values: Vec<&Value> = rows.iter().map(|row| &row.swept[axis].1).collect();
+        let is_number = |value: &&Value| value.is_integer() || value.is_float();
+        if values.iter().all(is_number) {
+            let figures: Vec<Rounded> = values
+                .iter()
+                .map(|value| Rounded { mean: value.to_string(), ..Rounded::default() })
+                .collect();
+            Column::numbers(key, align(&figures))
+        } else {
+            Column::words(key, short(key, &values))
+        }
+    };
+    first.swept.iter().enumerate().map(column).collect()
+}
+
+fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
+    let names = shown(finished).names;
+    for baseline in &study.compare {
+        let compared = |row: &'_ Row| {
+            row.differences.iter().find(|difference| difference.baseline == *baseline).cloned()
+        };
+        let rows: Vec<_> =
+            finished.summary.rows.iter().filter_map(|row| Some((row, compared(row)?))).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let found = |name: &str| -> Vec<(Interval, Option<f64>)> {
+            let of = |(_, difference): &(&Row, meshwork_lab::findings::summary::Difference)| {
+                difference.metrics.iter().find(|(own, ..)| own == name).map(|(_, i, r)| (*i, *r))
+            };
+            let nothing = value(&Vec::new(), name);
+            rows.iter().map(|row| of(row).unwrap_or((nothing, None))).collect()
+        };
+        let mut same = Vec::new();
+        let mut columns = Vec::new();
+        let mut any_interval = false;
+        for name in &names {
+            let found = found(name);
+            let is_zero = |(interval, _): &(Interval, Option<f64>)| {
+                interval.mean.is_none_or(|mean| mean.abs() <= 0.0)
+            };
+            if found.iter().all(is_zero) {
+                same.push(name.clone());
+                continue;
+            }
+            any_interval |= found.iter().any(|(interval, _)| interval.half_width.is_some());
+            columns.push(Column::numbers(name, align(&differences(&found))));
+        }
+        let value = short(&baseline.key, &[&baseline.value]).concat();
+        out.line("")?;
+        out.headline(&format!("Differences from {} = {value}", baseline.key))?;
+        let mark = "; * marks an interval that excludes 0";
+        let text = format!(
+            "each scenario minus the one with {value} on the same jobs, and as a share of it{}",
+            if any_interval { mark } else { "" }
+        );
+        for line in wrapped(&text, out.width, "") {
+            out.line(&line)?;
+        }
+        out.line("")?;
+        if !columns.is_empty() {
+            print_table(out, &keys(rows.iter().map(|(row, _)| *row)), &columns, &[])?;
+        }
+        if !same.is_empty() {
+            for line in wrapped(&format!("no difference: {}", same.join(", ")), out.width, "") {
+                out.line(&line)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Differences with a mark where the interval excludes 0, and as shares of the baseline.
+fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
+    let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
+    let figures = found.iter().map(|(interval, relative)| {
+        let mut figure = figure(interval).signed();
+        let is_clear = interval.excludes_zero();
+        let share = relative.map_or_else(String::new, percent);
+        let mark = match (any_interval, is_clear) {
+            (false, _) => "",
+            (true, false) => "  ",
+            (true, true) => "* ",
+        };
+        figure.suffix = format!("{mark}{share:>6}");
+        figure
+    });
+    figures.collect()
+}
+
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent.abs() < 0.05 {
+        "0.0 %".to_owned()
+    } else if percent.abs() < 9.95 {
+        format!("{percent:+.1} %")
+    } else if percent.abs() < 99_999.0 {
+        format!("{percent:+.0} %")
+    } else {
+        format!("{percent:+.0e} %")
+    }
+}
+
+fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
+    let classes: Vec<(&Row, &meshwork_lab::findings::summary::SizeRow)> = finished
+        .summary
+        .rows
+        .iter()
+        .flat_map(|row| row.by_size.iter().map(move |class| (row, class)))
+        .collect();
+    let Some((_, first)) = classes.first() else { return Ok(()) };
+    let names: Vec<&String> = first.metrics.iter().map(|(name, _)| name).collect();
+    let numbers = |number: fn(&meshwork_lab::findings::summary::SizeRow) -> u64| {
+        let figures = classes
+            .iter()
+            .map(|(_, class)| Rounded { mean: count(number(class)), ..Rounded::default() });
+        align(&figures.collect::<Vec<_>>())
+    };
+    let mut keys = keys(classes.iter().map(|(row, _)| *row));
+    keys.push(Column::numbers("size", numbers(|class| class.size)));
+    keys.push(Column::numbers("jobs", numbers(|class| class.jobs)));
+    let columns: Vec<Column> = names
+        .iter()
+        .map(|name| {
+            let figures = classes.iter().map(|(_, class)| figure(&value(&class.metrics, name)));
+            Column::numbers(name, align(&figures.collect::<Vec<_>>()))
+        })
+        .collect();
+    out.line("")?;
+    out.headline("By size: means over the jobs that asked for so many processors")?;
+    out.line("")?;
+    let mut begins = Vec::new();
+    let mut row = 0;
+    for scenario in &finished.summary.rows {
+        row += scenario.by_size.len();
+        begins.push(row);
+    }
+    print_table(out, &keys, &columns, &begins)
+}
+
+/// What is worth a word only where it happened.
+fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
+    let mut notes = Vec::new();
+    let counts = |of: fn(&Findings) -> u64| -> Vec<u64> {
+        let runs = finished.results.runs.iter().flatten();
+        runs.filter_map(|run| run.result.as_ref().ok().map(of)).collect()
+    };
+    for (counts, one, several) in [
+        (
+            counts(|findings| findings.refused),
+            "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
+            "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
+             them away",
+        ),
+        (
+            counts(|findings| findings.unusable),
+            "line of the log was no job, and was passed over",
+            "lines of the log were no jobs, and were passed over",
+        ),
+    ] {
+        if counts.iter().all(|&count| count == 0) {
+            continue;
+        }
+        let what = if counts.iter().all(|&count| count == 1) { one } else { several };
+        let runs = if counts.len() > 1 { "in each run, " } else { "" };
+        notes.push(format!("note: {runs}{} {what}", range(&counts)));
+    }
+    if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
+        notes.push(
+            "note: the speeds of the sites are drawn anew in each replication: `meshwork show` prints \
+             them, and so does `--json`"
+                .to_owned(),
+        );
+    }
+    notes.extend(missed_precision(study, finished));
+    if !notes.is_empty() {
+        out.line("")?;
+    }
+    for note in notes {
+        for line in wrapped(&note, out.width, "      ") {
+            out.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// A sentence about the scenarios whose interval stayed too wide.
+fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
+    let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
+    let is_too_wide = |row: &&Row| {
+        let interval = value(&row.metrics, of);
+        let half = interval.half_width.unwrap_or(f64::INFINITY);
+        interval.mean.is_none_or(|mean| half > target * mean.abs())
+    };
+    let missed: Vec<&Row> = finished.summary.rows.iter().filter(is_too_wide).collect();
+    let wanted = format!("within {} % of the mean of {of}", significant(100.0 * target, 3));
+    match missed[..] {
+        [] => None,
+        [row] if !row.swept.is_empty() => Some(format!(
+            "note: {most} replications were not enough for an interval {wanted} with {}",
+            label(&row.swept)
+        )),
+        _ => Some(format!(
+            "note: {most} replications were not enough for an interval {wanted} in {} of {}",
+            missed.len(),
+            plural(finished.points.len() as u64, "scenario")
+        )),
+    }
+}
+
+/// `7`, or `from 3 to 7`.
+fn range(counts: &[u64]) -> String {
+    let least = counts.iter().min().copied().unwrap_or(0);
+    let most = counts.iter().max().copied().unwrap_or(0);
+    if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percentages_with_a_sign() {
+        for (share, text) in [
+            (-0.3412, "-34 %"),
+            (0.05, "+5.0 %"),
+            (-0.000_01, "0.0 %"),
+            (12.0, "+1200 %"),
+            (1e7, "+1e9 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_clear_difference_is_marked() {
+        let interval = |mean, half_width| Interval {
+            mean: Some(mean),
+            half_width: Some(half_width),
+            replications: 3,
+            method: Some(Method::Replications),
+        };
+        let found = [(interval(-2.0, 1.0), Some(-0.5)), (interval(2.0, 3.0), None)];
+        assert_eq!(align(&differences(&found)), ["-2.0 ± 1.0 *  -50 %", "+2.0 ± 3.0         "]);
+    }
+
+    #[test]
+    fn long_meanings_are_cut_at_a_comma() {
+        assert_eq!(cut("waiting jobs, mean over time", 28), "waiting jobs, mean over time");
+        assert_eq!(cut("waiting jobs, mean over time", 20), "waiting jobs");
+        assert_eq!(cut("waiting jobs", 8), "waiting…");
+    }
+}

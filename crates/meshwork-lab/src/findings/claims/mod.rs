@@ -1,0 +1,704 @@
+//! Whether what a paper says holds in our runs.
+//!
+//! A claim is tested in cells: all combinations of swept values that it leaves open. In a cell,
+//! replications are compared one by one, since they have the same jobs, and the 95 % interval of the
+//! difference decides: a cell holds if the whole interval is on the right side of the bound, fails
+//! if it is on the wrong side, and is open if it contains the bound. Where there is only one
+//! replication, or the claim says so, means decide alone.
+//!
+//! | file | columns |
+//! |---|---|
+//! | `claims.csv` | `claim, source, metric, verdict, needed, hold, fail, open, detail` |
+
+mod reason;
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use toml::Value;
+
+use crate::findings::statistics::{half_width, mean};
+use crate::findings::summary::label;
+use crate::run::Results;
+use crate::run::store::write_whole;
+use crate::study::expand::Point;
+use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
+use crate::visible::visible;
+
+/// What our runs say of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It holds in as many cells as it says.
+    BorneOut,
+    /// It cannot hold in so many, whatever the open cells turn out to be.
+    NotBorneOut,
+    /// The intervals do not tell.
+    Undecided,
+    /// There is nothing to check it with.
+    NotCheckable,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::BorneOut => "borne out",
+            Verdict::NotBorneOut => "not borne out",
+            Verdict::Undecided => "undecided",
+            Verdict::NotCheckable => "not checkable",
+        })
+    }
+}
+
+/// How a claim fares in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// It holds there.
+    Yes,
+    /// It does not.
+    No,
+    /// The interval contains the bound, or something was not measured.
+    Open,
+}
+
+/// One combination of swept values, and what was found in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The swept values that tell it from the other cells of the claim.
+    pub at: Choice,
+    /// Whether the claim holds in it.
+    pub holds: Holds,
+    /// The size of the jobs, where only those of one are looked at.
+    pub size: Option<u64>,
+    /// The mean of what is judged: a metric, or at the end of a trend a metric or a ratio.
+    pub of: Option<f64>,
+    /// The mean of what it is compared with, if it is.
+    pub to: Option<f64>,
+}
+
+impl Cell {
+    /// What is judged over what it is compared with, if it is.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        let (of, to) = (self.of?, self.to?);
+        (to.abs() > 0.0).then(|| of / to)
+    }
+}
+
+/// A claim and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The claim.
+    pub claim: Claim,
+    /// What our runs say.
+    pub verdict: Verdict,
+    /// In how many cells it must hold.
+    pub needed: u64,
+    /// The cells, in the order of the sweep.
+    pub cells: Vec<Cell>,
+    /// Why it cannot be checked, if it cannot.
+    pub why: Option<String>,
+}
+
+impl Judgement {
+    /// In how many cells the claim fares like this.
+    #[must_use]
+    pub fn count(&self, holds: Holds) -> u64 {
+        self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
+    }
+
+    /// The claim, the verdict and every cell.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let cell = |cell: &Cell| {
+            let at: serde_json::Map<String, Json> = cell
+                .at
+                .iter()
+                .map(|(key, value)| {
+                    (key.clone(), serde_json::to_value(value).unwrap_or(Json::Null))
+                })
+                .collect();
+            let holds = match cell.holds {
+                Holds::Yes => Json::Bool(true),
+                Holds::No => Json::Bool(false),
+                Holds::Open => Json::Null,
+            };
+            json!({ "at": at, "size": cell.size, "holds": holds, "of": cell.of, "to": cell.to })
+        };
+        json!({
+            "claim": self.claim.text,
+            "source": self.claim.source,
+            "verdict": self.verdict.to_string(),
+            "needed": self.needed,
+            "hold": self.count(Holds::Yes),
+            "fail": self.count(Holds::No),
+            "open": self.count(Holds::Open),
+            "why": self.why,
+            "cells": self.cells.iter().map(cell).collect::<Vec<Json>>(),
+        })
+    }
+
+    /// The numbers of one cell in words, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
+    #[must_use]
+    pub fn words(cell: &Cell) -> String {
+        let mut at = label(&cell.at);
+        if let Some(size) = cell.size {
+            let comma = if at.is_empty() { "" } else { ", " };
+            at = format!("{at}{comma}size {size}");
+        }
+        let at = if at.is_empty() { at } else { format!(" at {at}") };
+        match (cell.of, cell.to, cell.ratio()) {
+            (Some(of), Some(to), Some(ratio)) => {
+                format!("{}{at} ({} against {})", digits(ratio), digits(of), digits(to))
+            }
+            (Some(of), Some(to), None) => format!("{} against {}{at}", digits(of), digits(to)),
+            (Some(of), None, _) => format!("{}{at}", digits(of)),
+            (None, ..) => format!("nothing measured{at}"),
+        }
+    }
+}
+
+/// A number with four significant digits.
+fn digits(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let places = (3 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{number:.places$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Judges every claim of a study by its runs.
+#[must_use]
+pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgement> {
+    let court = Court { points, results };
+    study.claims.iter().map(|claim| court.judge(claim)).collect()
+}
+
+/// Claims that cannot be checked because their study has not run.
+#[must_use]
+pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
+    let judgement = |claim: &Claim| Judgement {
+        claim: claim.clone(),
+        verdict: Verdict::NotCheckable,
+        needed: 0,
+        cells: Vec::new(),
+        why: Some(match &claim.check {
+            Check::No(own) => own.clone(),
+            Check::Cells(_) => why.to_owned(),
+        }),
+    };
+    study.claims.iter().map(judgement).collect()
+}
+
+/// Writes `claims.csv`, or removes the one that another study left.
+///
+/// # Errors
+/// One sentence that names the file.
+pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
+    let path = folder.join("claims.csv");
+    if judgements.is_empty() {
+        drop(std::fs::remove_file(path));
+        return Ok(());
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let to_memory = "a table in memory can always be written";
+    let header =
+        ["claim", "source", "metric", "verdict", "needed", "hold", "fail", "open", "detail"];
+    writer.write_record(header).expect(to_memory);
+    for judgement in judgements {
+        let metric = match &judgement.claim.check {
+            Check::Cells(test) => test.metric.as_str(),
+            Check::No(_) => "",
+        };
+        let cells: Vec<String> = judgement.cells.iter().map(Judgement::words).collect();
+        let detail = judgement.why.clone().unwrap_or_else(|| cells.join("; "));
+        let count = |holds| judgement.count(holds).to_string();
+        let row = [
+            judgement.claim.text.clone(),
+            judgement.claim.source.clone().unwrap_or_default(),
+            metric.to_owned(),
+            judgement.verdict.to_string(),
+            judgement.needed.to_string(),
+            count(Holds::Yes),
+            count(Holds::No),
+            count(Holds::Open),
+            detail,
+        ];
+        let row = row.iter().map(|cell| visible(cell).into_owned());
+        writer.write_record(row).expect(to_memory);
+    }
+    let text = writer.into_inner().expect(to_memory);
+    write_whole(&path, &text).map_err(Refused)
+}
+
+/// A test, and the sizes of the jobs that are looked at, if not all are.
+struct Ask<'a> {
+    test: &'a Test,
+    of_size: Option<u64>,
+    to_size: Option<u64>,
+}
+
+struct Court<'a> {
+    points: &'a [Point],
+    results: &'a Results,
+}
+
+/// A replication and what it measured.
+type Measured = (u64, f64);
+
+impl Court<'_> {
+    fn judge(&self, claim: &Claim) -> Judgement {
+        let not_checkable = |why: String| Judgement {
+            claim: claim.clone(),
+            verdict: Verdict::NotCheckable,
+            needed: 0,
+            cells: Vec::new(),
+            why: Some(why),
+        };
+        let test = match &claim.check {
+            Check::No(why) => return not_checkable(why.clone()),
+            Check::Cells(test) => test,
+        };
+        let mut cells = Vec::new();
+        if test.sizes.is_empty() {
+            cells.extend(self.cells(test, None));
+        }
+        for &sizes in &test.sizes {
+            let of_size = self.cells(test, Some(sizes));
+            cells.extend(of_size.into_iter().map(|cell| Cell { size: Some(sizes.0), ..cell }));
+        }
+        if cells.is_empty() {
+            return not_checkable("the sweep as it was run has none of its scenarios".to_owned());
+        }
+        if cells.iter().all(|cell| cell.of.is_none()) {
+            return not_checkable(format!("no run measured {}", test.metric));
+        }
+        let mut judgement = Judgement {
+            claim: claim.clone(),
+            verdict: Verdict::Undecided,
+            needed: test.needed.of(cells.len() as u64),
+            cells,
+            why: None,
+        };
+        let (hold, open) = (judgement.count(Holds::Yes), judgement.count(Holds::Open));
+        if judgement.needed > judgement.cells.len() as u64 {
+            judgement.verdict = Verdict::NotCheckable;
+            judgement.why = Some(format!(
+                "it is about {} scenarios, and the sweep as it was run has {}",
+                judgement.needed,
+                judgement.cells.len()
+            ));
+        } else if hold >= judgement.needed {
+            judgement.verdict = Verdict::BorneOut;
+        } else if hold + open < judgement.needed {
+            judgement.verdict = Verdict::NotBorneOut;
+        }
+        judgement
+    }
+
+    /// The cells of a claim, of all jobs or of those of one size against those of another.
+    fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<Cell> {
+        let ask =
+            Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
+        match &test.relation {
+            Relation::Bounds { of, to, above, below } => {
+                self.bounds(&ask, of, to.as_ref(), *above, *below)
+            }
+            Relation::Extreme { of, lowest, within } => self.extreme(&ask, of, *lowest, *within),
+            Relation::Trend { of, to, along, rises } => {
+                self.trend(&ask, of, to.as_ref(), along, *rises)
+            }
+        }
+    }
+
+    fn bounds(
+        &self,
+        ask: &Ask<'_>,
+        of: &Choice,
+        to: Option<&Choice>,
+        above: Option<f64>,
+        below: Option<f64>,
+    ) -> Vec<Cell> {
+        let cell = |index: usize| {
+            let ours = self.ours(index, ask);
+            // Without a partner the metric is compared with 1.
+            let theirs = match to {
+                None => ours.iter().map(|&(replication, _)| (replication, 1.0)).collect(),
+                Some(to) => self.theirs(self.partner(index, to)?, ask),
+            };
+            let side = |bound: f64, sign: f64| {
+                let differences = paired(&ours, &theirs, |a, b| sign * (a - bound * b));
+                is_positive(&differences, ask.test.by_means)
+            };
+            let sides = [above.map(|bound| side(bound, 1.0)), below.map(|bound| side(bound, -1.0))];
+            Some(Cell {
+                at: self.place(index, ask.test, of),
+                size: None,
+                holds: both(sides.into_iter().flatten()),
+                of: mean_of(&ours),
+                to: to.and_then(|_| mean_of(&theirs)),
+            })
+        };
+        self.judged(ask.test, of).filter_map(cell).collect()
+    }
+
+    fn extreme(&self, ask: &Ask<'_>, of: &Choice, lowest: bool, within: f64) -> Vec<Cell> {
+        let cell = |index: usize| {
+            let ours = self.ours(index, ask);
+            let rivals: Vec<Vec<Measured>> =
+                self.rivals(index, of).map(|rival| self.theirs(rival, ask)).collect();
+            let side = |theirs: &Vec<Measured>| {
+                let slack = if lowest { 1.0 + within } else { 1.0 - within };
+                let sign = if lowest { 1.0 } else { -1.0 };
+                let differences = paired(&ours, theirs, |a, b| sign * (slack * b - a));
+                if ask.test.by_means {
+                    is_not_negative(&differences)
+                } else {
+                    is_positive(&differences, false)
+                }
+            };
+            let best = rivals.iter().filter_map(|values| mean_of(values));
+            let best = if lowest { best.reduce(f64::min) } else { best.reduce(f64::max) };
+            Cell {
+                at: self.place(index, ask.test, of),
+                size: None,
+                holds: both(rivals.iter().map(side)),
+                of: mean_of(&ours),
+                to: best,
+            }
+        };
+        self.judged(ask.test, of).map(cell).collect()
+    }
+
+    fn trend(
+        &self,
+        ask: &Ask<'_>,
+        of: &Choice,
+        to: Option<&Choice>,
+        along: &str,
+        rises: bool,
+    ) -> Vec<Cell> {
+        let quotient = |index: usize| -> Vec<Measured> {
+            let ours = self.ours(index, ask);
+            match to {
+                None => ours,
+                Some(to) => match self.partner(index, to) {
+                    None => Vec::new(),
+                    Some(partner) => {
+                        let theirs = self.theirs(partner, ask);
+                        let both = |&(replication, a): &Measured| {
+                            let b = theirs.iter().find(|(other, _)| *other == replication)?.1;
+                            (b.abs() > 0.0).then(|| (replication, a / b))
+                        };
+                        ours.iter().filter_map(both).collect()
+                    }
+                },
+            }
+        };
+        let mut of_all: Vec<usize> = self.judged(ask.test, of).collect();
+        let mut cells = Vec::new();
+        while let Some(&first) = of_all.first() {
+            let same_but = |&other: &usize| {
+                self.points[first]
+                    .swept
+                    .iter()
+                    .zip(&self.points[other].swept)
+                    .all(|(a, b)| a.0 == along || same(&a.1, &b.1))
+            };
+            let line: Vec<usize> = of_all.iter().copied().filter(same_but).collect();
+            of_all.retain(|index| !line.contains(index));
+            if line.len() < 2 {
+                continue; // one point has no trend
+            }
+            let (start, end) = (quotient(first), quotient(line[line.len() - 1]));
+            let sign = if rises { 1.0 } else { -1.0 };
+            let differences = paired(&end, &start, |a, b| sign * (a - b));
+            let mut at = self.place(first, ask.test, of);
+            at.retain(|(key, _)| key != along);
+            let holds = is_positive(&differences, ask.test.by_means);
+            cells.push(Cell { at, size: None, holds, of: mean_of(&end), to: mean_of(&start) });
+        }
+        cells
+    }
+
+    /// The scenarios with this choice that the claim is about.
+    fn judged<'b>(&'b self, test: &'b Test, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
+        (0..self.points.len()).filter(move |&index| {
+            let swept = &self.points[index].swept;
+            let has = |key: &str, wanted: &Value| {
+                swept.iter().any(|(own, value)| own == key && same(value, wanted))
+            };
+            of.iter().all(|(key, value)| has(key, value))
+                && test.only.iter().all(|(key, values)| {
+                    // What is judged overrules `where`.
+                    of.iter().any(|(own, _)| own == key)
+                        || values.iter().any(|value| has(key, value))
+                })
+        })
+    }
+
+    /// The scenario that differs from this one only in having the values of `to`.
+    fn partner(&self, index: usize, to: &Choice) -> Option<usize> {
+        let swept = &self.points[index].swept;
+        self.points.iter().position(|other| {
+            other.swept.iter().zip(swept).all(|((key, theirs), (_, ours))| {
+                let wanted = to.iter().find(|(own, _)| own == key).map_or(ours, |(_, value)| value);
+                same(theirs, wanted)
+            })
+        })
+    }
+
+    /// The scenarios that differ from this one in the keys of `of`, and in no others.
+    fn rivals<'b>(&'b self, index: usize, of: &'b Choice) -> impl Iterator<Item = usize> + 'b {
+        let swept = &self.points[index].swept;
+        (0..self.points.len()).filter(move |&other| {
+            other != index
+                && self.points[other].swept.iter().zip(swept).all(|((key, theirs), (_, ours))| {
+                    of.iter().any(|(own, _)| own == key) || same(theirs, ours)
+                })
+        })
+    }
+
+    /// What tells a cell from the others: the swept values that the claim leaves open.
+    fn place(&self, index: usize, test: &Test, of: &Choice) -> Choice {
+        let is_open = |key: &str| {
+            let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
+            !one && !of.iter().any(|(own, _)| own == key)
+        };
+        self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
+    }
+
+    /// What the jobs that are judged measured in each replication.
+    fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
+        self.values(index, &ask.test.metric, ask.of_size)
+    }
+
+    /// What the jobs that they are compared with measured.
+    fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
+        self.values(index, &ask.test.metric, ask.to_size)
+    }
+
+    fn values(&self, index: usize, metric: &str, size: Option<u64>) -> Vec<Measured> {
+        let value = |run: &crate::run::Run| {
+            let findings = run.result.as_ref().ok()?;
+            let value = match size {
+                None => findings.metric(metric)?.value?,
+                Some(size) => {
+                    let class = findings.by_size.iter().find(|class| class.size == size)?;
+                    class.metrics.iter().find(|finding| finding.name == metric)?.value?
+                }
+            };
+            Some((run.replication, value))
+        };
+        self.results.runs[index].iter().filter_map(value).collect()
+    }
+}
+
+fn mean_of(values: &[Measured]) -> Option<f64> {
+    mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
+}
+
+/// A difference for each replication that both have.
+fn paired(
+    ours: &[Measured],
+    theirs: &[Measured],
+    difference: impl Fn(f64, f64) -> f64,
+) -> Vec<f64> {
+    let both = |&(replication, a): &Measured| {
+        let &(_, b) = theirs.iter().find(|(other, _)| *other == replication)?;
+        Some(difference(a, b))
+    };
+    ours.iter().filter_map(both).collect()
+}
+
+/// Whether the mean of these is above 0, as far as their interval tells.
+fn is_positive(differences: &[f64], by_means: bool) -> Holds {
+    let Some(mean) = mean(differences) else { return Holds::Open };
+    let half = if by_means { None } else { half_width(differences) };
+    let half = half.unwrap_or(0.0);
+    if mean - half > 0.0 {
+        Holds::Yes
+    } else if mean + half < 0.0 || half <= 0.0 {
+        Holds::No
+    } else {
+        Holds::Open
+    }
+}
+
+/// Whether the mean of these is 0 or more: of several that are best, each is.
+fn is_not_negative(differences: &[f64]) -> Holds {
+    match mean(differences) {
+        None => Holds::Open,
+        Some(mean) if mean >= 0.0 => Holds::Yes,
+        Some(_) => Holds::No,
+    }
+}
+
+/// A cell holds if all of its parts do, and fails if one does.
+fn both(parts: impl Iterator<Item = Holds>) -> Holds {
+    parts.fold(Holds::Yes, |all, part| match (all, part) {
+        (Holds::No, _) | (_, Holds::No) => Holds::No,
+        (Holds::Open, _) | (_, Holds::Open) => Holds::Open,
+        (Holds::Yes, Holds::Yes) => Holds::Yes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Run;
+    use crate::run::store::{Finding, Findings, SizeFindings};
+    use crate::study::expand::expand;
+
+    const STUDY: &str = "[machine]\ntopology = 'flat'\nprocessors = 4\n\
+        [workload]\nname = 'synthetic'\nsizes = 'uniform'\n\
+        runtimes = { name = 'exponential', mean = 5.0 }\n[measure]\njobs = 10\n\
+        [sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n'workload.load' = [0.5, 1]\n";
+
+    fn finding(wait: f64) -> Finding {
+        let value = (!wait.is_nan()).then_some(wait);
+        Finding { name: "wait".to_owned(), value, batches: Vec::new() }
+    }
+
+    /// Judges one claim on runs whose waits are given: for each scenario, one for each replication.
+    fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
+        let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
+        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let run = |(replication, &wait): (usize, &f64)| Run {
+            key: String::new(),
+            replication: replication as u64,
+            result: Ok(Findings {
+                metrics: vec![finding(wait)],
+                // Large jobs wait twice as long.
+                by_size: [(1, 1.0), (4, 2.0)]
+                    .map(|(size, times)| SizeFindings {
+                        size,
+                        jobs: 1,
+                        metrics: vec![finding(times * wait)],
+                    })
+                    .to_vec(),
+                finished: 1,
+                refused: 0,
+                unusable: 0,
+                end: 1.0,
+                speeds: vec![],
+            }),
+        };
+        let runs =
+            waits.iter().map(|values| values.iter().enumerate().map(run).collect()).collect();
+        let results = Results { runs, trouble: None };
+        judge(&study, &expand(&study).unwrap(), &results).remove(0)
+    }
+
+    /// fcfs, sjf and easy, each at loads 0.5 and 1.
+    const WAITS: [&[f64]; 6] = [
+        &[10.0, 12.0, 11.0],
+        &[20.0, 26.0, 23.0],
+        &[5.0, 6.1, 5.6],
+        &[19.0, 27.0, 23.5],
+        &[5.1, 6.0, 5.5],
+        &[8.0, 9.0, 10.0],
+    ];
+
+    #[test]
+    fn a_ratio_is_judged_replication_by_replication() {
+        let claim = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 0.7\n";
+        let judgement = judged(&format!("{claim}where = {{ 'workload.load' = 0.5 }}"), &WAITS);
+        assert_eq!((judgement.verdict, judgement.needed), (Verdict::BorneOut, 1));
+        assert_eq!(Judgement::words(&judgement.cells[0]), "0.5061 (5.567 against 11)");
+        let everywhere = judged(claim, &WAITS);
+        assert_eq!(everywhere.verdict, Verdict::NotBorneOut);
+        assert_eq!((everywhere.count(Holds::Yes), everywhere.count(Holds::No)), (1, 1));
+        assert_eq!(everywhere.cells[1].at, [("workload.load".to_owned(), Value::Integer(1))]);
+        assert_eq!(judged(&format!("{claim}in = 'any'"), &WAITS).verdict, Verdict::BorneOut);
+        let close = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 1\n\
+                     where = { 'workload.load' = 1 }\n";
+        assert_eq!(judged(close, &WAITS).verdict, Verdict::Undecided, "the interval contains 1");
+        let by_means = judged(&format!("{close}decide = 'means'"), &WAITS);
+        assert_eq!(by_means.verdict, Verdict::NotBorneOut);
+    }
+
+    #[test]
+    fn a_metric_alone_is_judged_by_its_own_interval() {
+        let claim =
+            |bounds: &str| format!("of = {{ scheduler = 'easy', 'workload.load' = 1 }}\n{bounds}");
+        assert_eq!(judged(&claim("above = 5"), &WAITS).verdict, Verdict::BorneOut);
+        assert_eq!(judged(&claim("above = 8"), &WAITS).verdict, Verdict::Undecided);
+        assert_eq!(judged(&claim("above = 1\nbelow = 5"), &WAITS).verdict, Verdict::NotBorneOut);
+    }
+
+    #[test]
+    fn the_lowest_of_all_is_found() {
+        let judgement = judged("lowest = { scheduler = 'easy' }", &WAITS);
+        let holds: Vec<Holds> = judgement.cells.iter().map(|cell| cell.holds).collect();
+        assert_eq!(holds, [Holds::Open, Holds::Yes]);
+        assert_eq!(judgement.verdict, Verdict::Undecided);
+        let counted = judged("lowest = { scheduler = 'sjf' }\ndecide = 'means'\nin = 1", &WAITS);
+        assert_eq!((counted.verdict, counted.count(Holds::Yes)), (Verdict::NotBorneOut, 0));
+        let within = "lowest = { scheduler = 'sjf' }\ndecide = 'means'\nwithin = 0.005\nin = 1";
+        assert_eq!(judged(within, &WAITS).count(Holds::Yes), 0);
+        let within = within.replace("0.005", "0.01");
+        assert_eq!(judged(&within, &WAITS).verdict, Verdict::BorneOut);
+        assert_eq!(
+            judged("highest = { scheduler = 'fcfs' }\nwhere = { workload.load = 0.5 }", &WAITS)
+                .verdict,
+            Verdict::BorneOut
+        );
+    }
+
+    #[test]
+    fn a_trend_is_judged_from_its_first_point_to_its_last() {
+        let rises = "of = { scheduler = 'easy' }\nalong = 'workload.load'";
+        assert_eq!(judged(rises, &WAITS).verdict, Verdict::BorneOut);
+        let ratio =
+            "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nalong = 'workload.load'\n";
+        let judgement = judged(ratio, &WAITS);
+        assert_eq!(judgement.verdict, Verdict::BorneOut);
+        assert!(judgement.cells[0].of.unwrap() > judgement.cells[0].to.unwrap());
+        let falls = judged(&format!("{ratio}trend = 'falls'"), &WAITS);
+        assert_eq!(falls.verdict, Verdict::NotBorneOut);
+    }
+
+    #[test]
+    fn jobs_of_a_size_are_judged_by_themselves() {
+        let claim = "of = { scheduler = 'easy' }\nsizes = [1, 4]\nbelow = 12";
+        let judgement = judged(claim, &WAITS);
+        let found: Vec<(Option<u64>, Holds)> =
+            judgement.cells.iter().map(|cell| (cell.size, cell.holds)).collect();
+        let (yes, no) = (Holds::Yes, Holds::No);
+        assert_eq!(found, [(Some(1), yes), (Some(1), yes), (Some(4), Holds::Open), (Some(4), no)]);
+        let claim =
+            "of = { scheduler = 'fcfs' }\nsizes = [4]\nthan_size = 1\nabove = 1.9\nbelow = 2.1";
+        let judgement = judged(claim, &WAITS);
+        assert_eq!(judgement.verdict, Verdict::BorneOut);
+        assert_eq!(
+            Judgement::words(&judgement.cells[0]),
+            "2 at workload.load = 0.5, size 4 (22 against 11)"
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_decides_nothing() {
+        let none: [&[f64]; 6] = [&[f64::NAN]; 6];
+        let claim = "of = { scheduler = 'easy' }\nbelow = 1";
+        let judgement = judged(claim, &none);
+        assert_eq!(judgement.verdict, Verdict::NotCheckable);
+        assert_eq!(judgement.why.as_deref(), Some("no run measured wait"));
+        let too_few = judged(&format!("{claim}\nin = 3"), &WAITS);
+        assert_eq!(
+            too_few.why.as_deref(),
+            Some("it is about 3 scenarios, and the sweep as it was run has 2")
+        );
+        let mut some = WAITS;
+        some[4] = &[f64::NAN];
+        assert_eq!(
+            judged("of = { scheduler = 'easy' }\nbelow = 100", &some).verdict,
+            Verdict::Undecided
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Which metrics are worth a column.
+
+use meshwork::observe::metrics::{METRICS, MetricEntry};
+use meshwork::scenario::Scenario;
+
+use crate::findings::statistics::Interval;
+use crate::findings::summary::{Means, Row};
+
+/// What is no column unless a study asks for it: counts, which have a note of their own where they are
+/// not 0, and measures that few studies need.
+const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
+
+/// Which metrics have columns, and what is said of some that have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Those that have columns, in the order of the list.
+    pub names: Vec<String>,
+    /// Those that were left out because they say nothing, each with a word that says why.
+    pub left_out: Vec<String>,
+}
+
+impl Shown {
+    /// All metrics that the study names, as one of its scenarios tells. Where it names none, columns
+    /// that say nothing are left out: counts with notes of their own, and shares that are 0 or the
+    /// same as another throughout.
+    #[must_use]
+    pub fn of(rows: &[Row], scenario: Option<&Scenario>) -> Shown {
+        // A scenario without a finished run has no metrics at all.
+        let metrics = rows.iter().map(|row| &row.metrics).find(|metrics| !metrics.is_empty());
+        let all: Vec<&str> = metrics.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let is_named = |scenario: &Scenario| scenario.table()["measure"].get("metrics").is_some();
+        if scenario.is_some_and(is_named) {
+            let names = all.into_iter().map(str::to_owned).collect();
+            return Shown { names, left_out: Vec::new() };
+        }
+        let column = |name: &str| -> Vec<Interval> {
+            rows.iter().map(|row| value(&row.metrics, name)).collect()
+        };
+        let is_zero = |interval: &Interval| interval.mean.is_none_or(|mean| mean.abs() <= 0.0);
+        let mut shown = Shown::default();
+        for name in all {
+            let own = column(name);
+            if ON_REQUEST.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
+                continue;
+            }
+            let is_share = about(name).is_some_and(|metric| metric.unit == "share");
+            if is_share && own.iter().all(is_zero) {
+                shown.left_out.push(format!("{name} (0)"));
+            } else if let Some(twin) =
+                shown.names.iter().find(|other| is_share && column(other) == own)
+            {
+                shown.left_out.push(format!("{name} (the same as {twin})"));
+            } else {
+                shown.names.push(name.to_owned());
+            }
+        }
+        shown
+    }
+}
+
+/// The entry of a metric.
+#[must_use]
+pub fn about(name: &str) -> Option<&'static MetricEntry> {
+    METRICS.iter().copied().find(|metric| metric.about.name == name)
+}
+
+/// What was found of a metric; nothing where it is not there.
+#[must_use]
+pub fn value(metrics: &Means, name: &str) -> Interval {
+    let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);
+    found.unwrap_or(Interval { mean: None, half_width: None, replications: 0, method: None })
+}

@@ -1,0 +1,101 @@
+//! Values of a study in as few words as tell them apart.
+
+use toml::{Table, Value};
+
+use crate::findings::summary::shown;
+
+/// The values of one swept key, short. A component is its name with its parameters behind it, a
+/// machine its wiring and size, a path the name of its file; where two would look the same, both
+/// are written out.
+#[must_use]
+pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
+    let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();
+    let is_told_apart = |i: usize| {
+        (0..values.len()).all(|j| brief[i] != brief[j] || shown(values[i]) == shown(values[j]))
+    };
+    (0..values.len())
+        .map(|i| if is_told_apart(i) { brief[i].clone() } else { shown(values[i]) })
+        .collect()
+}
+
+fn one(key: &str, value: &Value) -> String {
+    match value {
+        Value::Table(table) => component(table),
+        Value::String(path) if key.ends_with("path") => {
+            path.rsplit('/').next().unwrap_or(path).to_owned()
+        }
+        Value::Array(list) if key.ends_with("dims") => sides(list),
+        _ => shown(value),
+    }
+}
+
+fn component(table: &Table) -> String {
+    if let Some(sites) = table.get("sites").and_then(Value::as_array) {
+        let sites = sites.iter().map(|site| site.as_table().map_or_else(|| shown(site), component));
+        return sites.collect::<Vec<_>>().join(" + ");
+    }
+    let key = if table.contains_key("topology") { "topology" } else { "name" };
+    let mut words: Vec<String> = table.get(key).map(shown).into_iter().collect();
+    let mut parameters = Vec::new();
+    for (name, value) in table {
+        match (name.as_str(), value) {
+            (own, _) if own == key => {}
+            ("dims", Value::Array(list)) if key == "topology" => words.push(sides(list)),
+            ("dims" | "processors" | "dimension", _) if key == "topology" => {
+                words.push(shown(value));
+            }
+            (_, Value::Table(inner)) => parameters.push(format!("{name}={}", component(inner))),
+            _ => parameters.push(format!("{name}={}", shown(value))),
+        }
+    }
+    if !parameters.is_empty() {
+        words.push(format!("({})", parameters.join(", ")));
+    }
+    words.join(" ")
+}
+
+fn sides(list: &[Value]) -> String {
+    list.iter().map(shown).collect::<Vec<_>>().join("x")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short_of(key: &str, list: &str) -> Vec<String> {
+        let table: Table = format!("values = {list}").parse().unwrap();
+        let values: Vec<&Value> = table["values"].as_array().unwrap().iter().collect();
+        short(key, &values)
+    }
+
+    #[test]
+    fn components_are_names_with_their_parameters() {
+        assert_eq!(
+            short_of("sizing", "['exact', { name = 'rsr', max_folds = 2, stretch = 'folds' }]"),
+            ["exact", "rsr (max_folds=2, stretch=folds)"]
+        );
+        assert_eq!(
+            short_of(
+                "machine",
+                "[{ topology = 'mesh', dims = [16, 8] }, { topology = 'flat', processors = 128, speed = 2.0 },
+                  { sites = [{ topology = 'hypercube', dimension = 5 }, { topology = 'torus', dims = 4 }] }]"
+            ),
+            ["mesh 16x8", "flat 128 (speed=2.0)", "hypercube 5 + torus 4"]
+        );
+        assert_eq!(short_of("machine.dims", "[[8, 8], 9]"), ["8x8", "9"]);
+        assert_eq!(
+            short_of("workload.runtimes", "[{ name = 'uniform', inner = { name = 'x', y = 1 } }]"),
+            ["uniform (inner=x (y=1))"]
+        );
+    }
+
+    #[test]
+    fn what_would_look_the_same_is_written_out() {
+        assert_eq!(short_of("workload.path", "['a/x.swf', 'b/y.swf']"), ["x.swf", "y.swf"]);
+        assert_eq!(
+            short_of("workload.path", "['a/x.swf', 'b/x.swf', 'c/y.swf']"),
+            ["a/x.swf", "b/x.swf", "y.swf"]
+        );
+        assert_eq!(short_of("workload.path", "['a/x.swf', 'a/x.swf']"), ["x.swf", "x.swf"]);
+    }
+}

@@ -1,0 +1,312 @@
+//! One page for what came of studies: plots, tables and claims, in a single file of HTML.
+//!
+//! [`Report::read`] makes a report of a folder that `meshwork run --out` wrote, or of a folder of such
+//! folders, as `meshwork reproduce` writes; [`Report::of`] makes one of studies at hand, finished or
+//! not. [`Report::html`] is a pure function of it. Every number comes from the same [`Summary`] that
+//! writes `summary.csv`.
+//!
+//! [`Section::figures`] is what the script of the page draws: `drawFigures(root, data)` in
+//! `assets/report.js` takes [`Report::data`] and may be called again with fresh data.
+
+mod axes;
+mod facts;
+mod figures;
+mod folder;
+mod html;
+mod live;
+mod machine;
+mod overview;
+mod tables;
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use crate::findings::claims::{Judgement, judge, unchecked};
+use crate::findings::summary::Summary;
+use crate::run::Results;
+use crate::study::asked::Asked;
+use crate::study::expand::Point;
+use crate::study::papers::PAPERS;
+use crate::study::{Refused, Study};
+use crate::watch::recording::Recording;
+
+pub use facts::Fact;
+pub use figures::{Choice, Figure, Scale, Series, Style, View};
+pub use machine::Maps;
+pub use overview::{Overview, PaperLine};
+pub use tables::{Cell, Table};
+
+/// The most rows of a table in the page; the rest stands in the files beside it.
+const MOST_ROWS: usize = 2000;
+
+/// All that a section is made of: a study, how it was asked for, and its runs so far.
+pub struct Content {
+    /// The study.
+    pub study: Study,
+    /// How it was asked for.
+    pub asked: Asked,
+    /// Its scenarios.
+    pub points: Vec<Point>,
+    /// Their runs.
+    pub results: Results,
+    /// How many runs are wanted and not there.
+    pub missing: u64,
+    /// The versions of Meshwork that ran them.
+    pub versions: Vec<String>,
+    /// The name of the folder they lie in, if they lie in one.
+    pub folder: Option<String>,
+    /// What is worth a word, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Its title.
+    pub title: String,
+    /// What it is, in a sentence or two.
+    pub about: String,
+    /// How the claims of all its sections fare, where there are several sections with claims.
+    pub overview: Option<Overview>,
+    /// One for each study.
+    pub sections: Vec<Section>,
+    /// What could not be read, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Section {
+    /// Its name, unique in the page and fit for a link.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// What it asks.
+    pub description: Option<String>,
+    /// The key of the paper that it is about, if it is.
+    pub paper: Option<String>,
+    /// What was asked.
+    pub facts: Vec<Fact>,
+    /// The command that repeats it.
+    pub command: String,
+    /// The text of the study.
+    pub source: String,
+    /// What is worth a word, one sentence each.
+    pub notes: Vec<String>,
+    /// Why runs failed, one sentence each.
+    pub failures: Vec<String>,
+    /// The claims, with verdicts.
+    pub claims: Vec<ClaimLine>,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+    /// What is told in rows.
+    pub tables: Vec<Table>,
+    /// Runs that are shown instant by instant.
+    pub recordings: Vec<Recording>,
+    /// Why runs are not shown instant by instant, one sentence each.
+    pub without_map: Vec<String>,
+}
+
+/// A claim, for reading.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimLine {
+    /// The claim in words.
+    pub text: String,
+    /// Where the paper says so.
+    pub source: Option<String>,
+    /// `borne out`, and the like.
+    pub verdict: String,
+    /// Why.
+    pub reason: String,
+    /// What was found in each cell: whether it holds, and the numbers in words.
+    pub cells: Vec<(Option<bool>, String)>,
+}
+
+impl Report {
+    /// The report of a folder of results, or of a folder of such folders, with no run shown instant by instant.
+    ///
+    /// # Errors
+    /// One sentence, if there is no study in it, or its only one cannot be read.
+    pub fn read(folder: &Path) -> Result<Report, Refused> {
+        Report::with_maps(folder, &Maps::none())
+    }
+
+    /// The same, with runs that are shown instant by instant where there is a single study.
+    ///
+    /// # Errors
+    /// The same, or if a run is chosen that is not there.
+    pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
+        let folders = folder::studies(folder)?;
+        if folders.len() == 1 && folders[0] == folder {
+            let content = folder::read(folder)?;
+            let mut report = Report::of(std::slice::from_ref(&content));
+            let section = &mut report.sections[0];
+            (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
+            return Ok(report);
+        }
+        if !maps.runs.is_empty() {
+            return Err(Refused(format!(
+                "{}: `--run` chooses runs of a single study, and this folder has several: give the folder of \
+                 one",
+                folder.display()
+            )));
+        }
+        let mut contents = Vec::new();
+        let mut warnings = Vec::new();
+        for folder in folders {
+            match folder::read(&folder) {
+                Ok(content) => contents.push(content),
+                Err(refused) => {
+                    warnings.push(format!("{} is left out: {refused}", folder.display()));
+                }
+            }
+        }
+        Ok(Report { warnings, ..Report::of(&contents) })
+    }
+
+    /// The report of studies at hand.
+    ///
+    /// ```
+    /// use meshwork_lab::report::{Content, Report};
+    /// use meshwork_lab::Study;
+    /// use meshwork_lab::study::asked::Asked;
+    /// use meshwork_lab::study::expand::expand;
+    /// use meshwork_lab::run::Results;
+    /// let text = "[machine]\ntopology = 'flat'\nprocessors = 8\n\
+    ///             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
+    ///             [measure]\njobs = 100";
+    /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
+    /// let points = expand(&study)?;
+    /// let results = Results { runs: vec![vec![]; points.len()], trouble: None };
+    /// let page = Report::of(&[Content {
+    ///     asked: Asked::default(),
+    ///     missing: 1,
+    ///     versions: vec![],
+    ///     folder: None,
+    ///     notes: vec![],
+    ///     study, points, results,
+    /// }])
+    /// .html();
+    /// assert!(page.contains("No run has ended yet"));
+    /// # Ok::<(), meshwork_lab::Refused>(())
+    /// ```
+    #[must_use]
+    pub fn of(contents: &[Content]) -> Report {
+        let mut sections: Vec<Section> = Vec::new();
+        for content in contents {
+            let mut section = Section::of(content);
+            let name = section.id.clone();
+            let mut number = 2;
+            while sections.iter().any(|other| other.id == section.id) {
+                section.rename(&format!("{name}-{number}"));
+                number += 1;
+            }
+            sections.push(section);
+        }
+        let overview = Overview::of(&sections);
+        let papers = overview.as_ref().map_or(0, |overview| overview.papers.len());
+        let (title, about) = match &sections[..] {
+            [one] => (one.title.clone(), one.description.clone().unwrap_or_default()),
+            _ if papers > 1 => (
+                "Papers, reproduced".to_owned(),
+                "What papers on processor allocation and job scheduling say of their figures, and \
+                 whether it holds in simulations made from their descriptions."
+                    .to_owned(),
+            ),
+            _ if papers == 1 => {
+                let key = overview.as_ref().map(|overview| overview.papers[0].key.as_str());
+                let paper = PAPERS.iter().find(|paper| Some(paper.key) == key);
+                let title = paper.map_or_else(String::new, |paper| paper.title.to_owned());
+                let authors = paper.map_or("the authors", |paper| paper.authors);
+                let about = format!(
+                    "What {authors} say of their figures, and whether it holds in simulations made \
+                     from the description."
+                );
+                (title, about)
+            }
+            many => (format!("{} studies", many.len()), String::new()),
+        };
+        Report { title, about, overview, sections, warnings: Vec::new() }
+    }
+
+    /// What the script of the page draws: the figures of each section.
+    #[must_use]
+    pub fn data(&self) -> Json {
+        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
+        json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
+    }
+
+    /// The whole page: nothing of it lies elsewhere.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+}
+
+impl Section {
+    fn of(content: &Content) -> Section {
+        let Content { study, points, results, .. } = content;
+        let summary = Summary::of(study, points, results);
+        let claims = match &content.asked.left_out {
+            Some(why) => unchecked(study, why),
+            None => judge(study, points, results),
+        };
+        let id = content.folder.clone().unwrap_or_else(|| study.name.clone());
+        let id: String = id.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let figures: Vec<&str> = study.figures().collect();
+        let are_numbers = figures.iter().all(|name| name.starts_with(|c: char| c.is_ascii_digit()));
+        let title = match &figures[..] {
+            [] => study.name.clone(),
+            [one] if are_numbers => format!("Figure {one}"),
+            several if are_numbers => format!("Figures {}", several.join(" and ")),
+            others => others.join(", "),
+        };
+        Section {
+            figures: figures::all(study, points, &summary, &id),
+            tables: tables::all(study, points, &summary),
+            facts: facts::facts(content),
+            command: facts::command(content),
+            title: if study.paper.is_some() { title } else { study.name.clone() },
+            description: study.description.clone(),
+            paper: study.paper.clone(),
+            source: study.source.clone(),
+            notes: facts::notes(content),
+            failures: facts::failures(content),
+            claims: claims.iter().map(ClaimLine::of).collect(),
+            recordings: Vec::new(),
+            without_map: Vec::new(),
+            id,
+        }
+    }
+
+    /// Another name, for the figures too.
+    fn rename(&mut self, id: &str) {
+        for figure in &mut self.figures {
+            figure.id = figure.id.replacen(&self.id, id, 1);
+        }
+        id.clone_into(&mut self.id);
+    }
+}
+
+impl ClaimLine {
+    fn of(judgement: &Judgement) -> ClaimLine {
+        use crate::findings::claims::Holds;
+        let cell = |cell: &crate::findings::claims::Cell| {
+            let holds = match cell.holds {
+                Holds::Yes => Some(true),
+                Holds::No => Some(false),
+                Holds::Open => None,
+            };
+            (holds, Judgement::words(cell))
+        };
+        ClaimLine {
+            text: judgement.claim.text.clone(),
+            source: judgement.claim.source.clone(),
+            verdict: judgement.verdict.to_string(),
+            reason: judgement.reason(),
+            cells: judgement.cells.iter().map(cell).collect(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Replaying stored runs: the same version must give the same results, bit for bit.
+
+use std::path::Path;
+
+use meshwork::scenario::{MODEL_VERSION, Scenario};
+use rayon::prelude::*;
+use toml::Table;
+
+use crate::run::inputs::Files;
+use crate::run::store::{Finding, Findings, Record, load};
+
+/// What came of one stored run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same results.
+    Same,
+    /// Other results: the first that differs, in one sentence.
+    Different(String),
+    /// It could not be replayed, and why.
+    Failed(String),
+}
+
+/// One stored run that was replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its key.
+    pub key: String,
+    /// Which replication it is.
+    pub replication: u64,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// A check of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// How many runs are stored.
+    pub stored: usize,
+    /// Those that were replayed, in the order of their keys.
+    pub checked: Vec<Checked>,
+    /// What is wrong with the store and stopped nothing.
+    pub warnings: Vec<String>,
+}
+
+/// Replays a sample of at most this many stored runs of a folder, on this many threads (0 is as
+/// many as there are processors). The sample is spread evenly over the keys, which are as good as
+/// random, and is the same every time.
+///
+/// # Errors
+/// One sentence, if the folder has no store that can be read.
+pub fn check(folder: &Path, sample: usize, threads: usize) -> Result<Check, String> {
+    let mut loaded = load(folder)?;
+    loaded.records.sort_by(|a, b| a.key.cmp(&b.key));
+    let stored = loaded.records.len();
+    let chosen: Vec<&Record> = sampled(stored, sample).map(|at| &loaded.records[at]).collect();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| format!("{threads} threads cannot be started ({error})"))?;
+    let files = Files::beside(folder);
+    let checked = pool.install(|| {
+        let check = |record: &&Record| Checked {
+            key: record.key.clone(),
+            replication: record.replication,
+            verdict: replay(record, &files).unwrap_or_else(Verdict::Failed),
+        };
+        chosen.par_iter().map(check).collect()
+    });
+    Ok(Check { stored, checked, warnings: loaded.warnings })
+}
+
+/// Which of so many records are replayed.
+fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
+    let sample = sample.min(stored);
+    (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
+}
+
+fn replay(record: &Record, files: &Files) -> Result<Verdict, String> {
+    let (scenario, key) = scenario_of(record, files)?;
+    if key != record.key {
+        return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
+    }
+    let outcome = crate::run::caught(|| {
+        scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
+    })?;
+    Ok(match first_difference(&record.findings, &Findings::of(&outcome)) {
+        None => Verdict::Same,
+        Some(difference) => Verdict::Different(difference),
+    })
+}
+
+/// The scenario of a stored run, ready to be run again, and the key that the run would now have.
+///
+/// # Errors
+/// One sentence, if it cannot be run again: another version of the model ran it, or its input is gone or has
+/// changed.
+pub(crate) fn scenario_of(record: &Record, files: &Files) -> Result<(Scenario, String), String> {
+    if record.model_version != MODEL_VERSION {
+        return Err(format!(
+            "it was run by version {} of the model, and this is version {MODEL_VERSION}",
+            record.model_version
+        ));
+    }
+    let mut table = Table::try_from(&record.scenario)
+        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
+    let mut digest = None;
+    if let Some(input) = &record.input {
+        let now = files.digest(&input.path)?;
+        if now != input.blake3 {
+            return Err(format!("{}: this file has changed since it was run", input.path));
+        }
+        digest = Some(now);
+        crate::study::set::set(&mut table, "workload.path", input.path.clone().into())
+            .map_err(|problem| problem.message)?;
+    }
+    let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
+    let key = crate::run::store::key(scenario.table(), digest.as_deref(), record.replication);
+    Ok((scenario, key))
+}
+
+/// The first thing in which two results differ, by the bits of every number.
+fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
+    let counts = [
+        ("finished", stored.finished, now.finished),
+        ("refused", stored.refused, now.refused),
+        ("unusable", stored.unusable, now.unusable),
+    ];
+    for (name, stored, now) in counts {
+        if stored != now {
+            return Some(format!("{name} is stored as {stored}, and is now {now}"));
+        }
+    }
+    if stored.end.to_bits() != now.end.to_bits() {
+        return Some(format!("the end is stored as {}, and is now {}", stored.end, now.end));
+    }
+    if !stored.speeds.iter().map(|s| s.to_bits()).eq(now.speeds.iter().map(|s| s.to_bits())) {
+        let (stored, now) = (&stored.speeds, &now.speeds);
+        return Some(format!("the speeds are stored as {stored:?}, and are now {now:?}"));
+    }
+    if let Some(name) = differing(&stored.metrics, &now.metrics) {
+        return Some(name);
+    }
+    let classes = stored.by_size.iter().zip(&now.by_size);
+    for (stored, now) in classes {
+        if (stored.size, stored.jobs) != (now.size, now.jobs) {
+            return Some(format!(
+                "{} jobs of size {} are stored, and there are now {} of size {}",
+                stored.jobs, stored.size, now.jobs, now.size
+            ));
+        }
+        if let Some(difference) = differing(&stored.metrics, &now.metrics) {
+            return Some(format!("of the jobs of size {}, {difference}", stored.size));
+        }
+    }
+    (stored.by_size.len() != now.by_size.len()).then(|| {
+        format!(
+            "{} sizes are stored, and there are now {}",
+            stored.by_size.len(),
+            now.by_size.len()
+        )
+    })
+}
+
+fn differing(stored: &[Finding], now: &[Finding]) -> Option<String> {
+    let bits = |value: Option<f64>| value.map(f64::to_bits);
+    let text = |value: Option<f64>| value.map_or("not measured".to_owned(), |v| v.to_string());
+    for (stored, now) in stored.iter().zip(now) {
+        if stored.name != now.name || bits(stored.value) != bits(now.value) {
+            return Some(format!(
+                "{} is stored as {}, and {} is now {}",
+                stored.name,
+                text(stored.value),
+                now.name,
+                text(now.value)
+            ));
+        }
+        if !stored.batches.iter().map(|b| b.to_bits()).eq(now.batches.iter().map(|b| b.to_bits())) {
+            return Some(format!("{} has other batches than are stored", stored.name));
+        }
+    }
+    (stored.len() != now.len())
+        .then(|| format!("{} metrics are stored, and there are now {}", stored.len(), now.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_evenly_and_holds_no_run_twice() {
+        assert_eq!(sampled(10, 3).collect::<Vec<_>>(), [0, 3, 6]);
+        assert_eq!(sampled(3, 10).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(sampled(0, 10).count(), 0);
+        assert_eq!(sampled(10, 0).count(), 0);
+    }
+
+    #[test]
+    fn one_bit_is_a_difference() {
+        let findings = |value: f64| Findings {
+            metrics: vec![Finding { name: "wait".to_owned(), value: Some(value), batches: vec![] }],
+            by_size: vec![],
+            finished: 1,
+            refused: 0,
+            unusable: 0,
+            end: 1.0,
+            speeds: vec![value],
+        };
+        let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
+        assert_eq!(first_difference(&findings(value), &findings(value)), None);
+        assert_eq!(
+            first_difference(&findings(value), &findings(next)).unwrap(),
+            format!("the speeds are stored as [0.1], and are now [{next}]")
+        );
+        let speeds = vec![next];
+        assert_eq!(
+            first_difference(&Findings { speeds, ..findings(value) }, &findings(next)).unwrap(),
+            format!("wait is stored as 0.1, and wait is now {next}")
+        );
+    }
+}

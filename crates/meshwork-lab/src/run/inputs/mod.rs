@@ -1,0 +1,240 @@
+//! Files for workloads: opened, decompressed, digested.
+
+mod columns;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use flate2::bufread::MultiGzDecoder;
+use meshwork::workload::{Inputs, Rows, WorkloadError};
+
+/// How much is read from the disk at a time.
+const BUFFER: usize = 1 << 16;
+
+/// The files that a study's workloads read.
+///
+/// A relative path is looked up beside the study file first and, where nothing is there, in the
+/// current directory; so a study and its logs can be moved together, and a path on the command line
+/// means what it means to every other command. Whether a file is compressed with gzip, or is
+/// Parquet, is told by its first bytes and not by its name.
+#[derive(Debug, Default)]
+pub struct Files {
+    folder: PathBuf,
+    digests: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+impl Files {
+    /// Files of a study that stands in this directory.
+    #[must_use]
+    pub fn beside(folder: &Path) -> Files {
+        Files { folder: folder.to_path_buf(), digests: Mutex::default() }
+    }
+
+    /// Where a path of a study is looked up.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use meshwork_lab::run::inputs::Files;
+    /// let files = Files::beside(Path::new("nowhere"));
+    /// assert_eq!(files.locate("log.swf"), Path::new("log.swf"));
+    /// ```
+    #[must_use]
+    pub fn locate(&self, path: &str) -> PathBuf {
+        let beside = self.folder.join(path);
+        if beside.exists() { beside } else { PathBuf::from(path) }
+    }
+
+    /// Whether a file can be opened.
+    ///
+    /// # Errors
+    /// One sentence that names the path, if it cannot.
+    pub fn check(&self, path: &str) -> Result<(), String> {
+        open(path, &self.locate(path)).map(drop)
+    }
+
+    /// The BLAKE3 digest of a file as it lies on the disk, in hexadecimal. Each file is read once.
+    ///
+    /// # Errors
+    /// One sentence that names the path, if it cannot be read.
+    pub fn digest(&self, path: &str) -> Result<String, String> {
+        let located = self.locate(path);
+        let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(digest) = digests.get(&located) {
+            return Ok(digest.clone());
+        }
+        let file = open(path, &located)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(file).map_err(|e| reading_failed(path, &located, &e))?;
+        let digest = hasher.finalize().to_hex().to_string();
+        digests.insert(located, digest.clone());
+        Ok(digest)
+    }
+}
+
+impl Inputs for Files {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+        let located = self.locate(path);
+        let file = open(path, &located).map_err(WorkloadError)?;
+        decompressed(file).map_err(|e| WorkloadError(reading_failed(path, &located, &e)))
+    }
+
+    fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
+        let located = self.locate(path);
+        let failed = |error: io::Error| WorkloadError(reading_failed(path, &located, &error));
+        let file = open(path, &located).map_err(WorkloadError)?;
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let is_parquet = reader.fill_buf().map_err(failed)?.starts_with(b"PAR1");
+        if is_parquet {
+            columns::from_parquet(path, reader.into_inner())
+        } else {
+            columns::from_csv(path, decompress(reader).map_err(failed)?)
+        }
+    }
+}
+
+/// Why a file cannot be read, in one sentence. The operating system's own words differ from system
+/// to system; the common cases are put in ours.
+pub(crate) fn reading_failed(shown: &str, path: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        _ if path.is_dir() => format!("{shown}: this is a directory, but must be a file"),
+        io::ErrorKind::NotFound => format!("{shown}: there is no such file"),
+        io::ErrorKind::PermissionDenied => format!("{shown}: this file may not be read"),
+        _ => format!("{shown}: cannot be read ({error})"),
+    }
+}
+
+fn open(shown: &str, path: &Path) -> Result<File, String> {
+    if path.is_dir() {
+        return Err(format!("{shown}: this is a directory, but must be a file"));
+    }
+    // Asked before it is opened: opening a pipe would wait, and a second replication find it empty.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(format!("{shown}: this is not a regular file, and every run reads it anew"));
+    }
+    File::open(path).map_err(|error| reading_failed(shown, path, &error))
+}
+
+fn decompressed(file: File) -> io::Result<Box<dyn BufRead>> {
+    decompress(BufReader::with_capacity(BUFFER, file))
+}
+
+fn decompress<R: Read + 'static>(mut reader: BufReader<R>) -> io::Result<Box<dyn BufRead>> {
+    // A pipe may hand over one byte at a time; two files of one byte are not worth the trouble.
+    if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+        // A gzip file may be several, one after the other, as `cat` makes them.
+        Ok(Box::new(BufReader::with_capacity(BUFFER, Unpacked(MultiGzDecoder::new(reader)))))
+    } else {
+        Ok(Box::new(reader))
+    }
+}
+
+/// What a decompressor reads, with its complaints in plain words.
+struct Unpacked<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidData => {
+                io::Error::new(error.kind(), "the compressed file is cut off or damaged")
+            }
+            _ => error,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(files: &Files, path: &str) -> Result<String, String> {
+        let mut text = String::new();
+        let mut reader = files.text(path).map_err(|error| error.0)?;
+        reader.read_to_string(&mut text).map_err(|error| error.to_string())?;
+        Ok(text)
+    }
+
+    #[test]
+    fn compression_is_told_by_content_and_not_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::beside(folder.path());
+        std::fs::write(folder.path().join("plain.gz"), "a log").unwrap();
+        std::fs::write(folder.path().join("packed.swf"), gzip(b"a log")).unwrap();
+        let twice: Vec<u8> = [gzip(b"a "), gzip(b"log")].concat();
+        std::fs::write(folder.path().join("twice.gz"), twice).unwrap();
+        std::fs::write(folder.path().join("empty"), "").unwrap();
+        for name in ["plain.gz", "packed.swf", "twice.gz"] {
+            assert_eq!(read(&files, name).unwrap(), "a log", "{name}");
+        }
+        assert_eq!(read(&files, "empty").unwrap(), "");
+    }
+
+    #[test]
+    fn a_table_may_be_compressed() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = b"submit,runtime,nodes\n0,5,2\n";
+        std::fs::write(folder.path().join("jobs.csv.gz"), gzip(text)).unwrap();
+        let files = Files::beside(folder.path());
+        let rows: Vec<_> = files.rows("jobs.csv.gz").ok().unwrap().map(Result::unwrap).collect();
+        assert_eq!((rows.len(), rows[0].runtime), (1, Some(5.0)));
+    }
+
+    #[test]
+    fn a_truncated_gzip_is_an_error_and_not_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = gzip(b"1 2 3 4 5 6 7 8 9 10\n".repeat(1000).as_slice());
+        std::fs::write(folder.path().join("cut.gz"), &packed[..packed.len() / 2]).unwrap();
+        let files = Files::beside(folder.path());
+        let sentence = "the compressed file is cut off or damaged";
+        assert_eq!(read(&files, "cut.gz").unwrap_err(), sentence);
+        std::fs::write(folder.path().join("bad.gz"), [&packed[..20], &[0xff; 40]].concat())
+            .unwrap();
+        assert_eq!(read(&files, "bad.gz").unwrap_err(), sentence);
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::beside(folder.path());
+        std::fs::create_dir(folder.path().join("logs")).unwrap();
+        let directory = "logs: this is a directory, but must be a file";
+        let missing = "no.swf: there is no such file";
+        assert_eq!(read(&files, "logs").unwrap_err(), directory);
+        assert_eq!(read(&files, "no.swf").unwrap_err(), missing);
+        assert_eq!(files.rows("logs").err().unwrap().0, directory);
+        assert_eq!(files.rows("no.swf").err().unwrap().0, missing);
+        if cfg!(unix) {
+            let device = "/dev/null: this is not a regular file, and every run reads it anew";
+            assert_eq!(read(&files, "/dev/null").unwrap_err(), device);
+        }
+        assert_eq!(files.digest("logs").unwrap_err(), directory);
+        assert_eq!(files.digest("no.swf").unwrap_err(), missing);
+    }
+
+    #[test]
+    fn a_digest_is_of_the_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::beside(folder.path());
+        std::fs::write(folder.path().join("a"), "same").unwrap();
+        std::fs::write(folder.path().join("b"), "same").unwrap();
+        std::fs::write(folder.path().join("c"), "other").unwrap();
+        assert_eq!(files.digest("a").unwrap(), blake3::hash(b"same").to_hex().to_string());
+        assert_eq!(files.digest("a"), files.digest("b"));
+        assert_ne!(files.digest("a"), files.digest("c"));
+    }
+}

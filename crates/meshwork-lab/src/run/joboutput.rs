@@ -1,0 +1,476 @@
+//! Per-job output: one row for every job of a run, as CSV and as Parquet.
+//!
+//! The columns are `job,submit,start,finish,requested,held,site,blocks`, what happened, and then
+//! `runtime,estimate,nodes,block,subcube`, what was asked for, so that a `table` workload replays
+//! the same jobs. `requested` and `held` are counts of processors; `site` is an index from 0.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::{ArrayRef, RecordBatch};
+use meshwork::job::{Job, Request, Time, sides_text};
+use meshwork::machine::Placement;
+use meshwork::observe::{Event, JobId, Observer, Running};
+use meshwork::topology::Topology;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use crate::run::store::writing_failed;
+use crate::study::JobFormat;
+
+/// The first line of the CSV form, and the columns of both.
+pub const HEADER: &str =
+    "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
+
+/// Rows of Parquet that are written together.
+const GROUP: usize = 1 << 16;
+
+/// Where the jobs of a run with this key are, in a folder of results.
+#[must_use]
+pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
+    folder.join("jobs").join(format!("{key}.{}", format.name()))
+}
+
+/// An observer that writes the jobs of one run.
+///
+/// Rows stand in order of arrival, whatever the order of finishing; jobs that were refused, or had
+/// not finished when the run ended, are left out. Memory grows with the jobs in the system. The
+/// files have other names until [`JobLog::finish`].
+pub struct JobLog {
+    topologies: Vec<Topology>,
+    /// The jobs from `first` on, in order of arrival, up to the last that has arrived.
+    pending: VecDeque<Slot>,
+    first: JobId,
+    outputs: Vec<Output>,
+    error: Option<String>,
+}
+
+enum Slot {
+    InSystem,
+    Refused,
+    Finished(Box<Row>),
+}
+
+struct Row {
+    job: Job,
+    start: Time,
+    finish: Time,
+    requested: u64,
+    held: u32,
+    site: usize,
+    placement: Placement,
+}
+
+impl JobLog {
+    /// Begins the files of a run in `folder/jobs`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// One sentence, if a file cannot be made.
+    pub fn create(
+        folder: &Path,
+        key: &str,
+        formats: &[JobFormat],
+        topologies: Vec<Topology>,
+    ) -> Result<JobLog, String> {
+        let jobs = folder.join("jobs");
+        fs::create_dir_all(&jobs)
+            .map_err(|error| writing_failed(&jobs.display().to_string(), "this folder", &error))?;
+        let outputs = formats
+            .iter()
+            .map(|&format| Output::create(path(folder, key, format), format))
+            .collect::<Result<_, String>>()?;
+        Ok(JobLog { topologies, pending: VecDeque::new(), first: JobId(0), outputs, error: None })
+    }
+
+    /// Writes what is left and gives the files their names.
+    ///
+    /// # Errors
+    /// The first thing that went wrong during the run or now, in one sentence; no file is left then.
+    pub fn finish(mut self) -> Result<(), String> {
+        let pending = std::mem::take(&mut self.pending);
+        for slot in pending {
+            self.write(slot);
+        }
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.outputs.drain(..).try_for_each(Output::finish),
+        }
+    }
+
+    fn slot(&mut self, id: JobId) -> &mut Slot {
+        let index = (id.0 - self.first.0) as usize;
+        while self.pending.len() <= index {
+            self.pending.push_back(Slot::InSystem);
+        }
+        &mut self.pending[index]
+    }
+
+    fn drain(&mut self) {
+        while !matches!(self.pending.front(), None | Some(Slot::InSystem)) {
+            if let Some(slot) = self.pending.pop_front() {
+                self.first.0 += 1;
+                self.write(slot);
+            }
+        }
+    }
+
+    fn write(&mut self, slot: Slot) {
+        let Slot::Finished(row) = slot else { return };
+        if self.error.is_some() {
+            return;
+        }
+        for output in &mut self.outputs {
+            if let Err(error) = output.write(&row, &self.topologies) {
+                self.error = Some(error);
+                return;
+            }
+        }
+    }
+
+    fn finished(&mut self, now: Time, running: &Running) {
+        *self.slot(running.id) = Slot::Finished(Box::new(Row {
+            job: running.job.clone(),
+            start: running.start,
+            finish: now,
+            requested: running.asked,
+            held: running.held,
+            site: running.site,
+            placement: running.placement.clone(),
+        }));
+        self.drain();
+    }
+}
+
+impl Observer for JobLog {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Arrived(id, _) => {
+                self.slot(*id);
+            }
+            Event::Refused(id, _) => {
+                *self.slot(*id) = Slot::Refused;
+                self.drain();
+            }
+            Event::Finished(running) => self.finished(now, running),
+            _ => {}
+        }
+    }
+}
+
+/// One file under a temporary name.
+struct Output {
+    path: PathBuf,
+    temporary: PathBuf,
+    form: Option<Form>,
+}
+
+enum Form {
+    Csv(BufWriter<File>),
+    Parquet(Box<Columns>),
+}
+
+impl Output {
+    fn create(path: PathBuf, format: JobFormat) -> Result<Output, String> {
+        // Two scenarios of a sweep that are the same have one key, and may run at the same time.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.{number}.tmp", std::process::id()));
+        let temporary = PathBuf::from(name);
+        let failed = |error: &dyn std::fmt::Display| {
+            writing_failed(
+                &path.display().to_string(),
+                "this file",
+                &io::Error::other(error.to_string()),
+            )
+        };
+        let file = File::create(&temporary)
+            .map_err(|error| writing_failed(&path.display().to_string(), "this file", &error))?;
+        let form = match format {
+            JobFormat::Csv => {
+                let mut writer = BufWriter::with_capacity(1 << 16, file);
+                writeln!(writer, "{HEADER}").map_err(|error| failed(&error))?;
+                Form::Csv(writer)
+            }
+            JobFormat::Parquet => {
+                Form::Parquet(Box::new(Columns::create(file).map_err(|error| failed(&error))?))
+            }
+        };
+        Ok(Output { path, temporary, form: Some(form) })
+    }
+
+    fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), String> {
+        let written = match &mut self.form {
+            Some(Form::Csv(writer)) => write_csv(writer, row, topologies),
+            Some(Form::Parquet(columns)) => columns.push(row, topologies),
+            None => Ok(()),
+        };
+        written.map_err(|error| self.failed(&error))
+    }
+
+    fn finish(mut self) -> Result<(), String> {
+        let written = match self.form.take() {
+            Some(Form::Csv(mut writer)) => writer.flush(),
+            Some(Form::Parquet(columns)) => columns.finish(),
+            None => Ok(()),
+        };
+        written
+            .and_then(|()| fs::rename(&self.temporary, &self.path))
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> String {
+        writing_failed(&self.path.display().to_string(), "this file", error)
+    }
+}
+
+impl Drop for Output {
+    /// A run that failed leaves no file behind; of one that did not, the name is gone already.
+    fn drop(&mut self) {
+        self.form = None;
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
+    let Row { job, start, finish, requested, held, site, placement } = row;
+    let blocks = placement.text(topologies[*site].grid());
+    write!(
+        out,
+        "{},{},{start},{finish},{requested},{held},{site},\"{blocks}\",{},{},",
+        job.number, job.arrival, job.runtime, job.estimate
+    )?;
+    match &job.request {
+        Request::Nodes(count) => writeln!(out, "{count},,"),
+        Request::Block(sides) => writeln!(out, ",{},", sides_text(sides)),
+        Request::Subcube(dimension) => writeln!(out, ",,{dimension}"),
+    }
+}
+
+/// The columns of a group of rows of Parquet.
+#[derive(Default)]
+struct Builders {
+    rows: usize,
+    whole: [UInt64Builder; 2],
+    times: [Float64Builder; 5],
+    small: [UInt32Builder; 4],
+    texts: [StringBuilder; 2],
+}
+
+struct Columns {
+    writer: ArrowWriter<File>,
+    group: Builders,
+}
+
+impl Columns {
+    fn create(file: File) -> io::Result<Columns> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
+            .build();
+        let schema = Builders::default().batch()?.schema();
+        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(disk)?;
+        Ok(Columns { writer, group: Builders::default() })
+    }
+
+    fn push(&mut self, row: &Row, topologies: &[Topology]) -> io::Result<()> {
+        self.group.push(row, topologies);
+        if self.group.rows == GROUP { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let batch = self.group.batch()?;
+        self.writer.write(&batch).map_err(disk)?;
+        self.writer.flush().map_err(disk)
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        if self.group.rows > 0 {
+            self.flush()?;
+        }
+        self.writer.close().map(drop).map_err(disk)
+    }
+}
+
+impl Builders {
+    fn push(&mut self, row: &Row, topologies: &[Topology]) {
+        let Row { job, start, finish, requested, held, site, placement } = row;
+        let times = [job.arrival.units(), start.units(), finish.units(), job.runtime, job.estimate];
+        for (builder, time) in self.times.iter_mut().zip(times) {
+            builder.append_value(time);
+        }
+        for (builder, count) in self.whole.iter_mut().zip([job.number, *requested]) {
+            builder.append_value(count);
+        }
+        let (mut nodes, mut block, mut subcube) = (None, None, None);
+        match &job.request {
+            Request::Nodes(count) => nodes = Some(*count),
+            Request::Block(sides) => block = Some(sides_text(sides)),
+            Request::Subcube(dimension) => subcube = Some(*dimension),
+        }
+        let small = [Some(*held), Some(*site as u32), nodes, subcube];
+        for (builder, count) in self.small.iter_mut().zip(small) {
+            builder.append_option(count);
+        }
+        self.texts[0].append_value(placement.text(topologies[*site].grid()));
+        self.texts[1].append_option(block);
+        self.rows += 1;
+    }
+
+    fn batch(&mut self) -> io::Result<RecordBatch> {
+        self.rows = 0;
+        let [submit, start, finish, runtime, estimate] =
+            self.times.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
+        let [job, requested] =
+            self.whole.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
+        let [held, site, nodes, subcube] =
+            self.small.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
+        let [blocks, block] =
+            self.texts.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
+        let arrays = [
+            job, submit, start, finish, requested, held, site, blocks, runtime, estimate, nodes,
+            block, subcube,
+        ];
+        let optional = |name: &str| matches!(name, "nodes" | "block" | "subcube");
+        let columns =
+            HEADER.split(',').zip(arrays).map(|(name, array)| (name, array, optional(name)));
+        RecordBatch::try_from_iter_with_nullable(columns).map_err(io::Error::other)
+    }
+}
+
+/// What the disk said, out of what the Parquet writer makes of it.
+fn disk(error: parquet::errors::ParquetError) -> io::Error {
+    match error {
+        parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::machine::Block;
+    use meshwork::observe::Messages;
+    use meshwork::workload::{Inputs, table::Row as TableRow};
+
+    use super::*;
+    use crate::run::inputs::Files;
+
+    fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {
+        let job = Job {
+            number: id + 10,
+            arrival: Time::new(times.0),
+            request,
+            runtime: times.2,
+            estimate: times.2 * 2.0,
+        };
+        let placement = Placement::from(Block { base: 5, sides: sides.into() });
+        Running {
+            id: JobId(id),
+            asked: job.request.nodes(),
+            held: placement.len(),
+            job,
+            site: 0,
+            placement,
+            start: Time::new(times.1),
+            expected_end: Time::new(times.1),
+            stretch: 1.0,
+            rate: 1.0,
+            dispersal: 0.0,
+            messages: Messages::default(),
+        }
+    }
+
+    /// Four jobs arrive; the second is refused, the third finishes first, the fourth never.
+    fn feed(log: &mut JobLog) {
+        let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e21));
+        let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));
+        let fourth = running(3, Request::Subcube(1), &[1, 2], (0.4, 0.5, 1.0));
+        log.observe(first.job.arrival, &Event::Arrived(JobId(0), &first.job));
+        log.observe(first.start, &Event::Started(&first));
+        log.observe(Time::new(0.2), &Event::Refused(JobId(1), &fourth.job));
+        log.observe(third.start, &Event::Arrived(JobId(2), &third.job));
+        log.observe(Time::new(1.3), &Event::Finished(&third));
+        log.observe(Time::new(1.3), &Event::Arrived(JobId(3), &fourth.job));
+        log.observe(Time::new(2.5), &Event::Finished(&first));
+    }
+
+    fn log(folder: &Path) -> JobLog {
+        let formats = [JobFormat::Csv, JobFormat::Parquet];
+        let topologies = vec![Topology::mesh(&[4, 4]).unwrap()];
+        JobLog::create(folder, "k", &formats, topologies).unwrap()
+    }
+
+    #[test]
+    fn rows_stand_in_order_of_arrival() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        feed(&mut log);
+        assert!(!path(folder.path(), "k", JobFormat::Csv).exists(), "not before the run has ended");
+        log.finish().unwrap();
+        assert_eq!(
+            fs::read_to_string(path(folder.path(), "k", JobFormat::Csv)).unwrap(),
+            format!(
+                "{HEADER}\n10,0.1,0.25,2.5,3,4,0,\"1,1:2x2\",1000000000000000000000,\
+                 2000000000000000000000,3,,\n12,0.3,0.3,1.3,2,2,0,\"1,1:1x2\",1,2,,1x2,\n"
+            )
+        );
+        assert_eq!(
+            fs::read_dir(folder.path().join("jobs")).unwrap().count(),
+            2,
+            "nothing temporary"
+        );
+    }
+
+    #[test]
+    fn both_forms_are_read_back_as_the_same_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        feed(&mut log);
+        log.finish().unwrap();
+        let files = Files::beside(folder.path());
+        let rows = |name: &str| -> Vec<TableRow> {
+            let rows = files.rows(name).map_err(|error| error.0).unwrap();
+            rows.map(|row| TableRow { line: 0, ..row.unwrap() }).collect()
+        };
+        let csv = rows("jobs/k.csv");
+        assert_eq!(csv, rows("jobs/k.parquet"));
+        assert_eq!((csv.len(), csv[0].nodes, csv[1].block.as_deref()), (2, Some(3.0), Some("1x2")));
+        assert_eq!(
+            (csv[0].job, csv[0].submit, csv[0].estimate),
+            (Some(10.0), Some(0.1), Some(2e21))
+        );
+    }
+
+    #[test]
+    fn a_run_that_failed_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log(folder.path());
+        feed(&mut log);
+        drop(log);
+        assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_is_a_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("jobs"), "").unwrap();
+        let refused =
+            JobLog::create(folder.path(), "k", &[JobFormat::Csv], Vec::new()).err().unwrap();
+        assert_eq!(
+            refused,
+            format!(
+                "{}: this folder cannot be made, because a file stands where a folder must be",
+                folder.path().join("jobs").display()
+            )
+        );
+    }
+}

@@ -1,0 +1,484 @@
+//! Running a study: every scenario, replication by replication, on any number of threads.
+
+pub mod check;
+pub mod inputs;
+pub mod joboutput;
+mod record;
+pub mod store;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use meshwork::observe::Observer;
+use meshwork::scenario::{MODEL_VERSION, Outcome};
+use rayon::prelude::*;
+
+use crate::findings::statistics::{half_width, mean};
+use crate::run::joboutput::JobLog;
+use crate::run::store::{Findings, Input, Record, Store, json, key};
+use crate::study::expand::Point;
+use crate::study::{JobFormat, Replications};
+
+/// How far a study is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that have ended, those taken from the store included.
+    pub done: u64,
+    /// Runs that are wanted; with `precision` this grows.
+    pub total: u64,
+    /// Runs taken from the store.
+    pub reused: u64,
+    /// Runs that failed.
+    pub failed: u64,
+}
+
+/// One run of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its key in the store.
+    pub key: String,
+    /// Which replication it is, from 0.
+    pub replication: u64,
+    /// What it gave, or one sentence that says why it failed.
+    pub result: Result<Findings, String>,
+}
+
+/// Who looks on while a study runs, from any thread.
+pub trait Watcher: Sync {
+    /// A run of the scenario with this index has ended, or was taken from the store.
+    fn ended(&self, point: usize, run: &Run);
+
+    /// Who is told what happens in a run that is about to begin, if anyone is.
+    fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
+}
+
+/// A way to run one replication of a scenario and tell an observer.
+pub type Simulate<'a> =
+    dyn Fn(&Point, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;
+
+/// All that the runs of a study share.
+pub struct Runner<'a> {
+    /// The scenarios.
+    pub points: &'a [Point],
+    /// The file that each scenario reads, in the same order.
+    pub inputs: &'a [Option<Input>],
+    /// How often each is run.
+    pub replications: &'a Replications,
+    /// Runs a replication.
+    pub simulate: &'a Simulate<'a>,
+    /// Where runs are kept, if they are.
+    pub store: Option<Mutex<Store>>,
+    /// Per-job output: its folder and forms, if it is asked for.
+    pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
+    /// Is told after every run, from any thread, one call at a time.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Looks on, if anyone does; results do not depend on it.
+    pub watcher: Option<&'a dyn Watcher>,
+}
+
+/// What came of the runs of a study.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// The runs of each scenario, by replication.
+    pub runs: Vec<Vec<Run>>,
+    /// Why the store takes no more, if it does not; the results are whole all the same.
+    pub trouble: Option<String>,
+}
+
+impl Runner<'_> {
+    /// Runs everything on this many threads; 0 is as many as there are processors.
+    ///
+    /// The results are the same for any number of threads: they are collected by scenario and
+    /// replication, and whether a scenario needs more replications depends on its own results alone.
+    /// A run that fails, even by a panic, does not stop the others; its scenario is not replicated
+    /// further.
+    ///
+    /// # Errors
+    /// One sentence, if the threads cannot be started.
+    pub fn run(&self, threads: usize) -> Result<Results, String> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| format!("{threads} threads cannot be started ({error})"))?;
+        let shared = Shared { runner: self, progress: Mutex::default(), trouble: Mutex::default() };
+        let runs = pool.install(|| shared.rounds());
+        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Results { runs, trouble })
+    }
+}
+
+struct Shared<'a, 'b> {
+    runner: &'a Runner<'b>,
+    progress: Mutex<Progress>,
+    trouble: Mutex<Option<String>>,
+}
+
+impl Shared<'_, '_> {
+    /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. Tasks are a
+    /// flat list, because nested parallel loops may pile one scenario on another's stack.
+    fn rounds(&self) -> Vec<Vec<Run>> {
+        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); self.runner.points.len()];
+        let mut wanted = vec![first(self.runner.replications); runs.len()];
+        loop {
+            let tasks: Vec<(usize, u64)> = runs
+                .iter()
+                .zip(&wanted)
+                .enumerate()
+                .flat_map(|(point, (runs, &wanted))| {
+                    (runs.len() as u64..wanted).map(move |replication| (point, replication))
+                })
+                .collect();
+            if tasks.is_empty() {
+                return runs;
+            }
+            locked(&self.progress).total += tasks.len() as u64;
+            let round: Vec<Run> = tasks
+                .par_iter()
+                .with_max_len(1)
+                .map(|&(point, replication)| self.replication(point, replication))
+                .collect();
+            for ((point, _), run) in tasks.into_iter().zip(round) {
+                runs[point].push(run);
+            }
+            for (wanted, runs) in wanted.iter_mut().zip(&runs) {
+                *wanted = more(self.runner.replications, runs);
+            }
+        }
+    }
+
+    fn replication(&self, point: usize, replication: u64) -> Run {
+        let scenario = &self.runner.points[point].scenario;
+        let input = self.runner.inputs[point].as_ref();
+        let key = key(scenario.table(), input.map(|input| input.blake3.as_str()), replication);
+        let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key).cloned());
+        let stored = stored.filter(|_| self.has_job_output(&key));
+        let reused = stored.is_some();
+        let result = match stored {
+            Some(findings) => Ok(findings),
+            None => self.fresh(point, replication, &key),
+        };
+        let run = Run { key, replication, result };
+        if let Some(watcher) = self.runner.watcher {
+            watcher.ended(point, &run);
+        }
+        let mut progress = locked(&self.progress);
+        progress.done += 1;
+        progress.reused += u64::from(reused);
+        progress.failed += u64::from(run.result.is_err());
+        (self.runner.progress)(*progress);
+        drop(progress);
+        run
+    }
+
+    /// A stored run without the per-job output that is now asked for is run again.
+    fn has_job_output(&self, key: &str) -> bool {
+        self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
+            formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
+        })
+    }
+
+    fn fresh(&self, point: usize, replication: u64, key: &str) -> Result<Findings, String> {
+        let at = &self.runner.points[point];
+        let simulate = |log: &mut dyn Observer| {
+            let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
+            match watching {
+                None => (self.runner.simulate)(at, replication, log),
+                Some(mut other) => (self.runner.simulate)(at, replication, &mut (log, &mut *other)),
+            }
+        };
+        let outcome = caught(|| match &self.runner.jobs {
+            None => simulate(&mut ()),
+            Some((folder, formats)) => {
+                let topologies = at.scenario.topologies();
+                let mut log = JobLog::create(folder, key, formats, topologies)?;
+                let outcome = simulate(&mut log)?;
+                log.finish()?;
+                Ok(outcome)
+            }
+        })?;
+        let findings = Findings::of(&outcome);
+        if let Some(store) = &self.runner.store {
+            let record = Record {
+                key: key.to_owned(),
+                scenario: json(at.scenario.table()),
+                input: self.runner.inputs[point].clone(),
+                replication,
+                findings: findings.clone(),
+                model_version: MODEL_VERSION,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            };
+            let mut store = locked(store);
+            let differs = store.get(key).is_some_and(|known| *known != findings);
+            match store.append(&record) {
+                Err(message) if differs => return Err(message),
+                Err(message) => *locked(&self.trouble) = Some(message),
+                Ok(()) => {}
+            }
+        }
+        Ok(findings)
+    }
+}
+
+/// The runs of a study that are known, and how many of those that are wanted are not: what
+/// [`Runner::run`] would give if it ran nothing.
+#[must_use]
+pub fn known(
+    points: &[Point],
+    digests: &[Option<String>],
+    replications: &Replications,
+    find: &dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>>,
+) -> (Results, u64) {
+    let mut missing = 0;
+    let mut of_point = |(index, point): (usize, &Point)| {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut wanted = first(replications);
+        let mut next = 0;
+        while next < wanted {
+            let key = key(point.scenario.table(), digests[index].as_deref(), next);
+            match find(index, next, &key) {
+                Some(result) => runs.push(Run { key, replication: next, result }),
+                None => missing += 1,
+            }
+            next += 1;
+            if next == wanted && runs.len() as u64 == wanted {
+                wanted = more(replications, &runs);
+            }
+        }
+        runs
+    };
+    let runs = points.iter().enumerate().map(&mut of_point).collect();
+    (Results { runs, trouble: None }, missing)
+}
+
+/// How many replications every scenario has at least.
+fn first(replications: &Replications) -> u64 {
+    match replications {
+        Replications::Fixed(count) => *count,
+        Replications::Precision { least, .. } => *least,
+    }
+}
+
+/// How many replications a scenario needs, having these: a function of results and of nothing else.
+///
+/// With `precision`, the number needed is guessed from the interval so far, whose width falls with
+/// the square root of the number; it at most doubles in a round, because an early guess is poor.
+#[must_use]
+pub fn more(replications: &Replications, runs: &[Run]) -> u64 {
+    let have = runs.len() as u64;
+    let Replications::Precision { target, most, of, .. } = replications else { return have };
+    let results: Option<Vec<&Findings>> = runs.iter().map(|run| run.result.as_ref().ok()).collect();
+    // A scenario with a failed run is not replicated further.
+    let Some(results) = results else { return have };
+    let values: Vec<f64> =
+        results.iter().filter_map(|findings| findings.metric(of)?.value).collect();
+    if have >= *most || values.is_empty() {
+        return have;
+    }
+    let (Some(half_width), Some(mean)) = (half_width(&values), mean(&values)) else {
+        return (have + 1).min(*most);
+    };
+    let allowed = target * mean.abs();
+    if half_width <= allowed {
+        return have;
+    }
+    let ratio = half_width / allowed;
+    let guess = (have as f64 * ratio * ratio).ceil();
+    let guess = if guess < (2 * have) as f64 { guess as u64 } else { 2 * have };
+    guess.max(have + 1).min(*most)
+}
+
+/// A panic inside a run is a fault of the program, but no reason to lose the other runs.
+pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("without a word");
+        Err(format!("a fault of the program stopped the run: {}", text.replace('\n', "; ")))
+    })
+}
+
+/// A poisoned lock guards plain data that is whole after every statement.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use meshwork::job::Time;
+    use meshwork::observe::recorder::Measured;
+    use meshwork::rng::Stream;
+    use meshwork::scenario::Scenario;
+
+    use super::*;
+    use crate::run::store::load;
+
+    fn points(loads: &[f64]) -> Vec<Point> {
+        let point = |&load: &f64| {
+            let table = format!(
+                "[machine]\ntopology = 'flat'\nprocessors = 4\n\
+                 [workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
+                 runtimes = {{ name = 'exponential', mean = 5.0 }}\n[measure]\njobs = 10"
+            );
+            Point {
+                swept: vec![("workload.load".to_owned(), toml::Value::Float(load))],
+                scenario: Scenario::read(&table.parse().unwrap()).unwrap(),
+            }
+        };
+        loads.iter().map(point).collect()
+    }
+
+    fn load_of(point: &Point) -> f64 {
+        point.swept[0].1.as_float().unwrap()
+    }
+
+    fn outcome(value: f64) -> Outcome {
+        Outcome {
+            metrics: vec![Measured { name: "wait", value: Some(value), batches: vec![] }],
+            by_size: vec![],
+            finished: 1,
+            refused: 0,
+            unusable: 0,
+            end: Time::ZERO,
+            speeds: vec![],
+        }
+    }
+
+    /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
+    fn fake(point: &Point, replication: u64, _: &mut dyn Observer) -> Result<Outcome, String> {
+        let load = load_of(point);
+        if load > 3.5 {
+            panic!("at the disco");
+        }
+        if load > 2.5 && replication == 1 {
+            return Err("no log".to_owned());
+        }
+        let mut stream = Stream::new(1, replication, "fake");
+        Ok(outcome(10.0 + load * (stream.unit() - 0.5)))
+    }
+
+    fn run(
+        points: &[Point],
+        replications: &Replications,
+        folder: Option<&Path>,
+        threads: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Results {
+        let inputs = vec![None; points.len()];
+        Runner {
+            points,
+            inputs: &inputs,
+            replications,
+            simulate: &fake,
+            store: folder.map(|folder| Mutex::new(Store::open(folder).unwrap())),
+            jobs: None,
+            progress,
+            watcher: None,
+        }
+        .run(threads)
+        .unwrap()
+    }
+
+    fn precision() -> Replications {
+        Replications::Precision { target: 0.02, least: 3, most: 60, of: "wait".to_owned() }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let points = points(&[0.5, 1.0, 2.0, 3.0, 4.0]);
+        for replications in [Replications::Fixed(4), precision()] {
+            let one = run(&points, &replications, None, 1, &|_| {});
+            for threads in [2, 5] {
+                assert_eq!(one, run(&points, &replications, None, threads, &|_| {}));
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_run_stops_no_other() {
+        let points = points(&[3.0, 4.0, 0.5]);
+        let results = run(&points, &Replications::Fixed(3), None, 2, &|_| {});
+        let failures = |point: usize| -> Vec<&str> {
+            let runs = results.runs[point].iter();
+            runs.filter_map(|run| run.result.as_ref().err().map(String::as_str)).collect()
+        };
+        assert_eq!(failures(0), ["no log"]);
+        assert_eq!(failures(1), ["a fault of the program stopped the run: at the disco"; 3]);
+        assert!(failures(2).is_empty());
+        let stopped = run(&points, &precision(), None, 2, &|_| {});
+        assert_eq!(stopped.runs[0].len(), 3, "a scenario that fails is not replicated further");
+    }
+
+    #[test]
+    fn what_is_stored_is_not_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let points = points(&[0.5, 3.0]);
+        let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
+        assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
+        let last = Mutex::new(Progress::default());
+        let keep = |progress| *last.lock().unwrap() = progress;
+        let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
+        assert_eq!(first, again);
+        let expected = Progress { done: 4, total: 4, reused: 3, failed: 1 };
+        assert_eq!(*last.lock().unwrap(), expected);
+        assert_eq!(load(folder.path()).unwrap().records.len(), 3);
+    }
+
+    #[test]
+    fn a_full_disk_costs_no_result() {
+        let points = points(&[0.5, 1.0]);
+        let runner = Runner {
+            points: &points,
+            inputs: &[None, None],
+            replications: &Replications::Fixed(3),
+            simulate: &fake,
+            store: Some(Mutex::new(Store::with_room_for(2000))),
+            jobs: None,
+            progress: &|_| {},
+            watcher: None,
+        };
+        let results = runner.run(2).unwrap();
+        let full = "out/runs.jsonl: this file cannot be written, the disk is full";
+        assert_eq!(results.trouble.as_deref(), Some(full));
+        assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);
+    }
+
+    #[test]
+    fn replications_go_on_until_the_interval_is_narrow() {
+        let results = run(&points(&[0.1, 2.0]), &precision(), None, 2, &|_| {});
+        let counts: Vec<usize> = results.runs.iter().map(Vec::len).collect();
+        assert_eq!(counts[0], 3, "a spread of 0.1 is narrow at once");
+        let values: Vec<f64> = results.runs[1]
+            .iter()
+            .map(|run| run.result.as_ref().unwrap().metrics[0].value.unwrap())
+            .collect();
+        assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
+    }
+
+    #[test]
+    fn the_rule_by_hand() {
+        let runs = |values: &[Option<f64>]| -> Vec<Run> {
+            let run = |(i, value): (usize, &Option<f64>)| {
+                let mut findings = Findings::of(&outcome(0.0));
+                findings.metrics[0].value = *value;
+                Run { key: String::new(), replication: i as u64, result: Ok(findings) }
+            };
+            values.iter().enumerate().map(run).collect()
+        };
+        let rule = precision();
+        // 9, 10, 11: half width 4.30 / √3 = 2.48, against 0.2 allowed: 3 × 154 are needed, so double.
+        assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0), Some(11.0)])), 6);
+        assert_eq!(more(&rule, &runs(&[Some(10.0); 3])), 3, "no spread, no more");
+        assert_eq!(more(&rule, &runs(&[None; 3])), 3, "nothing to measure, nothing to gain");
+        assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 4);
+        let wide: Vec<Option<f64>> = (0..60).map(|i| Some(f64::from(i))).collect();
+        assert_eq!(more(&rule, &runs(&wide)), 60, "given up");
+        assert_eq!(more(&rule, &runs(&wide[..50])), 60);
+        assert_eq!(more(&rule, &runs(&[Some(-1.0), Some(1.0), Some(0.0)])), 6, "a mean of 0");
+        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0), Some(2.0)])), 2);
+    }
+}

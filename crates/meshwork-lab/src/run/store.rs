@@ -1,0 +1,493 @@
+//! The store: one line for every run that has ended, appended as it ends.
+//!
+//! A folder holds `runs.jsonl`. A line is one run: its key, the scenario with every default filled
+//! in, the replication, what was measured, and the versions that measured it. The key says what was
+//! run, so that resuming after a kill, extending a sweep and caching are one mechanism: a key that
+//! is present is not run again. Everything else in the folder is derived and may be deleted.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::run::inputs::reading_failed;
+
+pub use super::record::{Finding, Findings, Input, Record, SizeFindings, json, key};
+
+/// The file of runs in a folder.
+pub const RUNS: &str = "runs.jsonl";
+
+/// Where lines that cannot be read are kept.
+pub const GARBLED: &str = "runs.garbled";
+
+/// The runs of a folder, open for more.
+pub struct Store {
+    file: PathBuf,
+    sink: Box<dyn Write + Send>,
+    known: BTreeMap<String, Findings>,
+    warnings: Vec<String>,
+    broken: bool,
+}
+
+impl Store {
+    /// Opens the store of a folder; makes both where they are missing.
+    ///
+    /// A last line without a line break was torn by a kill: it is cut off, and its run will run
+    /// again. Garbled lines elsewhere are moved to `runs.garbled`, with a warning for each, and their
+    /// runs will run again. No other process can open the store for writing meanwhile.
+    ///
+    /// # Errors
+    /// One sentence: the folder cannot be made or written, `runs.jsonl` is no regular file or is in
+    /// use, or it holds two different results for one run.
+    pub fn open(folder: &Path) -> Result<Store, String> {
+        let shown = folder.display();
+        if folder.exists() && !folder.is_dir() {
+            return Err(format!("{shown}: this is a file, but must be a folder for results"));
+        }
+        fs::create_dir_all(folder)
+            .map_err(|error| writing_failed(&shown.to_string(), "this folder", &error))?;
+        let path = folder.join(RUNS);
+        let name = path.display().to_string();
+        let mut file = open_for_append(&path)?;
+        let loaded = load(folder)?;
+        if !loaded.garbled.is_empty() {
+            set_aside(folder, &loaded)?;
+            // The file was replaced: the one that is open has lost its name.
+            file = open_for_append(&path)?;
+        } else if file.metadata().is_ok_and(|data| data.len() > loaded.whole_bytes) {
+            file.set_len(loaded.whole_bytes)
+                .map_err(|error| writing_failed(&name, "this file", &error))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(|error| writing_failed(&name, "this file", &error))?;
+        Ok(Store {
+            file: path,
+            sink: Box::new(file),
+            known: loaded.records.into_iter().map(|r| (r.key, r.findings)).collect(),
+            warnings: loaded.warnings,
+            broken: false,
+        })
+    }
+
+    /// What the run with this key gave, if it is there.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Findings> {
+        self.known.get(key)
+    }
+
+    /// What was found on opening that is worth a word.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Appends a run and flushes it. A run that is there already is not written again.
+    ///
+    /// # Errors
+    /// One sentence: the disk is full, or the like, and the store takes no more (later calls succeed
+    /// and do nothing, so that the sentence is said once); or the run is there with other results.
+    pub fn append(&mut self, record: &Record) -> Result<(), String> {
+        if let Some(known) = self.known.get(&record.key) {
+            return if *known == record.findings {
+                Ok(())
+            } else {
+                Err(format!(
+                    "{}: the run with the key {} is stored with other results than it has now given",
+                    self.file.display(),
+                    record.key
+                ))
+            };
+        }
+        if self.broken {
+            return Ok(());
+        }
+        let written = self.sink.write_all(&record.line()).and_then(|()| self.sink.flush());
+        if let Err(error) = written {
+            // What follows half a line would be garbled with it.
+            self.broken = true;
+            return Err(writing_failed(&self.file.display().to_string(), "this file", &error));
+        }
+        self.known.insert(record.key.clone(), record.findings.clone());
+        Ok(())
+    }
+}
+
+/// What a store holds.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Its runs, in the order in which they ended.
+    pub records: Vec<Record>,
+    /// One sentence for every line that cannot be read.
+    pub warnings: Vec<String>,
+    /// The lines that cannot be read, without their line breaks.
+    garbled: Vec<Vec<u8>>,
+    /// The length of the file up to its last line break.
+    whole_bytes: u64,
+}
+
+/// Reads the store of a folder and changes nothing.
+///
+/// # Errors
+/// One sentence, if there is none, it cannot be read, or it holds two different results for one run.
+pub fn load(folder: &Path) -> Result<Loaded, String> {
+    let path = folder.join(RUNS);
+    let name = path.display().to_string();
+    let failed = |error: io::Error| reading_failed(&name, &path, &error);
+    let metadata = fs::metadata(&path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(not_regular(&name));
+    }
+    let mut reader = BufReader::new(File::open(&path).map_err(failed)?);
+    let mut loaded = Loaded::default();
+    let mut seen: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
+        if read == 0 || line.pop() != Some(b'\n') {
+            break;
+        }
+        loaded.whole_bytes += read as u64;
+        let Some(record) = Record::read(&line) else {
+            if !line.trim_ascii().is_empty() {
+                loaded.warnings.push(format!(
+                    "{name}:{number}: this line is garbled: it is kept in {GARBLED}, and its run is run \
+                     again"
+                ));
+            }
+            loaded.garbled.push(line.clone());
+            continue;
+        };
+        if let Some(&(first, index)) = seen.get(&record.key) {
+            if loaded.records[index].findings != record.findings {
+                return Err(format!(
+                    "{name}:{number}: this run has the same key as that of line {first}, but other \
+                     results: delete the wrong line"
+                ));
+            }
+            continue;
+        }
+        seen.insert(record.key.clone(), (number, loaded.records.len()));
+        loaded.records.push(record);
+    }
+    Ok(loaded)
+}
+
+/// Writes a file whole or not at all: to another name first, which then replaces it.
+///
+/// # Errors
+/// One sentence that names the file.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let failed =
+        |error: io::Error| writing_failed(&path.display().to_string(), "this file", &error);
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(failed)
+}
+
+/// Why a file or folder cannot be written, in one sentence.
+pub(crate) fn writing_failed(shown: &str, what: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("{shown}: {what} may not be written")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("{shown}: {what} cannot be written, the disk is full")
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            format!("{shown}: {what} cannot be made, because a file stands where a folder must be")
+        }
+        io::ErrorKind::NotFound => {
+            format!("{shown}: {what} cannot be written, because its folder does not exist")
+        }
+        _ => format!("{shown}: {what} cannot be written ({error})"),
+    }
+}
+
+fn open_for_append(path: &Path) -> Result<File, String> {
+    let name = path.display().to_string();
+    // Asked before it is opened: opening a pipe would wait for its other end.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(not_regular(&name));
+    }
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| writing_failed(&name, "this file", &error))?;
+    // Some file systems know no locks; there, two runs into one folder are the user's own risk.
+    if matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+        return Err(format!("{name}: another run is writing to this file: wait for it to end"));
+    }
+    Ok(file)
+}
+
+fn not_regular(name: &str) -> String {
+    format!("{name}: this is not a regular file, so no runs can be kept in it")
+}
+
+/// Moves garbled lines out of the way: they are written down elsewhere before they are taken out.
+fn set_aside(folder: &Path, loaded: &Loaded) -> Result<(), String> {
+    let aside = folder.join(GARBLED);
+    let mut lines: Vec<u8> = Vec::new();
+    for line in loaded.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {
+        lines.extend_from_slice(line);
+        lines.push(b'\n');
+    }
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&aside)
+        .and_then(|mut file| file.write_all(&lines).and_then(|()| file.sync_all()))
+        .map_err(|error| writing_failed(&aside.display().to_string(), "this file", &error))?;
+    let whole: Vec<u8> = loaded.records.iter().flat_map(Record::line).collect();
+    write_whole(&folder.join(RUNS), &whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::scenario::MODEL_VERSION;
+    use proptest::prelude::*;
+    use toml::Table;
+
+    use super::*;
+
+    pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
+        Record {
+            key: format!("{number:032x}"),
+            scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
+            input: (number == 2)
+                .then(|| Input { path: "a \"b\"\n.swf".to_owned(), blake3: "00".to_owned() }),
+            replication: number,
+            findings: Findings {
+                metrics: vec![
+                    Finding { name: "wait".to_owned(), value, batches: vec![0.1, 0.2] },
+                    Finding { name: "turnaround".to_owned(), value: None, batches: Vec::new() },
+                ],
+                by_size: vec![SizeFindings {
+                    size: 4,
+                    jobs: 3,
+                    metrics: vec![Finding {
+                        name: "wait".to_owned(),
+                        value: Some(1.0),
+                        batches: vec![],
+                    }],
+                }],
+                finished: 7,
+                refused: 1,
+                unusable: 0,
+                end: 12.5,
+                speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
+            },
+            model_version: MODEL_VERSION,
+            version: "0.0.0".to_owned(),
+        }
+    }
+
+    fn keys(loaded: &Loaded) -> Vec<&str> {
+        loaded.records.iter().map(|record| record.key.as_str()).collect()
+    }
+
+    #[test]
+    fn a_line_is_as_documented() {
+        let text = String::from_utf8(record(0, Some(2.0)).line()).unwrap();
+        assert_eq!(
+            text,
+            "{\"key\":\"00000000000000000000000000000000\",\"scenario\":{\"seed\":1,\"workload\":\
+             {\"load\":0.1}},\"replication\":0,\"metrics\":{\"wait\":2.0,\"turnaround\":null},\
+             \"batches\":{\"wait\":[0.1,0.2]},\"by_size\":[{\"size\":4,\"jobs\":3,\"metrics\":\
+             {\"wait\":1.0}}],\"finished\":7,\"refused\":1,\"unusable\":0,\"end\":12.5,\
+             \"model_version\":1,\"version\":\"0.0.0\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_store_torn_at_any_byte_loses_no_whole_line() {
+        let lines: Vec<Vec<u8>> = (0..3).map(|i| record(i, Some(i as f64 / 3.0)).line()).collect();
+        let whole: Vec<u8> = lines.concat();
+        for cut in 0..=whole.len() {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(RUNS), &whole[..cut]).unwrap();
+            let mut store = Store::open(folder.path()).unwrap();
+            let kept = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(store.known.len(), kept, "cut at {cut}");
+            assert!(store.warnings().is_empty(), "a torn last line needs no warning");
+            for i in 0..3 {
+                store.append(&record(i, Some(i as f64 / 3.0))).unwrap();
+            }
+            drop(store);
+            assert_eq!(fs::read(folder.path().join(RUNS)).unwrap(), whole, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn garbled_lines_are_kept_aside_and_nothing_else_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RUNS);
+        let line = |i| record(i, Some(1.0)).line();
+        let garbled = b"{\"key\":\"half{\xff\n[1, 2]\n".to_vec();
+        fs::write(&path, [line(0), garbled.clone(), line(1), line(2)].concat()).unwrap();
+        let before = fs::read(&path).unwrap();
+        assert_eq!(load(folder.path()).unwrap().warnings.len(), 2);
+        assert_eq!(fs::read(&path).unwrap(), before, "loading changes nothing");
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(
+            store.warnings(),
+            [2, 3].map(|number| format!(
+                "{}:{number}: this line is garbled: it is kept in runs.garbled, and its run is run again",
+                path.display()
+            ))
+        );
+        drop(store);
+        assert_eq!(fs::read(&path).unwrap(), [line(0), line(1), line(2)].concat());
+        assert_eq!(fs::read(folder.path().join(GARBLED)).unwrap(), garbled);
+        let mut again = Store::open(folder.path()).unwrap();
+        assert!(again.warnings().is_empty());
+        again.append(&record(3, None)).unwrap();
+        assert_eq!(load(folder.path()).unwrap().records.len(), 4);
+    }
+
+    #[test]
+    fn two_results_for_one_run_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RUNS);
+        let lines = [record(0, Some(1.0)), record(1, None), record(0, Some(2.0))];
+        fs::write(&path, lines.iter().flat_map(Record::line).collect::<Vec<u8>>()).unwrap();
+        assert_eq!(
+            Store::open(folder.path()).err().unwrap(),
+            format!(
+                "{}:3: this run has the same key as that of line 1, but other results: delete the wrong \
+                 line",
+                path.display()
+            )
+        );
+        fs::write(&path, [record(0, Some(1.0)).line(), record(0, Some(1.0)).line()].concat())
+            .unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        assert!(store.append(&record(0, Some(1.0))).is_ok());
+        assert_eq!(
+            store.append(&record(0, Some(2.0))).unwrap_err(),
+            format!(
+                "{}: the run with the key {} is stored with other results than it has now given",
+                path.display(),
+                record(0, None).key
+            )
+        );
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(
+            Store::open(&file).err().unwrap(),
+            format!("{}: this is a file, but must be a folder for results", file.display())
+        );
+        let below = file.join("below");
+        assert_eq!(
+            Store::open(&below).err().unwrap(),
+            format!(
+                "{}: this folder cannot be made, because a file stands where a folder must be",
+                below.display()
+            )
+        );
+        let odd = folder.path().join("odd");
+        fs::create_dir_all(odd.join(RUNS)).unwrap();
+        assert_eq!(
+            Store::open(&odd).err().unwrap(),
+            format!(
+                "{}: this is not a regular file, so no runs can be kept in it",
+                odd.join(RUNS).display()
+            )
+        );
+        let used = folder.path().join("used");
+        let _first = Store::open(&used).unwrap();
+        assert_eq!(
+            Store::open(&used).err().unwrap(),
+            format!(
+                "{}: another run is writing to this file: wait for it to end",
+                used.join(RUNS).display()
+            )
+        );
+    }
+
+    /// Takes so many bytes, and is then as full as a disk.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.0);
+            self.0 -= taken;
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Store {
+        /// A store on a disk that has room for so many bytes.
+        pub(crate) fn with_room_for(bytes: usize) -> Store {
+            Store {
+                file: PathBuf::from("out/runs.jsonl"),
+                sink: Box::new(Full(bytes)),
+                known: BTreeMap::new(),
+                warnings: Vec::new(),
+                broken: false,
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_once() {
+        let mut store = Store::with_room_for(record(0, None).line().len() + 10);
+        assert!(store.append(&record(0, None)).is_ok());
+        assert_eq!(
+            store.append(&record(1, None)).unwrap_err(),
+            "out/runs.jsonl: this file cannot be written, the disk is full"
+        );
+        assert!(store.append(&record(3, None)).is_ok());
+        assert!(store.get(&record(3, None).key).is_none());
+    }
+
+    #[test]
+    fn a_key_tells_runs_apart_and_not_paths() {
+        let table = |text: &str| text.parse::<Table>().unwrap();
+        let base = table("seed = 1\n[workload]\nname = 'swf'\npath = 'a.swf'");
+        let moved = table("seed = 1\n[workload]\nname = 'swf'\npath = 'b/a.swf'");
+        let key = |table: &Table, digest, replication| key(table, Some(digest), replication);
+        assert_eq!(key(&base, "d", 0), key(&moved, "d", 0));
+        assert_ne!(key(&base, "d", 0), key(&base, "e", 0));
+        assert_ne!(key(&base, "d", 0), key(&base, "d", 1));
+        assert_ne!(key(&base, "d", 0), key(&table("seed = 2"), "d", 0));
+        assert_eq!(key(&base, "d", 0).len(), 32);
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_survives_the_store(bits in any::<u64>(), batches in prop::collection::vec(any::<f64>(), 0..4)) {
+            let value = Some(f64::from_bits(bits)).filter(|value| value.is_finite());
+            let mut given = record(2, value);
+            given.findings.metrics[0].batches =
+                batches.into_iter().filter(|value| value.is_finite()).collect();
+            let read = Record::read(given.line().strip_suffix(b"\n").unwrap()).unwrap();
+            prop_assert_eq!(read.line(), given.line());
+            prop_assert_eq!(read.findings.metrics[0].value.map(f64::to_bits), value.map(f64::to_bits));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(RUNS), [bytes, vec![b'\n'], record(1, None).line()].concat()).unwrap();
+            let loaded = load(folder.path()).unwrap();
+            prop_assert!(keys(&loaded).contains(&record(1, None).key.as_str()));
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! From a study to its scenarios: the cross product of what is swept.
+
+use meshwork::registry::Problem;
+use meshwork::scenario::Scenario;
+use toml::{Table, Value};
+
+use crate::run::inputs::Files;
+use crate::study::set::{depth, plain, set};
+use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
+use crate::trace::{Form, on_the_clock_of};
+
+/// The most scenarios that a study may have.
+pub const MOST_SCENARIOS: u64 = 1_000_000;
+
+/// One scenario of a study.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The swept keys and their values, as written, in the order of `[sweep]`.
+    pub swept: Vec<(String, Value)>,
+    /// The scenario.
+    pub scenario: Scenario,
+}
+
+/// How many scenarios a study has.
+///
+/// # Errors
+/// If there are more than [`MOST_SCENARIOS`].
+pub fn count(study: &Study) -> Result<u64, Refused> {
+    let product = study
+        .sweep
+        .iter()
+        .try_fold(1_u128, |product, axis| product.checked_mul(axis.values.len() as u128));
+    match product {
+        Some(product) if product <= u128::from(MOST_SCENARIOS) => Ok(product as u64),
+        _ => {
+            let count = product.map_or_else(|| "more than 10^38".to_owned(), |n| n.to_string());
+            let problem = Problem::new(
+                "sweep",
+                format!(
+                    "`[sweep]` makes {count} scenarios, but at most {MOST_SCENARIOS} can be run"
+                ),
+            );
+            Err(study.refused(&problem))
+        }
+    }
+}
+
+/// Every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A study
+/// without `[sweep]` has one.
+///
+/// Settings of the command line are laid over every scenario after the sweep, so that
+/// `--set allocator.rotation=best` holds for every swept allocator; where a key and one inside it
+/// are both given, the outer one is laid down first.
+///
+/// # Errors
+/// The first thing that is wrong with one of them, with its line, or if there are too many.
+pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
+    let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
+    if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
+    {
+        check_metric(study, of, point)?;
+    }
+    Ok(points)
+}
+
+/// The same scenarios, one at a time: for those who only look at them.
+///
+/// # Errors
+/// If there are too many; each of them may be wrong for itself.
+pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
+    Ok((0..count(study)?).map(|index| point(study, index)))
+}
+
+/// One scenario, counted from 0 in the order of [`points`].
+///
+/// # Errors
+/// If there is no such scenario, or it is wrong.
+pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
+    let count = count(study)?;
+    if index >= count {
+        let (file, number) = (&study.file, index.saturating_add(1));
+        let has = if count == 1 { "one".to_owned() } else { format!("{count} of them") };
+        return Err(Refused(format!("{file}: there is no scenario {number}, the study has {has}")));
+    }
+    point(study, index)
+}
+
+/// Where a value of a scenario was written.
+enum Origin<'a> {
+    Sweep { axis: usize, element: usize },
+    Setting(&'a str),
+}
+
+/// A value laid over the study's own table: its path, and where it was written.
+type Laid<'a> = (String, &'a Value, Origin<'a>);
+
+fn point(study: &Study, index: u64) -> Result<Point, Refused> {
+    let (swept, laid) = layers(study, index);
+    let mut table: Table = study.scenario.clone();
+    for (key, value, origin) in &laid {
+        set(&mut table, key, (*value).clone())
+            .map_err(|problem| blame(study, &problem, Some(origin)))?;
+    }
+    let scenario = on_the_clock_of_its_log(study, &mut table)
+        .and_then(|()| Scenario::read(&table))
+        .map_err(|problem| refused_at(study, &laid, &problem))?;
+    Ok(Point { swept, scenario })
+}
+
+/// Turns dates in `workload.from` and `workload.until` into instants of the log's clock.
+fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
+    let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
+    let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
+        return Ok(());
+    };
+    let form = match workload.get("name").and_then(Value::as_str) {
+        Some("table") => Form::Parquet,
+        _ => Form::Log { is_compressed: false },
+    };
+    let files = Files::beside(&study.folder);
+    on_the_clock_of(&files, &path, form, workload).map_err(|sentence| Problem::new("workload", sentence))
+}
+
+/// A problem with the scenario of this index, as a sentence that begins with where it was written.
+pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused {
+    refused_at(study, &layers(study, index as u64).1, problem)
+}
+
+fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
+    let origin = laid.iter().rev().find(|(key, _, _)| is_within(&problem.path, key));
+    let origin = origin.or_else(|| setting_to_blame(study, laid, problem));
+    blame(study, problem, origin.map(|(_, _, origin)| origin))
+}
+
+/// The last setting in the same table, or else the last of all, where the study has no such problem
+/// without its settings: another topology may want keys that the file has not.
+fn setting_to_blame<'l, 's>(
+    study: &Study,
+    laid: &'l [Laid<'s>],
+    problem: &Problem,
+) -> Option<&'l Laid<'s>> {
+    let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
+    laid.iter().find(is_setting)?;
+    let mut table = study.scenario.clone();
+    for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
+        set(&mut table, key, (*value).clone()).ok()?;
+    }
+    if Scenario::read(&table).err().is_some_and(|own| own == *problem) {
+        return None;
+    }
+    let first = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let beside = |laid: &&Laid<'_>| first(&laid.0) == first(&problem.path);
+    let settings = || laid.iter().rev().filter(is_setting);
+    settings().find(beside).or_else(|| settings().next())
+}
+
+/// The swept values of a scenario, and all that is laid over the study's table, in that order.
+fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
+    let mut rest = index;
+    let mut swept = Vec::with_capacity(study.sweep.len());
+    let mut laid: Vec<Laid<'_>> = Vec::new();
+    for (axis, key) in study.sweep.iter().enumerate().rev() {
+        let element = (rest % key.values.len() as u64) as usize;
+        rest /= key.values.len() as u64;
+        swept.push((key.key.clone(), key.values[element].clone()));
+        laid.push((key.key.clone(), &key.values[element], Origin::Sweep { axis, element }));
+    }
+    swept.reverse();
+    laid.reverse();
+    for setting in &study.settings {
+        let key = plain(&setting.key);
+        let first = key.split(['.', '[']).next().unwrap_or_default();
+        if SCENARIO_KEYS.contains(&first) {
+            laid.push((key, &setting.value, Origin::Setting(&setting.text)));
+        }
+    }
+    laid.sort_by_key(|(key, _, _)| depth(key));
+    (swept, laid)
+}
+
+fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refused {
+    match origin {
+        Some(Origin::Setting(text)) => Refused(format!("--set {text}: {problem}")),
+        Some(Origin::Sweep { axis, element }) => {
+            let key = &study.sweep[*axis].key;
+            // A setting that pinned the axis, or that wrote `[sweep]` itself.
+            match study.setting(key).or_else(|| study.setting(&format!("sweep.{key}"))) {
+                Some(setting) => Refused(format!("--set {}: {problem}", setting.text)),
+                None => Refused(study.at_line(&format!("sweep.{key}[{element}]"), problem)),
+            }
+        }
+        None => study.refused(problem),
+    }
+}
+
+fn check_metric(study: &Study, of: &str, point: &Point) -> Result<(), Refused> {
+    let table = point.scenario.table();
+    let metrics = table.get("measure").and_then(|measure| measure.get("metrics"));
+    let Some(metrics) = metrics.and_then(Value::as_array) else { return Ok(()) };
+    let names: Vec<&str> = metrics
+        .iter()
+        .filter_map(|metric| metric.as_str().or_else(|| metric.get("name")?.as_str()))
+        .collect();
+    if names.is_empty() || names.contains(&of) {
+        return Ok(());
+    }
+    Err(study.refused(&Problem::new(
+        "precision_of",
+        format!(
+            "`precision` watches {of}, which is not measured: set `precision_of` to one of {}",
+            names.join(", ")
+        ),
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::study::Axis;
+
+    pub(crate) const BASE: &str = "scheduler = 'fcfs'\nallocator = 'first_fit'\n\
+        [machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
+        [workload]\nname = 'synthetic'\nload = 0.5\nsizes = { name = 'uniform' }\n\
+        runtimes = { name = 'exponential', mean = 5.0 }\n\
+        [measure]\njobs = 50\nmetrics = ['turnaround', 'wait']\n";
+
+    fn study(text: &str, settings: &[&str]) -> Study {
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        Study::parse("a.toml", text, Path::new(""), &settings).unwrap()
+    }
+
+    fn swept(point: &Point) -> Vec<String> {
+        point.swept.iter().map(|(_, value)| value.to_string()).collect()
+    }
+
+    #[test]
+    fn the_last_axis_runs_fastest() {
+        let text = format!(
+            "{BASE}[sweep]\nscheduler = ['fcfs', 'easy']\n'workload.load' = [0.1, 0.2, 0.3]\n"
+        );
+        let points = expand(&study(&text, &[])).unwrap();
+        let seen: Vec<Vec<String>> = points.iter().map(swept).collect();
+        assert_eq!(
+            seen,
+            [
+                ["\"fcfs\"", "0.1"],
+                ["\"fcfs\"", "0.2"],
+                ["\"fcfs\"", "0.3"],
+                ["\"easy\"", "0.1"],
+                ["\"easy\"", "0.2"],
+                ["\"easy\"", "0.3"]
+            ]
+        );
+        assert_eq!(points[5].scenario.table()["workload"]["load"].as_float(), Some(0.3));
+    }
+
+    #[test]
+    fn without_a_sweep_there_is_one_scenario() {
+        let points = expand(&study(BASE, &[])).unwrap();
+        assert_eq!((points.len(), points[0].swept.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_setting_of_a_parameter_holds_for_every_swept_component() {
+        let text = format!("{BASE}[sweep]\nallocator = ['first_fit', 'ff']\n");
+        let points = expand(&study(&text, &["allocator.rotation=never"])).unwrap();
+        for point in &points {
+            let allocator = &point.scenario.table()["allocator"];
+            assert_eq!(allocator["rotation"].as_str(), Some("never"));
+            assert_eq!(allocator["name"].as_str(), Some("first_fit"));
+        }
+        let pinned = expand(&study(&text, &["allocator=first_fit"])).unwrap();
+        assert_eq!(pinned.len(), 1);
+        assert_eq!(pinned[0].swept[0].1.as_str(), Some("first_fit"));
+    }
+
+    #[test]
+    fn an_inner_key_swept_before_its_component_is_not_lost() {
+        let text = format!(
+            "{BASE}[sweep]\n'allocator.rotation' = ['never', 'best']\nallocator = ['ff']\n"
+        );
+        let points = expand(&study(&text, &[])).unwrap();
+        assert_eq!(points[1].scenario.table()["allocator"]["rotation"].as_str(), Some("best"));
+    }
+
+    #[test]
+    fn a_problem_is_blamed_on_the_line_or_the_setting_that_wrote_it() {
+        let refusal = |text: &str, settings: &[&str]| match expand(&study(text, settings)) {
+            Ok(_) => panic!("this must be refused"),
+            Err(refused) => refused.0,
+        };
+        let load = "`workload.load` is -1, but must be a number above 0, from 1e-15 to 1e15";
+        let in_file = BASE.replace("load = 0.5", "load = -1");
+        assert_eq!(refusal(&in_file, &[]), format!("a.toml:8: {load}"));
+        let in_sweep = format!("{BASE}[sweep]\n'workload.load' = [\n0.5,\n-1]\n");
+        assert_eq!(refusal(&in_sweep, &[]), format!("a.toml:17: {load}"));
+        assert_eq!(refusal(BASE, &["workload.load=-1"]), format!("--set workload.load=-1: {load}"));
+        let pinned = refusal(&in_sweep, &["workload.load=-1"]);
+        assert_eq!(pinned, format!("--set workload.load=-1: {load}"));
+        for (setting, sentence) in [
+            ("machine.topology=tours", "unknown topology `tours` (did you mean `torus`?"),
+            ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
+            ("machine={topology='flat'}", "`machine.processors` is missing"),
+            ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
+            ("scheduler={name='easy_backfilling'}", "unknown scheduler `easy_backfilling` (did you mean `easy`?"),
+            (
+                "machine.dims=8x8",
+                "`machine.dims` is \"8x8\", but must be a list of whole numbers from 1 to 16777216 (did you mean \
+                 `[8, 8]`?)",
+            ),
+        ] {
+            let refused = refusal(BASE, &[setting]);
+            assert!(refused.starts_with(&format!("--set {setting}: {sentence}")), "{refused}");
+        }
+        let own = refusal(&BASE.replace("'mesh'", "'flat'"), &["seed=3"]);
+        assert!(own.starts_with("a.toml:"), "the file alone has it too: {own}");
+        let unknown = refusal(&BASE.replace("'first_fit'", "'firstfit'"), &[]);
+        assert!(unknown.starts_with("a.toml:2: unknown allocator `firstfit`"), "{unknown}");
+        let key = refusal(&format!("{BASE}[sweep]\nreplications = [1, 2]\n"), &[]);
+        assert!(key.starts_with("a.toml:15: unknown key `replications`"), "{key}");
+        let watched = refusal(&format!("precision = 0.1\nprecision_of = 'speed'\n{BASE}"), &[]);
+        assert_eq!(
+            watched,
+            "a.toml:2: `precision` watches speed, which is not measured: set `precision_of` to one of \
+             turnaround, wait"
+        );
+    }
+
+    #[test]
+    fn a_sweep_of_a_billion_is_refused_before_it_is_made() {
+        let thousand: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
+        let list = thousand.join(", ");
+        let text = format!(
+            "{BASE}[sweep]\nseed = [{list}]\n'workload.load' = [{list}]\n'measure.jobs' = [{list}]\n"
+        );
+        let refused = count(&study(&text, &[])).unwrap_err();
+        assert_eq!(
+            refused.0,
+            "a.toml:14: `[sweep]` makes 1000000000 scenarios, but at most 1000000 can be run"
+        );
+        let mut wide = study(BASE, &[]);
+        wide.sweep = (0..50)
+            .map(|i| Axis { key: format!("k{i}"), values: vec![Value::Integer(1); 1000] })
+            .collect();
+        assert_eq!(
+            count(&wide).unwrap_err().0,
+            "a.toml: `[sweep]` makes more than 10^38 scenarios, but at most 1000000 can be run"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_cross_product_is_nested_loops(a in 1_usize..4, b in 1_usize..4, c in 1_usize..4) {
+            let list = |n: usize| (1..=n).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!(
+                "{BASE}[sweep]\nseed = [{}]\n'workload.load' = [{}]\n'measure.jobs' = [{}]\n",
+                list(a), list(b), list(c)
+            );
+            let seen: Vec<Vec<String>> = expand(&study(&text, &[])).unwrap().iter().map(swept).collect();
+            let mut expected = Vec::new();
+            for i in 1..=a { for j in 1..=b { for k in 1..=c {
+                expected.push(vec![i.to_string(), j.to_string(), k.to_string()]);
+            } } }
+            prop_assert_eq!(seen, expected);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! From a dotted path back to the line of the study file that wrote it.
+//!
+//! A study is edited as plain tables, by `[sweep]` and `--set`, and plain tables do not know where
+//! they were written. So problems carry a path, and this index finds the line.
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+
+/// The line of every key and every list element of a TOML text.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    by_path: BTreeMap<String, usize>,
+}
+
+impl Lines {
+    /// The lines of a text that is TOML; of another text, none.
+    ///
+    /// # Complexity
+    /// Time **O(*n* log *n*)** in the length of the text.
+    #[must_use]
+    pub fn of(text: &str) -> Lines {
+        let mut lines = Lines::default();
+        if let Ok(document) = DeTable::parse(text) {
+            let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+            lines.add_table("", document.get_ref(), &starts);
+        }
+        lines
+    }
+
+    /// The line of this key, from 1; of a key that is not there, the line of the innermost table
+    /// around it that is; `None` where only the file as a whole is around it.
+    ///
+    /// ```
+    /// use meshwork_lab::study::locate::Lines;
+    /// let lines = Lines::of("seed = 1\n[machine]\ndims = [\n  4,\n  0]\n");
+    /// assert_eq!(lines.line("machine.dims"), Some(3));
+    /// assert_eq!(lines.line("machine.dims[1]"), Some(5));
+    /// assert_eq!(lines.line("machine.topology"), Some(2));
+    /// assert_eq!(lines.line("allocator"), None);
+    /// ```
+    #[must_use]
+    pub fn line(&self, path: &str) -> Option<usize> {
+        let mut path = path;
+        loop {
+            if let Some(&line) = self.by_path.get(path) {
+                return Some(line);
+            }
+            path = &path[..path.rfind(['.', '['])?];
+        }
+    }
+
+    fn add_table(&mut self, path: &str, table: &DeTable<'_>, starts: &[usize]) {
+        for (key, value) in table {
+            let at = meshwork::registry::join(path, key.get_ref());
+            self.by_path.insert(at.clone(), line_at(key.span().start, starts));
+            self.add_value(&at, value.get_ref(), starts);
+        }
+    }
+
+    fn add_value(&mut self, path: &str, value: &DeValue<'_>, starts: &[usize]) {
+        match value {
+            DeValue::Table(table) => self.add_table(path, table, starts),
+            DeValue::Array(list) => {
+                for (i, item) in list.iter().enumerate() {
+                    let at = format!("{path}[{i}]");
+                    self.by_path.insert(at.clone(), line_at(item.span().start, starts));
+                    self.add_value(&at, item.get_ref(), starts);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The line, from 1, of a byte of a text whose line breaks are at `breaks`.
+pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
+    breaks.partition_point(|&at| at < offset) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_every_form_are_found() {
+        let lines = Lines::of(
+            "name = \"x\"\n\
+             allocator = { name = \"ff\", rotation = \"best\" }\n\
+             \n\
+             [machine]\n\
+             sites = [\n\
+             { topology = \"flat\" },\n\
+             { topology = \"mesh\",\n\
+               dims = [0] },\n\
+             ]\n\
+             [sweep]\n\
+             \"workload.load\" = [0.1, 0.2,\n\
+             0.3]\n\
+             [[claim]]\n\
+             text = \"a\"\n\
+             [[claim]]\n\
+             text = \"b\"\n",
+        );
+        for (path, line) in [
+            ("name", 1),
+            ("allocator", 2),
+            ("allocator.rotation", 2),
+            ("allocator.unknown", 2),
+            ("machine", 4),
+            ("machine.sites[0].topology", 6),
+            ("machine.sites[1].dims", 8),
+            ("machine.sites[1].dims[0]", 8),
+            ("machine.sites[1].speed", 7),
+            ("sweep.workload.load", 11),
+            ("sweep.workload.load[1]", 11),
+            ("sweep.workload.load[2]", 12),
+            ("claim[1].text", 16),
+        ] {
+            assert_eq!(lines.line(path), Some(line), "{path}");
+        }
+        assert_eq!(lines.line("workload.load"), None);
+        assert_eq!(lines.line(""), None);
+    }
+
+    #[test]
+    fn a_text_that_is_not_toml_has_no_lines() {
+        assert_eq!(Lines::of("a = = b").line("a"), None);
+    }
+}

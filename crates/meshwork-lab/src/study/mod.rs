@@ -1,0 +1,612 @@
+//! The study file: what a user writes, read strictly.
+
+pub mod asked;
+mod claims;
+pub mod expand;
+mod keys;
+pub mod locate;
+pub mod papers;
+pub mod set;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use meshwork::registry::{self, Problem, join};
+use toml::{Table, Value};
+
+use crate::run::inputs::reading_failed;
+use crate::study::locate::{Lines, line_at};
+use crate::study::set::{assignment, plain, set};
+
+pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
+pub use keys::{MOST_REPLICATIONS, PARAMS};
+use keys::{job_formats, replications, take_table};
+
+/// A request that cannot be met: one sentence that says what was given, what would have been right,
+/// and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// The keys of a study that make up its scenario; all others say what to do with scenarios.
+pub const SCENARIO_KEYS: &[&str] = &[
+    "seed",
+    "allocator",
+    "scheduler",
+    "selector",
+    "sizing",
+    "network",
+    "machine",
+    "workload",
+    "measure",
+];
+
+/// How often each scenario is run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replications {
+    /// So many times.
+    Fixed(u64),
+    /// Until the interval is narrow enough.
+    Precision {
+        /// The half width of the interval, as a share of the mean.
+        target: f64,
+        /// Replications before the first look, at least 2.
+        least: u64,
+        /// Replications after which it is given up.
+        most: u64,
+        /// The metric that is watched.
+        of: String,
+    },
+}
+
+/// One swept key and its values, in the order written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The key, as in `workload.load`.
+    pub key: String,
+    /// Its values, at least one.
+    pub values: Vec<Value>,
+}
+
+/// The value of a swept key that the others are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Baseline {
+    /// The swept key.
+    pub key: String,
+    /// One of its values.
+    pub value: Value,
+}
+
+/// A form of per-job output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JobFormat {
+    /// `jobs/<key>.csv`.
+    Csv,
+    /// `jobs/<key>.parquet`.
+    Parquet,
+}
+
+impl JobFormat {
+    /// Its name in studies, which is also the ending of its files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            JobFormat::Csv => "csv",
+            JobFormat::Parquet => "parquet",
+        }
+    }
+}
+
+/// One `--set KEY=VALUE`, or the like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// As given, for messages.
+    pub text: String,
+    /// The path it sets.
+    pub key: String,
+    /// The value it has there.
+    pub value: Value,
+}
+
+/// A study that has been read. Its scenario keys are checked when it is expanded.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// How messages call the file.
+    pub file: String,
+    /// The text of the file, as given.
+    pub source: String,
+    /// The directory the file stands in: relative paths in it are looked up there first.
+    pub folder: PathBuf,
+    /// What the study is called.
+    pub name: String,
+    /// What it asks.
+    pub description: Option<String>,
+    /// How often each scenario is run.
+    pub replications: Replications,
+    /// The scenario keys, before any of `[sweep]`.
+    pub scenario: Table,
+    /// What is swept, in the order written.
+    pub sweep: Vec<Axis>,
+    /// What is compared with what.
+    pub compare: Vec<Baseline>,
+    /// Which per-job output is asked for.
+    pub jobs: Vec<JobFormat>,
+    /// The paper that it reproduces a part of, by its key.
+    pub paper: Option<String>,
+    /// The figure or table of the paper.
+    pub figure: Option<String>,
+    /// Where the log that it reads is to be had.
+    pub obtain: Option<String>,
+    /// What `[quick]` lays over it for a quick look, as settings.
+    pub quick: Vec<String>,
+    /// What the paper says.
+    pub claims: Vec<Claim>,
+    /// Every setting of the command line, in order.
+    pub settings: Vec<Setting>,
+    lines: Lines,
+}
+
+impl Study {
+    /// Reads a study file, with `KEY=VALUE` settings of the command line laid over it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the line.
+    pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
+        let file = path.display().to_string();
+        let bytes =
+            std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
+        let source = String::from_utf8(bytes).map_err(|error| {
+            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count();
+            Refused(format!("{file}:{line}: a study is text in UTF-8, and this line is not"))
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Study::parse(&file, &source, &folder, settings)
+    }
+
+    /// Reads the text of a study; `file` is what messages call it.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use meshwork_lab::study::Study;
+    /// let text = "replications = 3\n[sweep]\nscheduler = ['fcfs', 'easy']\n";
+    /// let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+    /// assert_eq!(study.sweep[0].values.len(), 2);
+    /// let refused = Study::parse("a.toml", "\nreplications = 0", Path::new(""), &[]).unwrap_err();
+    /// assert_eq!(
+    ///     refused.to_string(),
+    ///     "a.toml:2: `replications` is 0, but must be a whole number from 1 to 1000000"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the line.
+    pub fn parse(
+        file: &str,
+        source: &str,
+        folder: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
+        let mut document: Table = source.parse().map_err(|e| not_toml(file, source, &e))?;
+        let mut study = Study {
+            file: file.to_owned(),
+            source: source.to_owned(),
+            folder: folder.to_path_buf(),
+            name: Path::new(file)
+                .file_stem()
+                .map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned()),
+            description: None,
+            replications: Replications::Fixed(1),
+            scenario: Table::new(),
+            sweep: Vec::new(),
+            compare: Vec::new(),
+            jobs: Vec::new(),
+            paper: None,
+            figure: None,
+            obtain: None,
+            quick: Vec::new(),
+            claims: Vec::new(),
+            settings: Vec::new(),
+            lines: Lines::of(source),
+        };
+        for text in settings {
+            let (key, value) = assignment(text).map_err(Refused)?;
+            // The command line overrules the file, also where the two exclude each other.
+            match key.as_str() {
+                "replications" => {
+                    for other in
+                        ["precision", "precision_of", "min_replications", "max_replications"]
+                    {
+                        document.remove(other);
+                    }
+                }
+                "precision" => {
+                    document.remove("replications");
+                }
+                _ => {}
+            }
+            // In these two tables a dotted path is one key.
+            let plain = plain(&key);
+            let path = ["sweep", "compare"]
+                .iter()
+                .find_map(|table| {
+                    let inner = plain.strip_prefix(table)?.strip_prefix('.')?;
+                    Some(format!("{table}.\"{inner}\""))
+                })
+                .unwrap_or_else(|| key.clone());
+            set(&mut document, &path, value.clone())
+                .map_err(|problem| Refused(format!("--set {text}: {problem}")))?;
+            study.settings.push(Setting { text: text.clone(), key, value });
+        }
+        study.fill(document).map_err(|problem| study.refused(&problem))?;
+        Ok(study)
+    }
+
+    /// The figures or tables of the paper that are made of its runs.
+    ///
+    /// ```
+    /// use meshwork_lab::Study;
+    /// let text = "figure = '1, 4'\nmachine = { topology = 'mesh', dims = [4] }\nworkload = { name = 'lublin', jobs = 9 }";
+    /// let study = Study::parse("study.toml", text, "".as_ref(), &[]).unwrap();
+    /// assert_eq!(study.figures().collect::<Vec<_>>(), ["1", "4"]);
+    /// ```
+    pub fn figures(&self) -> impl Iterator<Item = &str> {
+        self.figure.iter().flat_map(|figures| figures.split(", "))
+    }
+
+    /// A problem as one sentence that begins with where it is: the setting of the command line that
+    /// wrote the key last, else the line of the file.
+    #[must_use]
+    pub fn refused(&self, problem: &Problem) -> Refused {
+        Refused(match self.setting(&problem.path) {
+            Some(setting) => format!("--set {}: {problem}", setting.text),
+            None => self.at_line(&problem.path, problem),
+        })
+    }
+
+    /// A problem as one sentence, blamed on a line of the file.
+    pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
+        match self.lines.line(path) {
+            Some(line) => format!("{}:{line}: {problem}", self.file),
+            None => format!("{}: {problem}", self.file),
+        }
+    }
+
+    /// The last setting that wrote the key at this path, or something around it.
+    pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
+        self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
+    }
+
+    fn fill(&mut self, mut document: Table) -> Result<(), Problem> {
+        for &key in SCENARIO_KEYS {
+            if let Some(value) = document.remove(key) {
+                self.scenario.insert(key.to_owned(), value);
+            }
+        }
+        let sweep = take_table(&mut document, "sweep")?;
+        let compare = take_table(&mut document, "compare")?;
+        let output = take_table(&mut document, "output")?;
+        let quick = take_table(&mut document, "quick")?;
+        let claims = document.remove("claim");
+        let also: Vec<&str> = SCENARIO_KEYS
+            .iter()
+            .copied()
+            .chain(["sweep", "compare", "output", "quick", "claim"])
+            .collect();
+        let params = registry::resolve("", PARAMS, &document, &also)?;
+        if let Some(name) = params.get_text("name") {
+            name.clone_into(&mut self.name);
+        }
+        self.description = params.get_text("description").map(str::to_owned);
+        self.paper = params.get_text("paper").map(str::to_owned);
+        self.figure = params.get_text("figure").map(str::to_owned);
+        self.obtain = params.get_text("obtain").map(str::to_owned);
+        self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.replications = replications(&params, &self.scenario)?;
+        self.read_sweep("", &sweep)?;
+        for axis in &mut self.sweep {
+            let pinned = self.settings.iter().rev().find(|setting| plain(&setting.key) == axis.key);
+            if let Some(setting) = pinned {
+                axis.values = vec![setting.value.clone()];
+            }
+        }
+        self.read_compare("", &compare)?;
+        self.jobs = job_formats(output)?;
+        self.claims = claims::read(claims, &self.sweep, !self.settings.is_empty())?;
+        Ok(())
+    }
+
+    /// `"workload.load" = […]` and `workload.load = […]` mean the same.
+    fn read_sweep(&mut self, path: &str, table: &Table) -> Result<(), Problem> {
+        for (key, value) in table {
+            let key = join(path, key);
+            let at = join("sweep", &key);
+            match value {
+                Value::Table(inner) => self.read_sweep(&key, inner)?,
+                Value::Array(values) if !values.is_empty() => {
+                    if self.sweep.iter().any(|axis| axis.key == key) {
+                        return Err(Problem::new(at, format!("`{key}` is swept twice")));
+                    }
+                    self.sweep.push(Axis { key, values: values.clone() });
+                }
+                other => {
+                    let message =
+                        format!("`{at}` is {other}, but must be a list of at least one value");
+                    return Err(Problem::new(at, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_compare(&mut self, path: &str, table: &Table) -> Result<(), Problem> {
+        for (key, value) in table {
+            let key = join(path, key);
+            let at = join("compare", &key);
+            if let Some(axis) = self.sweep.iter().find(|axis| axis.key == key) {
+                if !axis.values.iter().any(|swept| same(swept, value)) {
+                    let values: Vec<String> = axis.values.iter().map(Value::to_string).collect();
+                    let message = format!(
+                        "`{at}` is {value}, but must be one of the swept values of `{key}`: {}",
+                        values.join(", ")
+                    );
+                    return Err(Problem::new(at, message));
+                }
+                self.compare.push(Baseline { key, value: value.clone() });
+            } else if let Value::Table(inner) = value {
+                self.read_compare(&key, inner)?;
+            } else {
+                let swept: Vec<&str> = self.sweep.iter().map(|axis| axis.key.as_str()).collect();
+                let known = if swept.is_empty() { "nothing".to_owned() } else { swept.join(", ") };
+                let message = format!("`{key}` is compared but not swept: `[sweep]` holds {known}");
+                return Err(Problem::new(at, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Study {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Whether the key at `path` is the one at `around` or inside it.
+pub(crate) fn is_within(path: &str, around: &str) -> bool {
+    path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Whether two values of a study are the same; `1` and `1.0` are.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
+    let number = |value: &Value| match value {
+        Value::Integer(n) => Some(*n as f64),
+        Value::Float(n) => Some(*n),
+        _ => None,
+    };
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
+}
+
+fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
+    let breaks: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
+    let place = error.span().map_or_else(
+        || file.to_owned(),
+        |span| format!("{file}:{}", line_at(span.start.min(source.len()), &breaks)),
+    );
+    let message = error.message().trim().replace('\n', "; ");
+    Refused(format!("{place}: this is not TOML: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(source: &str, settings: &[&str]) -> Result<Study, Refused> {
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        Study::parse("dir/a.toml", source, Path::new("dir"), &settings)
+    }
+
+    fn refusal(source: &str, settings: &[&str]) -> String {
+        parse(source, settings).unwrap_err().0
+    }
+
+    #[test]
+    fn everything_is_read() {
+        let study = parse(
+            "name = 'n'\ndescription = 'd'\nprecision = 0.02\nmin_replications = 4\nseed = 3\n\
+             [measure]\nmetrics = ['wait', 'turnaround']\n\
+             [sweep]\nscheduler = ['fcfs', 'easy']\n'workload.load' = [1, 2.0]\n\
+             machine.dims = [[4, 4], [8, 8]]\n\
+             [compare]\nscheduler = 'fcfs'\n'workload.load' = 1.0\n\
+             [output]\njobs = ['parquet', 'csv']\n\
+             [[claim]]\ntext = 't'\nunchecked = 'why'\n\
+             [quick]\n'measure.jobs' = 10\n\"sweep.'workload.load'\" = [1]\n",
+            &[],
+        )
+        .unwrap();
+        assert_eq!((study.name.as_str(), study.description.as_deref()), ("n", Some("d")));
+        assert_eq!(
+            study.replications,
+            Replications::Precision { target: 0.02, least: 4, most: 100, of: "wait".to_owned() }
+        );
+        let keys: Vec<&str> = study.sweep.iter().map(|axis| axis.key.as_str()).collect();
+        assert_eq!(keys, ["scheduler", "workload.load", "machine.dims"]);
+        assert_eq!(study.compare.len(), 2);
+        assert_eq!(study.jobs, [JobFormat::Csv, JobFormat::Parquet]);
+        assert_eq!(study.claims[0].check, Check::No("why".to_owned()));
+        assert_eq!(study.quick, ["measure.jobs=10", "sweep.'workload.load'=[1]"]);
+        assert_eq!(study.scenario["seed"].as_integer(), Some(3));
+        let plain = parse("", &[]).unwrap();
+        assert_eq!((plain.name.as_str(), plain.replications), ("a", Replications::Fixed(1)));
+    }
+
+    #[test]
+    fn every_problem_is_one_sentence_with_its_line() {
+        for (source, sentence) in [
+            (
+                "\nreplication = 3",
+                "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
+                 allocator, scheduler, selector, sizing, network, machine, workload, measure, sweep, \
+                 compare, output, quick, claim, name, description, paper, figure, obtain, replications, precision, precision_of, \
+                 min_replications, max_replications)",
+            ),
+            (
+                "replications = 2.5",
+                "dir/a.toml:1: `replications` is 2.5, but must be a whole number from 1 to 1000000",
+            ),
+            (
+                "replications = 2\nprecision = 0.1",
+                "dir/a.toml:1: both `replications` and `precision` are given, but the one excludes \
+                 the other",
+            ),
+            (
+                "precision = nan",
+                "dir/a.toml:1: `precision` is nan, but must be a number above 0 and below 1",
+            ),
+            (
+                "precision = 0.1\nmax_replications = 3",
+                "dir/a.toml:2: `max_replications` is 3, but must be at least `min_replications`, 5",
+            ),
+            (
+                "precision_of = 'wait'",
+                "dir/a.toml:1: `precision_of` means something only with `precision`, which is not \
+                 given",
+            ),
+            (
+                "[sweep]\nseed = 3",
+                "dir/a.toml:2: `sweep.seed` is 3, but must be a list of at least one value",
+            ),
+            (
+                "[sweep]\nseed = []",
+                "dir/a.toml:2: `sweep.seed` is [], but must be a list of at least one value",
+            ),
+            ("sweep = 3", "dir/a.toml:1: `sweep` is 3, but must be a table `[sweep]`"),
+            (
+                "[sweep]\n'machine.dims' = [1]\nmachine.dims = [1]",
+                "dir/a.toml:3: `machine.dims` is swept twice",
+            ),
+            (
+                "[compare]\nscheduler = 'fcfs'",
+                "dir/a.toml:2: `scheduler` is compared but not swept: `[sweep]` holds nothing",
+            ),
+            (
+                "[sweep]\nscheduler = ['easy']\n[compare]\nscheduler = 'fcfs'",
+                "dir/a.toml:4: `compare.scheduler` is \"fcfs\", but must be one of the swept values of \
+                 `scheduler`: \"easy\"",
+            ),
+            (
+                "[output]\njob = ['csv']",
+                "dir/a.toml:2: unknown key `job` in `output` (did you mean `jobs`? known: jobs)",
+            ),
+            (
+                "[output]\njobs = ['xml']",
+                "dir/a.toml:2: `output.jobs` has \"xml\", but must be a list of csv and parquet",
+            ),
+            (
+                "[[claim]]\nmetric = 'wait'",
+                "dir/a.toml:1: a `[[claim]]` has no `text`: it must say in words what is claimed",
+            ),
+        ] {
+            assert_eq!(refusal(source, &[]), sentence, "{source}");
+        }
+        let broken = refusal("seed = 1\nname = = 3\n", &[]);
+        assert!(broken.starts_with("dir/a.toml:2: this is not TOML: "), "{broken}");
+        assert!(!broken.contains('\n'));
+    }
+
+    #[test]
+    fn the_command_line_overrules_the_file() {
+        let source = "precision = 0.1\nmin_replications = 3\n[sweep]\nscheduler = ['fcfs', 'easy']";
+        let study =
+            parse(source, &["replications=7", "scheduler=sjf", "workload.load=0.5"]).unwrap();
+        assert_eq!(study.replications, Replications::Fixed(7));
+        assert_eq!(study.sweep[0].values, [Value::from("sjf")], "the column stays, with one value");
+        assert_eq!(study.scenario["workload"]["load"].as_float(), Some(0.5));
+        assert_eq!(
+            refusal(source, &["replications=-1"]),
+            "--set replications=-1: `replications` is -1, but must be a whole number from 1 to 1000000"
+        );
+        let wider = "[sweep]\n'workload.load' = [1]";
+        let wider = parse(wider, &["sweep.workload.load=[2, 3]", "sweep.seed=[4]"]).unwrap();
+        assert_eq!((wider.sweep.len(), wider.sweep[0].values.len()), (2, 2));
+        assert_eq!(
+            refusal(source, &["sweep.seed=1"]),
+            "--set sweep.seed=1: `sweep.seed` is 1, but must be a list of at least one value"
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("none.toml");
+        assert_eq!(
+            Study::read(&missing, &[]).unwrap_err().0,
+            format!("{}: there is no such file", missing.display())
+        );
+        assert_eq!(
+            Study::read(folder.path(), &[]).unwrap_err().0,
+            format!("{}: this is a directory, but must be a file", folder.path().display())
+        );
+        let binary = folder.path().join("binary.toml");
+        std::fs::write(&binary, b"seed = 1\n\xff").unwrap();
+        assert_eq!(
+            Study::read(&binary, &[]).unwrap_err().0,
+            format!("{}:2: a study is text in UTF-8, and this line is not", binary.display())
+        );
+    }
+
+    fn toml_like() -> impl Strategy<Value = String> {
+        let words = [
+            "seed",
+            "sweep",
+            "[sweep]",
+            "[[claim]]",
+            "[output]",
+            "[compare]",
+            "jobs",
+            "text",
+            "precision",
+            "replications",
+            "=",
+            "=",
+            "=",
+            "[",
+            "]",
+            "\n",
+            "\n",
+            "{",
+            "}",
+            ",",
+            ".",
+            "1",
+            "0.1",
+            "-1",
+            "nan",
+            "1e308",
+            "'csv'",
+            "\"workload.load\"",
+            "name",
+            "machine",
+        ];
+        prop::collection::vec(prop::sample::select(words.to_vec()), 0..40)
+            .prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(source in ".{0,60}", like in toml_like()) {
+            for text in [source, like] {
+                if let Err(refused) = parse(&text, &[]) {
+                    prop_assert!(refused.0.starts_with("dir/a.toml:"));
+                }
+            }
+        }
+    }
+}

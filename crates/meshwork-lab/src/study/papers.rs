@@ -1,0 +1,194 @@
+//! The papers whose figures can be reproduced, and the studies that do so, which are built in.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+use crate::study::{Refused, Study};
+
+static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
+
+/// A paper.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// What the command line calls it.
+    pub key: &'static str,
+    /// Who wrote it.
+    pub authors: &'static str,
+    /// Its title.
+    pub title: &'static str,
+}
+
+/// Every paper, in the order in which they are reproduced.
+pub static PAPERS: &[Paper] = &[
+    Paper {
+        key: "rsr",
+        authors: "Chang & Mohapatra",
+        title: "An Adaptive Job Allocation Method for Multicomputer Systems",
+    },
+    Paper {
+        key: "wbsm",
+        authors: "Zhu & Lin",
+        title: "Allocation-Time-Based Processor Allocation Scheme for 2D Mesh Architecture",
+    },
+    Paper {
+        key: "lazy",
+        authors: "Mohapatra, Yu, Das & Kim",
+        title: "A Lazy Scheduling Scheme for Improving Hypercube Performance",
+    },
+    Paper {
+        key: "intelligent",
+        authors: "Shih, Huang & Chung",
+        title: "Improving Processor Allocation in Heterogeneous Computing Grid through Considering Both \
+                Speed Heterogeneity and Resource Fragmentation",
+    },
+    Paper {
+        key: "noncontiguous",
+        authors: "Al-Kerboly",
+        title: "The Non-Contiguous Allocation Strategies Performance for k-ary n-cube Connected Multi \
+                Computers Using Smallest Job First Scheduling Strategy",
+    },
+];
+
+/// The paper with this key.
+///
+/// # Errors
+/// One sentence with the known ones.
+pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
+    PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
+        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
+        Refused(format!("unknown paper `{key}`, but must be one of {}", known.join(", ")))
+    })
+}
+
+/// The name of the file and the text of every study that is built in, by name.
+pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut files: Vec<(&str, &str)> = STUDIES
+        .files()
+        .filter(|file| file.path().extension().is_some_and(|ending| ending == "toml"))
+        .filter_map(|file| Some((file.path().to_str()?, file.contents_utf8()?)))
+        .collect();
+    files.sort_unstable_by_key(|(name, _)| by_figure(name));
+    files.into_iter()
+}
+
+/// A file's name so that 2 comes before 10.
+fn by_figure(name: &str) -> Vec<(u64, String)> {
+    name.trim_end_matches(".toml")
+        .split(['_', '-'])
+        .map(|part| {
+            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+            (digits.parse().unwrap_or(0), part[digits.len()..].to_owned())
+        })
+        .collect()
+}
+
+/// The studies of a paper, or of one of its figures, in order. A setting of `workload.path` is for
+/// those that read a log.
+///
+/// # Errors
+/// If the paper has no such figure, or a setting is wrong.
+pub fn studies(
+    paper: &Paper,
+    figure: Option<&str>,
+    quick: bool,
+    settings: &[String],
+) -> Result<Vec<Study>, Refused> {
+    let mut found = Vec::new();
+    let mut figures: Vec<String> = Vec::new();
+    for (name, text) in sources() {
+        let study = Study::parse(name, text, Path::new(""), &[])?;
+        if study.paper.as_deref() != Some(paper.key) {
+            continue;
+        }
+        let own: Vec<String> = study.figures().map(str::to_owned).collect();
+        let wanted =
+            figure.is_none_or(|figure| own.iter().any(|own| own.eq_ignore_ascii_case(figure)));
+        for own in own {
+            if !figures.contains(&own) {
+                figures.push(own);
+            }
+        }
+        if !wanted {
+            continue;
+        }
+        let mut laid = if quick { study.quick.clone() } else { Vec::new() };
+        let is_for_it = |setting: &&String| {
+            study.obtain.is_some() || !setting.trim_start().starts_with("workload.path")
+        };
+        laid.extend(settings.iter().filter(is_for_it).cloned());
+        found.push(if laid.is_empty() {
+            study
+        } else {
+            Study::parse(name, text, Path::new(""), &laid)?
+        });
+    }
+    if let (Some(figure), true) = (figure, found.is_empty()) {
+        return Err(Refused(format!(
+            "`{}` has no figure `{figure}`, but has {}",
+            paper.key,
+            if figures.is_empty() { "none yet".to_owned() } else { figures.join(", ") }
+        )));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_belongs_to_a_paper_and_can_be_expanded_whole_and_quick() {
+        let mut count = 0;
+        for paper in PAPERS {
+            for quick in [false, true] {
+                for study in studies(paper, None, quick, &[]).unwrap() {
+                    assert!(study.name.starts_with(paper.key), "{}", study.name);
+                    assert!(
+                        study.figure.is_some() && study.description.is_some(),
+                        "{}",
+                        study.name
+                    );
+                    assert!(!study.claims.is_empty(), "{} claims nothing", study.name);
+                    assert!(!study.quick.is_empty(), "{} has no quick form", study.name);
+                    crate::study::expand::expand(&study)
+                        .unwrap_or_else(|refused| panic!("{refused}"));
+                    count += 1;
+                }
+            }
+        }
+        let is_of_a_paper = |name: &str| PAPERS.iter().any(|paper| name.starts_with(paper.key));
+        let named = sources().filter(|(name, _)| is_of_a_paper(name)).count();
+        assert_eq!(count, 2 * named, "a study that is called after a paper names it");
+        for (name, text) in sources() {
+            let study = Study::parse(name, text, Path::new(""), &[]).unwrap();
+            crate::study::expand::expand(&study).unwrap_or_else(|refused| panic!("{refused}"));
+        }
+    }
+
+    /// Utilization and turnaround of the same runs are two figures.
+    #[test]
+    fn a_study_of_two_figures_is_found_by_either() {
+        let paper = paper("noncontiguous").unwrap();
+        let named = |figure: &str| -> Vec<String> {
+            let found = studies(paper, Some(figure), false, &[]).unwrap();
+            found.into_iter().map(|study| study.name).collect()
+        };
+        assert_eq!(named("4"), ["noncontiguous_figures_1_4"]);
+        assert_eq!(named("1"), named("4"));
+        let refused = studies(paper, Some("1, 4"), false, &[]).unwrap_err().0;
+        let has = "`noncontiguous` has no figure `1, 4`, but has 1, 4, 2, 5, 3, 6, parameters, k";
+        assert_eq!(refused, has);
+    }
+
+    #[test]
+    fn figures_are_in_order_and_unknown_ones_are_refused() {
+        assert!(by_figure("rsr_figure_2a.toml") < by_figure("rsr_figure_10.toml"));
+        assert_eq!(
+            paper("rs").unwrap_err().0,
+            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous"
+        );
+        let refused = studies(&PAPERS[0], Some("99"), false, &[]).unwrap_err().0;
+        assert!(refused.starts_with("`rsr` has no figure `99`, but has "), "{refused}");
+    }
+}

@@ -1,0 +1,236 @@
+//! A run to look at while it goes on: its events, one by one, as fast as they are taken.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use meshwork::job::{Job, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::{Event, JobId, Observer};
+use meshwork::scenario::Outcome;
+
+use crate::lab::missing_input;
+use crate::run::caught;
+use crate::run::inputs::Files;
+use crate::study::expand::{Point, point_at};
+use crate::study::{Refused, Study};
+
+/// How many events a run may be ahead of whoever looks at it.
+const AHEAD: usize = 1024;
+
+/// Something that happened in a run, to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Happening {
+    /// When.
+    pub at: Time,
+    /// To which job: its place in the order of arrival.
+    pub id: JobId,
+    /// What.
+    pub what: What,
+}
+
+/// What happened to a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// It joined the queue.
+    Arrived(Job),
+    /// It would not fit even the empty machine, and never joins the queue.
+    Refused(Job),
+    /// It left the queue unserved.
+    TurnedAway,
+    /// It began to run there.
+    Started {
+        /// The index of its site.
+        site: usize,
+        /// What it holds.
+        placement: Placement,
+    },
+    /// It goes on there.
+    Moved {
+        /// What it now holds, on the same site.
+        placement: Placement,
+    },
+    /// It ended.
+    Finished,
+}
+
+impl Happening {
+    /// What an event means to whoever looks on; `None` where it changes nothing that is seen.
+    #[must_use]
+    pub fn of(now: Time, event: &Event<'_>) -> Option<Happening> {
+        let (id, what) = match event {
+            Event::Arrived(id, job) => (*id, What::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, What::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, What::TurnedAway),
+            Event::Started(run) => {
+                (run.id, What::Started { site: run.site, placement: run.placement.clone() })
+            }
+            Event::Moved { running, .. } => {
+                (running.id, What::Moved { placement: running.placement.clone() })
+            }
+            Event::Finished(run) => (run.id, What::Finished),
+            Event::Promised(..) | Event::Unusable(_) => return None,
+        };
+        Some(Happening { at: now, id, what })
+    }
+}
+
+/// A run that waits for whoever looks at it.
+///
+/// It has a thread of its own, which is never more than a fixed number of events ahead, so that an endless
+/// study can be looked at, stepped through and left at any time in bounded memory. Dropping it ends
+/// the run.
+pub struct Live {
+    happenings: Receiver<Happening>,
+    run: Option<JoinHandle<Result<Outcome, String>>>,
+}
+
+/// What comes next of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// This happened.
+    Happening(Happening),
+    /// Nothing within the time that was given: the run is computing.
+    Later,
+    /// The run has ended with this outcome, or failed with this sentence.
+    Ended(Result<Box<Outcome>, String>),
+}
+
+impl Live {
+    /// Starts one replication of one scenario of a study, counted from 0.
+    ///
+    /// # Errors
+    /// If the study is wrong or has no such scenario, or its input cannot be opened.
+    pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
+        let point = point_at(study, scenario)?;
+        let files = Files::beside(&study.folder);
+        if let Some(path) = point.scenario.input_path() {
+            files
+                .check(path)
+                .map_err(|message| missing_input(study, scenario as usize, message))?;
+        }
+        let (sender, happenings) = sync_channel(AHEAD);
+        let scenario = point.scenario.clone();
+        let run = move || {
+            let mut teller = Teller { sender, is_alone: false };
+            caught(|| {
+                let outcome = scenario.run(replication, &files, &mut teller);
+                outcome.map_err(|error| error.to_string())
+            })
+        };
+        let run = thread::Builder::new()
+            .name("run".to_owned())
+            .spawn(run)
+            .map_err(|error| Refused(format!("a thread cannot be started ({error})")))?;
+        Ok((point, Live { happenings, run: Some(run) }))
+    }
+
+    /// What comes next, if it comes within this time.
+    pub fn next(&mut self, patience: Duration) -> Next {
+        match self.happenings.recv_timeout(patience) {
+            Ok(happening) => Next::Happening(happening),
+            Err(RecvTimeoutError::Timeout) => Next::Later,
+            Err(RecvTimeoutError::Disconnected) => {
+                let ended = self.run.take().map(JoinHandle::join);
+                let fault = || Err("the run has ended before".to_owned());
+                let ended = ended.and_then(Result::ok).unwrap_or_else(fault);
+                Next::Ended(ended.map(Box::new))
+            }
+        }
+    }
+}
+
+/// Tells all that happens; the run ends when nobody listens any more.
+struct Teller {
+    sender: SyncSender<Happening>,
+    is_alone: bool,
+}
+
+impl Observer for Teller {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let Some(happening) = Happening::of(now, event) else { return };
+        self.is_alone |= self.sender.send(happening).is_err();
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_alone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const ENDLESS: &str = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { time = 1e12 }\n\
+        [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+        runtimes = { name = 'exponential', mean = 5.0 }\n";
+
+    fn study(text: &str) -> Study {
+        Study::parse("a.toml", text, Path::new(""), &[]).unwrap()
+    }
+
+    fn all(live: &mut Live) -> (Vec<Happening>, Result<Box<Outcome>, String>) {
+        let mut seen = Vec::new();
+        loop {
+            match live.next(Duration::from_secs(60)) {
+                Next::Happening(happening) => seen.push(happening),
+                Next::Later => panic!("a minute for one event"),
+                Next::Ended(outcome) => return (seen, outcome),
+            }
+        }
+    }
+
+    #[test]
+    fn an_endless_study_waits_for_whoever_looks_and_can_be_left() {
+        let (_, mut live) = Live::start(&study(ENDLESS), 0, 0).unwrap();
+        for _ in 0..10 * AHEAD {
+            let next = live.next(Duration::from_secs(60));
+            assert!(matches!(next, Next::Happening(_)), "{next:?}");
+        }
+        let run = live.run.take().unwrap();
+        assert!(!run.is_finished());
+        drop(live);
+        run.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn nothing_is_lost_and_the_outcome_is_that_of_the_run() {
+        let text = ENDLESS.replace("time = 1e12", "jobs = 3000");
+        let (point, mut live) = Live::start(&study(&text), 0, 3).unwrap();
+        let (seen, outcome) = all(&mut live);
+        let finished = seen.iter().filter(|seen| seen.what == What::Finished).count();
+        assert_eq!(finished, 3000);
+        let expected = point.scenario.run(3, &meshwork::workload::NoInputs, &mut ()).unwrap();
+        assert_eq!(*outcome.unwrap(), expected);
+        assert!(matches!(live.next(Duration::ZERO), Next::Ended(Err(_))));
+    }
+
+    #[test]
+    fn a_run_that_fails_ends_with_its_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.swf"), "1 2 3\n").unwrap();
+        let text = "machine = { topology = 'flat', processors = 4 }\n\
+                    workload = { name = 'swf', path = 'a.swf' }\n";
+        let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+        let (_, mut live) = Live::start(&study, 0, 0).unwrap();
+        let (seen, outcome) = all(&mut live);
+        assert!(seen.is_empty() && outcome.unwrap_err().starts_with("a.swf:1: "));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let refused = |study: &Study, scenario| match Live::start(study, scenario, 0) {
+            Ok(_) => panic!("this must be refused"),
+            Err(refused) => refused.0,
+        };
+        let swept = study(&format!("{ENDLESS}[sweep]\nscheduler = ['fcfs', 'easy']\n"));
+        assert_eq!(refused(&swept, 2), "a.toml: there is no scenario 3, the study has 2 of them");
+        let missing = study(
+            "machine = { topology = 'flat', processors = 4 }\n\
+             [workload]\nname = 'swf'\npath = 'none.swf'\n",
+        );
+        assert_eq!(refused(&missing, 0), "a.toml:4: none.swf: there is no such file");
+    }
+}

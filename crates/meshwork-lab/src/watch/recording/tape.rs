@@ -1,0 +1,246 @@
+//! What is kept of a run while it goes on.
+
+use std::collections::BTreeMap;
+
+use meshwork::job::{Dims, Job, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::{Event, JobId, Observer};
+
+use super::{Asked, Columns};
+use crate::watch::{Happening, What};
+
+/// The most blocks that are kept: jobs that are moved at every instant, or lie in many pieces, fill a page long before
+/// their number does.
+const MOST_BLOCKS: usize = 1_000_000;
+
+/// Which part of a run is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// The first instant; the jobs that are in the system by then are kept too.
+    pub from: f64,
+    /// After so many jobs have arrived, besides those, it ends.
+    pub jobs: usize,
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window { from: 0.0, jobs: 50_000 }
+    }
+}
+
+/// An observer that keeps the events of a window, and ends the run behind it.
+pub struct Tape {
+    window: Window,
+    /// Before the window: what happened to the jobs that are still in the system.
+    earlier: BTreeMap<JobId, Vec<(u64, Happening)>>,
+    before: u64,
+    /// What happened at the present instant: an instant is kept whole or not at all.
+    instant: Vec<Happening>,
+    begun: bool,
+    /// How many jobs were in the system when it began.
+    known: usize,
+    full: bool,
+    until: Time,
+    places: BTreeMap<JobId, u32>,
+    asked: BTreeMap<Request, u32>,
+    shapes: BTreeMap<Dims, u32>,
+    columns: Columns,
+}
+
+/// What a tape has heard.
+pub(super) struct Heard {
+    pub(super) columns: Columns,
+    pub(super) asked: Vec<Asked>,
+    pub(super) shapes: Vec<Vec<u32>>,
+}
+
+impl Tape {
+    /// An empty one.
+    #[must_use]
+    pub fn new(window: Window) -> Tape {
+        Tape {
+            window,
+            earlier: BTreeMap::new(),
+            before: 0,
+            instant: Vec::new(),
+            begun: false,
+            known: 0,
+            full: false,
+            until: Time::ZERO,
+            places: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            shapes: BTreeMap::new(),
+            columns: Columns::default(),
+        }
+    }
+
+    /// Something happened.
+    pub fn take(&mut self, happening: Happening) {
+        if self.full {
+            return;
+        }
+        if happening.at < Time::new(self.window.from) {
+            self.remember(happening);
+            return;
+        }
+        self.begin();
+        if self.instant.last().is_some_and(|last| last.at < happening.at) {
+            self.keep_instant();
+            self.full = self.columns.number.len() - self.known >= self.window.jobs
+                || self.columns.base.len() >= MOST_BLOCKS;
+        }
+        if !self.full {
+            self.instant.push(happening);
+        }
+    }
+
+    /// The run has ended.
+    pub(super) fn end(&mut self) {
+        if !self.full {
+            self.keep_instant();
+        }
+    }
+
+    /// Whether the window ended before the run did.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Whether anything happened in the window.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// The last instant that is kept.
+    pub(super) fn until(&self) -> Time {
+        self.until
+    }
+
+    /// How many jobs are kept.
+    pub(super) fn jobs(&self) -> usize {
+        self.columns.number.len()
+    }
+
+    pub(super) fn heard(self) -> Heard {
+        let asked = |request: &Request| Asked { text: request.to_string(), nodes: request.nodes() };
+        Heard {
+            columns: self.columns,
+            asked: in_place(&self.asked).map(asked).collect(),
+            shapes: in_place(&self.shapes).map(|sides| sides.to_vec()).collect(),
+        }
+    }
+
+    /// Before the window only those in the system count, and of them where they are now.
+    fn remember(&mut self, happening: Happening) {
+        let id = happening.id;
+        self.before += 1;
+        match happening.what {
+            What::Refused(_) => return,
+            What::TurnedAway | What::Finished => {
+                self.earlier.remove(&id);
+                return;
+            }
+            What::Moved { .. } => {
+                let is_other = |(_, h): &(u64, Happening)| !matches!(h.what, What::Moved { .. });
+                self.earlier.entry(id).or_default().retain(is_other);
+            }
+            What::Arrived(_) | What::Started { .. } => {}
+        }
+        self.earlier.entry(id).or_default().push((self.before, happening));
+    }
+
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let mut earlier: Vec<_> =
+            std::mem::take(&mut self.earlier).into_values().flatten().collect();
+        earlier.sort_by_key(|(order, _)| *order);
+        for (_, happening) in earlier {
+            if self.instant.last().is_some_and(|last| last.at < happening.at) {
+                self.keep_instant();
+            }
+            self.instant.push(happening);
+        }
+        self.keep_instant();
+        self.known = self.columns.number.len();
+    }
+
+    fn keep_instant(&mut self) {
+        let instant = std::mem::take(&mut self.instant);
+        let Some(first) = instant.first() else { return };
+        self.until = first.at;
+        self.columns.at.push(first.at.units());
+        self.columns.count.push(instant.len() as u32);
+        for happening in &instant {
+            self.keep(happening);
+        }
+    }
+
+    fn keep(&mut self, happening: &Happening) {
+        let kind = match &happening.what {
+            What::Arrived(job) => {
+                self.add(happening.id, job);
+                0
+            }
+            What::Refused(job) => {
+                self.add(happening.id, job);
+                1
+            }
+            What::TurnedAway => 2,
+            What::Started { site, placement } => {
+                self.columns.site.push(*site as u32);
+                self.place(placement);
+                3
+            }
+            What::Moved { placement } => {
+                self.place(placement);
+                4
+            }
+            What::Finished => 5,
+        };
+        self.columns.kind.push(kind);
+        self.columns.job.push(self.places.get(&happening.id).copied().unwrap_or(u32::MAX));
+        if matches!(kind, 1 | 2 | 5) {
+            self.places.remove(&happening.id);
+        }
+    }
+
+    fn add(&mut self, id: JobId, job: &Job) {
+        self.places.insert(id, self.columns.number.len() as u32);
+        // As everywhere: where a workload has no numbers, the place in the order of arrival is one.
+        let number = if job.number > 0 { job.number } else { id.0 + 1 };
+        self.columns.number.push(number as f64);
+        let next = self.asked.len() as u32;
+        self.columns.request.push(*self.asked.entry(job.request.clone()).or_insert(next));
+    }
+
+    fn place(&mut self, placement: &Placement) {
+        self.columns.blocks.push(placement.blocks.len() as u32);
+        for block in &placement.blocks {
+            self.columns.base.push(block.base);
+            let next = self.shapes.len() as u32;
+            self.columns.shape.push(*self.shapes.entry(block.sides.clone()).or_insert(next));
+        }
+    }
+}
+
+/// The keys of a map in the order of their values, which are their places.
+fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
+    let mut keys: Vec<(&K, &u32)> = map.iter().collect();
+    keys.sort_by_key(|(_, place)| **place);
+    keys.into_iter().map(|(key, _)| key)
+}
+
+impl Observer for Tape {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        if let Some(happening) = Happening::of(now, event) {
+            self.take(happening);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.full
+    }
+}

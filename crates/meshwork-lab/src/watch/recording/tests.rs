@@ -1,0 +1,234 @@
+//! A recording that is unpacked and played gives the machine that the run itself showed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use meshwork::job::{Job, Request, Time};
+use meshwork::machine::{Block, Placement};
+use meshwork::observe::JobId;
+use tempfile::TempDir;
+
+use super::columns::tests::unpacked;
+use super::*;
+use crate::run::store::load;
+use crate::watch::{Happening, Live, Next, Scene, What};
+use crate::{Options, Study, run};
+
+/// What a recording says that happened, in the order in which it says so.
+fn told(recording: &Recording) -> Vec<Happening> {
+    let json = serde_json::to_value(recording).unwrap();
+    let columns = unpacked(&json);
+    let (mut event, mut start, mut placed, mut block) = (0, 0, 0, 0);
+    let mut all = Vec::new();
+    for (&at, &count) in columns.at.iter().zip(&columns.count) {
+        for _ in 0..count {
+            let job = columns.job[event] as usize;
+            let asked = Job {
+                number: columns.number[job] as u64,
+                arrival: Time::new(at),
+                request: Request::Nodes(
+                    recording.asked[columns.request[job] as usize].nodes as u32,
+                ),
+                runtime: 1.0,
+                estimate: 1.0,
+            };
+            let mut placement = || {
+                let blocks = columns.blocks[placed] as usize;
+                placed += 1;
+                block += blocks;
+                let blocks = (block - blocks..block).map(|i| Block {
+                    base: columns.base[i],
+                    sides: recording.shapes[columns.shape[i] as usize].as_slice().into(),
+                });
+                Placement { blocks: blocks.collect() }
+            };
+            let what = match columns.kind[event] {
+                0 => What::Arrived(asked),
+                1 => What::Refused(asked),
+                2 => What::TurnedAway,
+                3 => {
+                    start += 1;
+                    let site = columns.site[start - 1] as usize;
+                    What::Started { site, placement: placement() }
+                }
+                4 => What::Moved { placement: placement() },
+                _ => What::Finished,
+            };
+            event += 1;
+            all.push(Happening { at: Time::new(at), id: JobId(job as u64), what });
+        }
+    }
+    assert_eq!((event, block), (columns.kind.len(), columns.base.len()), "nothing is left over");
+    all
+}
+
+/// Of a scene: for every node the number of the job that holds it, then those of the jobs that wait with how many
+/// processors they ask for.
+fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
+    let number = |id: JobId| scene.running()[&id].job.number;
+    let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
+        let nodes = 0..topology.grid().nodes();
+        nodes.map(move |node| scene.owner(site, node).map_or(0, number))
+    });
+    let waiting = scene.waiting().values().map(|job| (job.number, job.request.nodes()));
+    (owners.collect(), waiting.collect())
+}
+
+fn scene_at(happenings: &[Happening], topologies: &[Topology], instant: Time) -> Scene {
+    let mut scene = Scene::new(topologies.to_vec());
+    for happening in happenings.iter().take_while(|happening| happening.at <= instant) {
+        scene.apply(happening);
+    }
+    scene
+}
+
+fn lived(study: &Study) -> (Vec<Happening>, Vec<Topology>) {
+    let (point, mut live) = Live::start(study, 0, 0).unwrap();
+    let mut all = Vec::new();
+    loop {
+        match live.next(Duration::from_secs(60)) {
+            Next::Happening(happening) => all.push(happening),
+            Next::Later => panic!("a minute for one event"),
+            Next::Ended(outcome) => {
+                outcome.unwrap();
+                return (all, point.scenario.topologies());
+            }
+        }
+    }
+}
+
+/// A study that has been run into a folder.
+fn stored(head: &str, tail: &str) -> (TempDir, Study) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{head}\nmeasure = {{ jobs = 120 }}\n[workload]\nname = 'synthetic'\nload = 0.8\n\
+         sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
+    );
+    let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
+    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
+    let finished = run(&study, &options).unwrap();
+    assert_eq!(finished.failures, [""; 0]);
+    (folder, study)
+}
+
+fn recorded(folder: &Path, window: Window) -> Result<Recording, String> {
+    let record = &load(folder).unwrap().records[0];
+    Recording::of(Subject { record, title: "", scenario: 1 }, folder, window)
+}
+
+const MACHINES: [&str; 6] = [
+    "machine = { topology = 'mesh', dims = [8, 6] }",
+    "machine = { topology = 'torus', dims = [4, 3, 4] }\nallocator = 'first_fit'",
+    "machine = { topology = 'hypercube', dimension = 6 }",
+    "machine = { topology = 'flat', processors = 40 }",
+    "machine = { topology = 'mesh', dims = [8, 6] }\nscheduler = 'equipartition'",
+    "machine.sites = [ { topology = 'mesh', dims = [4, 4], speed = 2.0 }, \
+     { topology = 'flat', processors = 12 } ]",
+];
+
+#[test]
+fn at_every_instant_it_shows_what_the_run_showed() {
+    for machine in MACHINES {
+        let (folder, study) = stored(machine, "");
+        let recording = recorded(folder.path(), Window::default()).unwrap();
+        let told = told(&recording);
+        let (lived, topologies) = lived(&study);
+        assert_eq!(told.len(), lived.len(), "{machine}");
+        let words: Vec<String> = topologies.iter().map(Topology::to_string).collect();
+        assert!(recording.sites.iter().map(|site| &site.words).eq(&words));
+        assert_eq!(recording.notes, [""; 0], "it is whole");
+        let instants: Vec<Time> = lived.iter().map(|happening| happening.at).collect();
+        for &instant in instants.iter().step_by(7) {
+            let (ours, theirs) = [&told, &lived].map(|h| scene_at(h, &topologies, instant)).into();
+            assert_eq!(seen(&ours), seen(&theirs), "{machine}, at {instant}");
+        }
+    }
+}
+
+#[test]
+fn speeds_are_those_of_the_run() {
+    let (folder, _) = stored(MACHINES[5], "");
+    let recording = recorded(folder.path(), Window::default()).unwrap();
+    assert_eq!(recording.sites.iter().map(|site| site.speed).collect::<Vec<_>>(), [2.0, 1.0]);
+    assert_eq!(recording.sites[0].wiring, "mesh");
+    assert_eq!(recording.sites[1].sides, [12]);
+}
+
+#[test]
+fn a_window_shows_what_the_whole_shows() {
+    for machine in MACHINES {
+        let (folder, study) = stored(machine, "");
+        let (lived, topologies) = lived(&study);
+        let middle = lived[lived.len() / 2].at;
+        let window = Window { from: middle.units(), jobs: 20 };
+        let recording = recorded(folder.path(), window).unwrap();
+        assert!(recording.notes[0].starts_with("Shown is a part of the run, from time "));
+        assert!(recording.jobs() >= 20);
+        let told = told(&recording);
+        let until = Time::new(recording.until);
+        assert!(middle < until && until < lived.last().unwrap().at);
+        let inside = lived.iter().map(|h| h.at).filter(|&at| at >= middle && at <= until);
+        for instant in inside {
+            let (ours, theirs) = [&told, &lived].map(|h| scene_at(h, &topologies, instant)).into();
+            assert_eq!(seen(&ours), seen(&theirs), "{machine}, at {instant}");
+        }
+    }
+}
+
+#[test]
+fn a_window_behind_the_run_is_refused() {
+    let (folder, _) = stored(MACHINES[0], "");
+    let sentence = recorded(folder.path(), Window { from: 1e9, jobs: 5 }).unwrap_err();
+    assert!(sentence.starts_with("the run ended at time "), "{sentence}");
+    assert!(sentence.contains("and so has no time 1,000,000,000 to be shown"), "{sentence}");
+}
+
+#[test]
+fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
+    for format in ["csv", "parquet"] {
+        for machine in MACHINES.iter().filter(|machine| !machine.contains("equipartition")) {
+            let (folder, study) = stored(machine, &format!("[output]\njobs = ['{format}']"));
+            let mut record = load(folder.path()).unwrap().records.remove(0);
+            record.model_version += 1;
+            let subject = Subject { record: &record, title: "", scenario: 1 };
+            let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
+            assert!(recording.notes[0].contains("so this is its per-job output"));
+            let told = told(&recording);
+            let (lived, topologies) = lived(&study);
+            let last = Time::new(recording.until);
+            assert_eq!(last, lived.last().unwrap().at);
+            let finished: Vec<JobId> = lived
+                .iter()
+                .filter(|happening| happening.what == What::Finished)
+                .map(|happening| happening.id)
+                .collect();
+            assert_eq!(told.len(), 3 * finished.len());
+            for &instant in lived.iter().map(|h| &h.at).collect::<Vec<_>>().iter().step_by(5) {
+                let ours = seen(&scene_at(&told, &topologies, *instant)).0;
+                let theirs = seen(&scene_at(&lived, &topologies, *instant)).0;
+                // Jobs that never finished are not in the file.
+                let is_known = |number: &u64| finished.contains(&JobId(number - 1));
+                let theirs: Vec<u64> =
+                    theirs.iter().map(|n| if *n > 0 && is_known(n) { *n } else { 0 }).collect();
+                assert_eq!(ours, theirs, "{machine}, {format}, at {instant}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_either_there_is_a_sentence() {
+    let (folder, _) = stored(MACHINES[0], "");
+    let mut record = load(folder.path()).unwrap().records.remove(0);
+    record.model_version = 0;
+    let subject = Subject { record: &record, title: "", scenario: 1 };
+    let sentence = Recording::of(subject, folder.path(), Window::default()).unwrap_err();
+    assert_eq!(
+        sentence,
+        format!(
+            "it was run by version 0 of the model, and this is version {}; and it has no per-job output \
+             either, which `[output] jobs = \"csv\"` would have written",
+            meshwork::scenario::MODEL_VERSION
+        )
+    );
+}

@@ -1,0 +1,287 @@
+//! Who holds what, who waits, and what it amounts to, at one instant of a run.
+
+use std::collections::BTreeMap;
+
+use meshwork::job::{Job, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::JobId;
+use meshwork::topology::{Node, Topology};
+
+use super::{Happening, What};
+
+/// A job that runs, and what it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The job.
+    pub job: Job,
+    /// The index of its site.
+    pub site: usize,
+    /// What it holds there.
+    pub placement: Placement,
+    /// When it started.
+    pub since: Time,
+}
+
+/// A machine and its queue, put together from what happened.
+///
+/// **O(log n)** for each event with *n* jobs in the system, besides the nodes that change hands.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    topologies: Vec<Topology>,
+    owners: Vec<Vec<Option<JobId>>>,
+    free: Vec<u32>,
+    running: BTreeMap<JobId, Held>,
+    waiting: BTreeMap<JobId, Job>,
+    now: Time,
+    began: Option<Time>,
+    finished: u64,
+    unserved: u64,
+    events: u64,
+    held_area: f64,
+    fragmented_area: f64,
+}
+
+impl Scene {
+    /// An empty machine of these sites.
+    #[must_use]
+    pub fn new(topologies: Vec<Topology>) -> Scene {
+        let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
+        let free = topologies.iter().map(|t| t.grid().nodes()).collect();
+        Scene {
+            topologies,
+            owners,
+            free,
+            running: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            now: Time::ZERO,
+            began: None,
+            finished: 0,
+            unserved: 0,
+            events: 0,
+            held_area: 0.0,
+            fragmented_area: 0.0,
+        }
+    }
+
+    /// Lets time pass, in which nothing happens.
+    pub fn advance(&mut self, to: Time) {
+        if to <= self.now {
+            return;
+        }
+        if self.began.is_some() {
+            let span = to - self.now;
+            self.held_area += span * (self.nodes() - self.free_nodes()) as f64;
+            self.fragmented_area += span * self.fragmented() as f64;
+        }
+        self.now = to;
+    }
+
+    /// Something happened.
+    pub fn apply(&mut self, happening: &Happening) {
+        let Happening { at, id, what } = happening;
+        self.advance(*at);
+        self.events += 1;
+        match what {
+            What::Arrived(job) => {
+                self.began.get_or_insert(*at);
+                self.waiting.insert(*id, job.clone());
+            }
+            What::Refused(_) => self.unserved += 1,
+            What::TurnedAway => {
+                self.unserved += 1;
+                self.waiting.remove(id);
+            }
+            What::Started { site, placement } => {
+                let Some(job) = self.waiting.remove(id) else { return };
+                let held = Held { job, site: *site, placement: placement.clone(), since: *at };
+                self.give(*id, *site, placement);
+                self.running.insert(*id, held);
+            }
+            What::Moved { placement } => {
+                let Some(held) = self.running.get_mut(id) else { return };
+                let (site, from) = (held.site, held.placement.clone());
+                held.placement = placement.clone();
+                self.take_back(*id, site, &from);
+                self.give(*id, site, placement);
+            }
+            What::Finished => {
+                let Some(held) = self.running.remove(id) else { return };
+                self.take_back(*id, held.site, &held.placement);
+                self.finished += 1;
+            }
+        }
+    }
+
+    /// Where several jobs are moved at one instant, one may be told to hold what another is still to leave.
+    fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
+        let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
+        placement.for_each_run(self.topologies[site].grid(), |start, count| {
+            for owner in &mut owners[start as usize..(start + count) as usize] {
+                *free -= u32::from(owner.is_none());
+                *owner = Some(id);
+            }
+        });
+    }
+
+    fn take_back(&mut self, id: JobId, site: usize, placement: &Placement) {
+        let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
+        placement.for_each_run(self.topologies[site].grid(), |start, count| {
+            for owner in &mut owners[start as usize..(start + count) as usize] {
+                if *owner == Some(id) {
+                    *free += 1;
+                    *owner = None;
+                }
+            }
+        });
+    }
+
+    /// How each site is wired.
+    #[must_use]
+    pub fn topologies(&self) -> &[Topology] {
+        &self.topologies
+    }
+
+    /// Who holds a node.
+    #[must_use]
+    pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
+        self.owners[site][node as usize]
+    }
+
+    /// How many nodes of a site are free.
+    #[must_use]
+    pub fn free_on(&self, site: usize) -> u32 {
+        self.free[site]
+    }
+
+    /// The jobs that run, in order of arrival.
+    #[must_use]
+    pub fn running(&self) -> &BTreeMap<JobId, Held> {
+        &self.running
+    }
+
+    /// The jobs that wait, in order of arrival.
+    #[must_use]
+    pub fn waiting(&self) -> &BTreeMap<JobId, Job> {
+        &self.waiting
+    }
+
+    /// The present instant.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Jobs that have finished.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    /// Jobs that were refused or turned away.
+    #[must_use]
+    pub fn unserved(&self) -> u64 {
+        self.unserved
+    }
+
+    /// How much has happened.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn nodes(&self) -> u64 {
+        self.owners.iter().map(|owners| owners.len() as u64).sum()
+    }
+
+    fn free_nodes(&self) -> u64 {
+        self.free.iter().map(|&free| u64::from(free)).sum()
+    }
+
+    /// Processors that are free although the oldest waiting job asks for no more than are free on some
+    /// site.
+    fn fragmented(&self) -> u64 {
+        let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
+        let is_blocked =
+            asked.is_some_and(|asked| self.free.iter().any(|&free| u64::from(free) >= asked));
+        if is_blocked { self.free_nodes() } else { 0 }
+    }
+
+    /// The share of processors that are held now.
+    #[must_use]
+    pub fn utilization(&self) -> f64 {
+        1.0 - self.free_nodes() as f64 / self.nodes() as f64
+    }
+
+    /// The share of processors that are free now although the oldest waiting job asks for no more than
+    /// are free on some site.
+    #[must_use]
+    pub fn fragmentation(&self) -> f64 {
+        self.fragmented() as f64 / self.nodes() as f64
+    }
+
+    /// Means of utilization and fragmentation since the first arrival; `None` before time has passed.
+    #[must_use]
+    pub fn means(&self) -> Option<(f64, f64)> {
+        let area = (self.now - self.began?) * self.nodes() as f64;
+        (area > 0.0).then(|| (self.held_area / area, self.fragmented_area / area))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use meshwork::observe::metrics::METRICS;
+
+    use crate::Study;
+    use crate::watch::{Live, Next, Scene, What};
+
+    /// Against the recorder, which watches the same run; and the books of nodes.
+    fn agree(scheduler: &str) -> f64 {
+        let text = format!(
+            "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\
+             measure = {{ time = 800.0 }}\n[workload]\nname = 'synthetic'\nload = 0.7\n\
+             sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n"
+        );
+        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let (point, mut live) = Live::start(&study, 0, 0).unwrap();
+        let mut scene = Scene::new(point.scenario.topologies());
+        let outcome = loop {
+            let happening = match live.next(Duration::from_secs(60)) {
+                Next::Happening(happening) => happening,
+                Next::Later => panic!("a minute for one event"),
+                Next::Ended(outcome) => break outcome.unwrap(),
+            };
+            scene.apply(&happening);
+            // While several jobs move at one instant, some hold what others are still to leave.
+            if matches!(happening.what, What::Moved { .. }) {
+                continue;
+            }
+            let held: u32 = scene.running().values().map(|held| held.placement.len()).sum();
+            assert_eq!(scene.free_on(0) + held, 48);
+            for (&id, held) in scene.running() {
+                for node in held.placement.nodes(scene.topologies()[0].grid()) {
+                    assert_eq!(scene.owner(0, node), Some(id));
+                }
+            }
+        };
+        scene.advance(outcome.end);
+        let metric = |name: &str| {
+            assert!(METRICS.iter().any(|metric| metric.about.name == name));
+            outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
+        };
+        let (utilization, fragmentation) = scene.means().unwrap();
+        assert!((utilization - metric("utilization")).abs() < 1e-9);
+        assert!((fragmentation - metric("external_fragmentation")).abs() < 1e-9);
+        assert_eq!((scene.finished(), scene.unserved()), (outcome.finished, outcome.refused));
+        fragmentation
+    }
+
+    #[test]
+    fn its_means_are_the_metrics_of_the_run() {
+        assert!(agree("fcfs") > 0.05, "there is something to measure");
+        assert!(agree("equipartition") < 1e-9, "all of the machine is held");
+        agree("folding");
+    }
+}

@@ -1,0 +1,162 @@
+//! Looking at one of many runs, now and then, without being in their way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
+
+use super::{Happening, Scene};
+use crate::findings::summary::label;
+use crate::study::expand::Point;
+
+/// How often a picture is taken.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// After how many events the clock is looked at: reading it costs more than an event does.
+const EVENTS: u32 = 64;
+
+/// The most processors of a machine that is followed: a picture of more has no pixels for them, and takes
+/// long to take.
+const MOST_NODES: u64 = 1 << 16;
+
+/// What is seen of a run.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The swept values of its scenario, in words; empty where nothing is swept.
+    pub scenario: String,
+    /// Which replication it is, from 0.
+    pub replication: u64,
+    /// Who holds what, and who waits.
+    pub scene: Scene,
+}
+
+/// Follows one run at a time, whichever begins next after the last one has ended, and keeps a picture
+/// of it that is at most about half a second old while it runs.
+///
+/// The other runs are not looked at, and cost nothing.
+#[derive(Debug, Default)]
+pub struct Spectator {
+    is_busy: AtomicBool,
+    view: Mutex<Option<(Instant, View)>>,
+}
+
+impl Spectator {
+    /// The last picture.
+    #[must_use]
+    pub fn view(&self) -> Option<View> {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        view.as_ref().map(|(_, view)| view.clone())
+    }
+
+    /// Keeps a picture, if the last one is old.
+    fn take(&self, view: &View) {
+        let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY) {
+            *shown = Some((Instant::now(), view.clone()));
+        }
+    }
+
+    /// Follows a run that is about to begin, if no other is followed and its machine has at most
+    /// 65,536 processors.
+    #[must_use]
+    pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
+        let topologies = point.scenario.topologies();
+        let nodes: u64 = topologies.iter().map(|site| u64::from(site.grid().nodes())).sum();
+        if nodes > MOST_NODES || self.is_busy.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        let scene = Scene::new(topologies);
+        let view = View { scenario: label(&point.swept), replication, scene };
+        Some(Box::new(Follower { spectator: self, view, events: 0 }))
+    }
+}
+
+/// Puts together what happens in the run that is followed.
+struct Follower<'a> {
+    spectator: &'a Spectator,
+    view: View,
+    /// Since a picture was last thought of.
+    events: u32,
+}
+
+impl Observer for Follower<'_> {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let Some(happening) = Happening::of(now, event) else { return };
+        // Within an instant jobs have gone and others not yet come: the picture is of its end.
+        if self.events >= EVENTS && now > self.view.scene.now() {
+            self.events = 0;
+            self.spectator.take(&self.view);
+        }
+        self.events += 1;
+        self.view.scene.apply(&happening);
+    }
+}
+
+impl Drop for Follower<'_> {
+    fn drop(&mut self) {
+        self.spectator.is_busy.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::run::{Run, Watcher};
+    use crate::study::expand::expand;
+    use crate::{Options, Study, run};
+
+    struct Watching {
+        spectator: Spectator,
+        ended: Mutex<Vec<(usize, u64)>>,
+    }
+
+    impl Watcher for Watching {
+        fn ended(&self, point: usize, run: &Run) {
+            self.ended.lock().unwrap().push((point, run.replication));
+        }
+
+        fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
+            self.spectator.follow(point, replication)
+        }
+    }
+
+    #[test]
+    fn a_study_gives_the_same_whether_anyone_looks_or_not() {
+        let text = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { jobs = 500 }\n\
+                    replications = 3\n[workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+                    runtimes = { name = 'exponential', mean = 5.0 }\n\
+                    [sweep]\nscheduler = ['fcfs', 'easy', 'sjf']\n";
+        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+        let alone = run(&study, &Options::default()).unwrap();
+        let watching = Watching { spectator: Spectator::default(), ended: Mutex::default() };
+        let options = Options { watcher: Some(&watching), threads: 2, ..Options::default() };
+        let watched = run(&study, &options).unwrap();
+        assert_eq!(alone.results, watched.results);
+        let mut ended = watching.ended.into_inner().unwrap();
+        ended.sort_unstable();
+        let all: Vec<(usize, u64)> = (0..3).flat_map(|p| (0..3).map(move |r| (p, r))).collect();
+        assert_eq!(ended, all);
+        let view = watching.spectator.view().expect("500 jobs are more than 64 events");
+        assert!(view.scenario.starts_with("scheduler = "), "{}", view.scenario);
+        assert_eq!(view.scene.topologies(), &expand(&study).unwrap()[0].scenario.topologies()[..]);
+        assert!(!watching.spectator.is_busy.into_inner());
+    }
+
+    #[test]
+    fn only_one_run_is_followed_at_a_time() {
+        let text = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 5 }\n\
+                    [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+                    runtimes = { name = 'exponential', mean = 5.0 }\n";
+        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+        let point = &expand(&study).unwrap()[0];
+        let spectator = Spectator::default();
+        let first = spectator.follow(point, 0);
+        assert!(first.is_some() && spectator.follow(point, 1).is_none());
+        drop(first);
+        assert!(spectator.follow(point, 2).is_some());
+    }
+}

@@ -1,0 +1,142 @@
+//! First fit by a scan that jumps over what is held.
+
+use super::held::{Held, HeldBlocks};
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Wiring};
+
+/// The entry of `adaptive_scan`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "adaptive_scan",
+        aliases: &["as"],
+        summary: "first fit by a scan that jumps over held blocks, in two dimensions",
+        definition: "The answer is that of first fit, in each orientation. It is found by a scan \
+                     that goes through the mesh row by row and jumps to the right edge of the \
+                     first held block that is in the way.",
+        complexity: "O(p · h) for h held blocks and p positions tried, which grow with h and not \
+                     with the size of the mesh.",
+        source: "Ding & Bhuyan, An adaptive submesh allocation strategy for two-dimensional mesh \
+                 connected systems, ICPP 1993",
+        params: &[Rotation::param("\"if_needed\"")],
+    },
+    serves: &[Wiring::Mesh],
+    dimensions: Some(2),
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, _| {
+        let rotation = Rotation::read(params);
+        Ok(Box::new(AdaptiveScan { rotation, held: HeldBlocks::default() }))
+    },
+};
+
+/// Adaptive scan. Its answer is that of first fit, in each orientation; what differs is how it is
+/// found.
+///
+/// # Complexity
+/// **O(p · n)** for *n* held blocks and *p* positions tried, which grow with *n* and not with the
+/// size of the mesh.
+#[derive(Clone)]
+struct AdaptiveScan {
+    rotation: Rotation,
+    held: HeldBlocks,
+}
+
+impl Allocator for AdaptiveScan {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        lowest(sides, self.rotation, |sides| scan(site.grid(), self.held.list(), sides, |_, _| ()))
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
+        self.held.claimed(placement, site.grid(), now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.held.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// What `search` finds in the first orientation in which it finds anything, or, with
+/// [`Rotation::Best`], the lowest of what it finds in any.
+pub(super) fn lowest(
+    sides: &[u32],
+    rotation: Rotation,
+    search: impl Fn(&[u32]) -> Option<Node>,
+) -> Option<Placement> {
+    let mut found: Option<(Node, Dims)> = None;
+    for sides in orientations(sides, rotation) {
+        let Some(base) = search(&sides) else { continue };
+        if found.as_ref().is_none_or(|(lowest, _)| base < *lowest) {
+            found = Some((base, sides));
+        }
+        if rotation != Rotation::Best {
+            break;
+        }
+    }
+    found.map(|(base, sides)| Block { base, sides }.into())
+}
+
+/// The first free base, trying positions row by row: from one that is covered to the end of what
+/// covers it, and from a row without room to the first at which any block that covers it ends.
+/// `tried` is told every position.
+fn scan(
+    grid: &Grid,
+    held: &[Held],
+    sides: &[u32],
+    mut tried: impl FnMut(u32, u32),
+) -> Option<Node> {
+    let (width, height) = (grid.sides()[0], grid.sides()[1]);
+    let mut y = 0;
+    while y + sides[1] <= height {
+        let in_row = || {
+            held.iter().map(|held| &held.span).filter(|s| s.low[1] < y + sides[1] && y < s.high[1])
+        };
+        let mut x = 0;
+        while x + sides[0] <= width {
+            tried(x, y);
+            let covering = in_row().filter(|s| s.low[0] < x + sides[0] && x < s.high[0]);
+            let Some(end) = covering.map(|s| s.high[0]).max() else {
+                return Some(grid.node(&[x, y]));
+            };
+            x = end;
+        }
+        y = in_row().map(|s| s.high[1]).min().unwrap_or(y + 1);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_positions_where_first_fit_tests_eleven() {
+        let grid = Grid::new(&[6, 5], false).unwrap();
+        let mut held = HeldBlocks::default();
+        for corner in [[0, 0], [3, 1]] {
+            let block = Block { base: grid.node(&corner), sides: Dims::from_slice(&[2, 2]) };
+            held.claimed(&block.into(), &grid, Time::ZERO);
+        }
+        let mut tried = Vec::new();
+        let found = scan(&grid, held.list(), &[2, 2], |x, y| tried.push([x, y]));
+        assert_eq!(found, Some(grid.node(&[0, 2])));
+        assert_eq!(tried, [[0, 0], [2, 0], [0, 2]]);
+    }
+}

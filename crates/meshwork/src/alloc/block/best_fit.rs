@@ -1,0 +1,133 @@
+//! The free block with the most held neighbours, walls not counted.
+
+use super::boundary::boundary_search::BoundarySearch;
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::FreeBases;
+use crate::geometry::NodeSet;
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Wiring};
+
+/// The entry of `best_fit`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "best_fit",
+        aliases: &["bf"],
+        summary: "the free block with the most held neighbours, walls not counted",
+        definition: "Of all free places of the block, the one with the most held nodes beside \
+                     its faces is taken, so that what is left free stays in one piece. Edges of \
+                     the machine do not count unless `count_walls` says so. With `base_only` \
+                     nothing but the neighbours of the base is looked at. Ties go to the lowest \
+                     base.",
+        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
+                     corner of what is held; with `base_only` a first fit, and O(d) for each \
+                     free base.",
+        source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
+                 computers, JPDC 16, 1992",
+        params: &[
+            Rotation::PARAM,
+            Param {
+                name: "count_walls",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                help: "whether the edges of a mesh count as held",
+            },
+            Param {
+                name: "base_only",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                help: "count only the neighbours of the base at which the block would not be free",
+            },
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus],
+    dimensions: None,
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let count_walls = params.flag("count_walls");
+        if !params.flag("base_only") {
+            return Ok(Box::new(BoundarySearch::new(params, topology, count_walls, false)));
+        }
+        Ok(Box::new(BestBaseNode {
+            rotation: Rotation::read(params),
+            count_walls,
+            bases: FreeBases::new(topology.grid()),
+        }))
+    },
+};
+
+/// The reading of best fit that looks at the base alone: its neighbours at which the block would lie
+/// on something held, or, if walls count, over an edge of the mesh.
+///
+/// # Complexity
+/// That of [`FreeBases`], and **O(d)** for each free base.
+#[derive(Clone)]
+struct BestBaseNode {
+    rotation: Rotation,
+    count_walls: bool,
+    bases: FreeBases,
+}
+
+impl Allocator for BestBaseNode {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let grid = site.grid();
+        let mut best: Option<(u32, Node, Dims)> = None;
+        for sides in orientations(sides, self.rotation) {
+            let bases = self.bases.all(grid, site.free(), &sides);
+            for base in bases.iter() {
+                let blocked = blocked_neighbours(grid, bases, base, &sides, self.count_walls);
+                if best.as_ref().is_none_or(|(most, ..)| blocked > *most) {
+                    best = Some((blocked, base, sides.clone()));
+                }
+            }
+            if best.is_some() && self.rotation == Rotation::IfNeeded {
+                break;
+            }
+        }
+        best.map(|(_, base, sides)| Block { base, sides }.into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// How many of the neighbours of a base are not free bases.
+fn blocked_neighbours(
+    grid: &Grid,
+    bases: &NodeSet,
+    base: Node,
+    sides: &[u32],
+    count_walls: bool,
+) -> u32 {
+    let mut blocked = 0;
+    for (d, length) in sides.iter().enumerate() {
+        let (at, side, stride) = (grid.coordinate(base, d), grid.sides()[d], grid.strides()[d]);
+        let wraps = grid.is_wrapped();
+        let below = match at {
+            0 => wraps.then(|| base + (side - 1) * stride),
+            _ => Some(base - stride),
+        };
+        let above = match at + if wraps { 1 } else { *length } {
+            end if end == side => wraps.then(|| base + stride - side * stride),
+            _ => Some(base + stride),
+        };
+        for neighbour in [below, above] {
+            blocked += u32::from(neighbour.map_or(count_walls, |node| !bases.contains(node)));
+        }
+    }
+    blocked
+}

@@ -1,0 +1,100 @@
+//! The free place with the most contact: the search that best fit and the boundary family share.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+use super::contact::{Faces, corner_value};
+use super::peaks::{Edges, Peaks};
+use crate::geometry::FreeBases;
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::Dims;
+use crate::machine::{Block, Site};
+use crate::topology::{Grid, Node};
+
+/// Finds the free base whose block has the most contact with what is held.
+///
+/// Ties go to the greater [corner value](corner_value) where that is asked for, then to the
+/// requested orientation, then to the base of lowest index.
+#[derive(Clone, Debug)]
+pub(super) struct BestBase {
+    rotation: Rotation,
+    corners: bool,
+    /// Room to work in, which outlives no search: forks share it.
+    room: Rc<RefCell<Room>>,
+}
+
+#[derive(Debug)]
+struct Room {
+    bases: FreeBases,
+    edges: Edges,
+    peaks: Peaks,
+}
+
+impl BestBase {
+    pub(super) fn new(grid: &Grid, rotation: Rotation, corners: bool) -> BestBase {
+        let room =
+            Room { bases: FreeBases::new(grid), edges: Edges::new(grid), peaks: Peaks::new(grid) };
+        BestBase { rotation, corners, room: Rc::new(RefCell::new(room)) }
+    }
+
+    /// The best free block, by `contact(corner, sides, blocked)`, of the orientations allowed; only
+    /// the faces in `blocked` have contact, and a node of a face has `most` at most. `outline`
+    /// marks the edges of what is held, where contact begins and ends; it is asked at most once.
+    ///
+    /// # Complexity
+    /// That of [`FreeBases`] and [`Peaks`] for each orientation, and a contact for each peak that could
+    /// be better than the best one so far.
+    pub(super) fn search(
+        &self,
+        site: &Site,
+        sides: &[u32],
+        most: u64,
+        outline: impl Fn(&mut Edges),
+        contact: impl Fn(&[u32], &[u32], Faces) -> u64,
+    ) -> Option<Block> {
+        let (grid, free) = (site.grid(), site.free());
+        let room = &mut *self.room.borrow_mut();
+        let mut best: Option<(Rank, Dims)> = None;
+        let mut outlined = false;
+        for (turn, sides) in orientations(sides, self.rotation).enumerate() {
+            let bases = room.bases.all(grid, free, &sides);
+            if bases.is_empty() {
+                continue;
+            }
+            if !outlined {
+                outline(&mut room.edges);
+                outlined = true;
+            }
+            room.peaks.find(grid, bases, &sides, &room.edges, self.corners);
+            let mut weigh = |base, blocked: Faces| {
+                let rank = |contact, value| (contact, value, Reverse(turn), Reverse(base));
+                let beats = |rank| best.as_ref().is_none_or(|(best, _)| rank > *best);
+                let any_value = if self.corners { u32::MAX } else { 0 };
+                if !beats(rank(blocked.area(&sides) * most, any_value)) {
+                    return;
+                }
+                let corner = grid.coordinates(base);
+                let contact = contact(&corner, &sides, blocked);
+                if !beats(rank(contact, any_value)) {
+                    return;
+                }
+                let value =
+                    if self.corners { corner_value(grid, free, &corner, &sides) } else { 0 };
+                if beats(rank(contact, value)) {
+                    best = Some((rank(contact, value), Dims::clone(&sides)));
+                }
+            };
+            // Those blocked on all sides first: what they reach rules most of the others out.
+            room.peaks.for_each(true, &mut weigh);
+            room.peaks.for_each(false, &mut weigh);
+            if self.rotation == Rotation::IfNeeded {
+                break;
+            }
+        }
+        best.map(|((.., Reverse(base)), sides)| Block { base, sides })
+    }
+}
+
+/// What is compared: contact, corner value, and then the earlier orientation and the lower base.
+type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

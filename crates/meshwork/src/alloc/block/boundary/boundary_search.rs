@@ -1,0 +1,96 @@
+//! The free block with the most held neighbours, walls included.
+
+use super::best_base::BestBase;
+use super::contact::Contact;
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Params};
+use crate::rng::Stream;
+use crate::topology::{Topology, Wiring};
+
+/// The entry of `boundary_search`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "boundary_search",
+        aliases: &["bsm"],
+        summary: "the free block with the most held neighbours, walls included",
+        definition: "Of all free places of the block, the one with the most held nodes and edges \
+                     of the machine beside its faces is taken: blocks are pressed into corners \
+                     and against each other. Ties go to the lowest base. On a torus there are no \
+                     edges to press against.",
+        complexity: "Three or four times a first fit for each orientation, and O(1) for each \
+                     corner of what is held.",
+        source: "Das Sharma & Pradhan, A fast and efficient strategy for submesh allocation in \
+                 mesh-connected parallel computers, SPDP 1993",
+        params: &[Rotation::param("\"best\"")],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus],
+    dimensions: None,
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, false))),
+};
+
+/// The boundary search method, on meshes and tori of any number of dimensions; its count of
+/// neighbours serves `best_fit` and `corner_boundary_search` too.
+///
+/// # Complexity
+/// Three or four times a first fit in each orientation, and some tens of nanoseconds for each
+/// corner of what is held.
+#[derive(Clone)]
+pub(crate) struct BoundarySearch {
+    best: BestBase,
+    contact: Contact,
+}
+
+impl BoundarySearch {
+    pub(crate) fn new(
+        params: &Params,
+        topology: &Topology,
+        count_walls: bool,
+        corners: bool,
+    ) -> BoundarySearch {
+        let grid = topology.grid();
+        BoundarySearch {
+            best: BestBase::new(grid, Rotation::read(params), corners),
+            contact: Contact::new(grid, count_walls),
+        }
+    }
+}
+
+impl Allocator for BoundarySearch {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let (grid, free) = (site.grid(), site.free());
+        let block = self.best.search(
+            site,
+            sides,
+            1,
+            |edges| edges.of_held(grid, free),
+            |corner, sides, blocked| self.contact.boundary(grid, free, corner, sides, blocked),
+        );
+        block.map(Placement::from)
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        self.contact.claimed(placement, site.grid());
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.contact.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,295 @@
+//! How many held neighbours a free block has, and how many stand at its corners.
+
+use crate::geometry::NodeSet;
+use crate::job::Dims;
+use crate::machine::Placement;
+use crate::topology::Grid;
+
+/// Counts the held neighbours of free blocks.
+///
+/// A face of a block is a block of thickness 1, and what is held in it is its length less what is
+/// free: bits counted a word at a time. That is quick along dimension 0 only, so the set of free
+/// nodes is kept a second time with dimensions 0 and 1 exchanged, for the faces across
+/// dimension 0.
+///
+/// # Complexity
+/// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
+/// each of the *2 d* faces.
+#[derive(Clone, Debug)]
+pub(super) struct Contact {
+    /// The grid with dimensions 0 and 1 exchanged, and its free nodes; none in one dimension.
+    turned: Option<(Grid, NodeSet)>,
+    /// What a node of a face counts if it lies off the mesh.
+    wall: u32,
+}
+
+impl Contact {
+    /// For a grid of which all nodes are free. Walls count as held, or not at all.
+    pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
+        let turned = (grid.dimensions() > 1).then(|| {
+            let turned = Grid::new(&exchanged(grid.sides()), grid.is_wrapped())
+                .expect("the same sides as those of a grid");
+            let free = NodeSet::full(grid.nodes());
+            (turned, free)
+        });
+        Contact { turned, wall: u32::from(count_walls) }
+    }
+
+    /// These nodes have been claimed.
+    pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid) {
+        self.mark(placement, grid, NodeSet::remove_range);
+    }
+
+    /// These nodes have been given back.
+    pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
+        self.mark(placement, grid, NodeSet::insert_range);
+    }
+
+    fn mark(
+        &mut self,
+        placement: &Placement,
+        grid: &Grid,
+        change: impl Fn(&mut NodeSet, u32, u32),
+    ) {
+        let Some((turned, free)) = &mut self.turned else { return };
+        for block in &placement.blocks {
+            let corner = exchanged(&grid.coordinates(block.base));
+            for_each_row(turned, &corner, &exchanged(&block.sides), |start, count| {
+                change(free, start, count);
+            });
+        }
+    }
+
+    /// The boundary value of a free block: the pairs of one of its nodes and a side of that node
+    /// whose neighbour there is held or, if walls count, off the mesh. Around a ring that a block
+    /// fills there is no neighbour, and where a ring has one node left that one is met from both
+    /// sides. Only the faces in `blocked` are looked at; the others have no contact.
+    pub(super) fn boundary(
+        &self,
+        grid: &Grid,
+        free: &NodeSet,
+        corner: &[u32],
+        sides: &[u32],
+        blocked: Faces,
+    ) -> u64 {
+        let nodes: u32 = sides.iter().product();
+        let mut contact = 0;
+        for d in 0..sides.len() {
+            for high in [false, true] {
+                if !blocked.has(d, high) {
+                    continue;
+                }
+                let area = nodes / sides[d];
+                contact += match beside(grid, d, corner[d], sides[d], high) {
+                    Beside::Nothing => 0,
+                    Beside::Wall => area * self.wall,
+                    Beside::Nodes(at) => area - self.free_in_face(grid, free, corner, sides, d, at),
+                };
+            }
+        }
+        u64::from(contact)
+    }
+
+    fn free_in_face(
+        &self,
+        grid: &Grid,
+        free: &NodeSet,
+        corner: &[u32],
+        sides: &[u32],
+        across: usize,
+        at: u32,
+    ) -> u32 {
+        let (grid, free) = match &self.turned {
+            Some((turned, free)) if across == 0 => (turned, free),
+            _ => (grid, free),
+        };
+        let mut found = 0;
+        let mut count = |start, count| found += free.count_range(start, count);
+        if let ([x, y], [w, h]) = (corner, sides) {
+            let (along, length) = if across == 0 { (*y, *h) } else { (*x, *w) };
+            for_each_run(at * grid.sides()[0], along, length, grid.sides()[0], count);
+            return found;
+        }
+        let (mut corner, mut sides) = (Dims::from_slice(corner), Dims::from_slice(sides));
+        corner[across] = at;
+        sides[across] = 1;
+        if across == 0 && corner.len() > 1 {
+            corner.swap(0, 1);
+            sides.swap(0, 1);
+        }
+        for_each_row(grid, &corner, &sides, &mut count);
+        found
+    }
+}
+
+/// Some of the faces of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Faces(u64);
+
+impl Faces {
+    /// Adds the low or the high face across a dimension, if it `is` one of them.
+    pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
+        self.0 |= u64::from(is) << (2 * d + usize::from(high));
+    }
+
+    /// How many nodes these faces of a block have.
+    pub(super) fn area(self, sides: &[u32]) -> u64 {
+        let nodes: u32 = sides.iter().product();
+        let in_pairs = sides.iter().enumerate();
+        in_pairs
+            .map(|(d, side)| {
+                u64::from(nodes / side) * u64::from((self.0 >> (2 * d) & 3).count_ones())
+            })
+            .sum()
+    }
+
+    /// Whether that face is among them.
+    pub(super) fn has(self, d: usize, high: bool) -> bool {
+        self.0 >> (2 * d + usize::from(high)) & 1 == 1
+    }
+}
+
+/// What lies next to a block on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// Nothing: the block fills the ring.
+    Nothing,
+    /// The edge of the mesh.
+    Wall,
+    /// The nodes with this coordinate.
+    Nodes(u32),
+}
+
+/// What lies below or above a block along one dimension.
+pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
+    let (side, end) = (grid.sides()[d], at + length);
+    match (grid.is_wrapped(), high) {
+        (true, _) if length == side => Beside::Nothing,
+        (true, false) => Beside::Nodes(if at == 0 { side - 1 } else { at - 1 }),
+        (true, true) => Beside::Nodes(if end >= side { end - side } else { end }),
+        (false, false) => at.checked_sub(1).map_or(Beside::Wall, Beside::Nodes),
+        (false, true) if end == side => Beside::Wall,
+        (false, true) => Beside::Nodes(end),
+    }
+}
+
+/// The corner value of a block: at each of its corners, how many of the nodes next to that corner
+/// and outside the block's sides there are held, summed over the corners.
+///
+/// Next to a corner lie 2ᵈ − 1 such nodes: in two dimensions the one beside it, the one above or
+/// below it, and the one diagonally across. Those off the mesh count as held; around a ring
+/// the count goes on, so that a node may be met at several corners.
+///
+/// # Complexity
+/// **O(4ᵈ · d)**.
+pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &[u32]) -> u32 {
+    let d = sides.len();
+    let mut held = 0;
+    for high in 0_u32..1 << d {
+        for beyond in 1_u32..1 << d {
+            held += u32::from(
+                !(0..d)
+                    .try_fold(0, |node, k| {
+                        let last = if high >> k & 1 == 1 { sides[k] - 1 } else { 0 };
+                        let at = step(
+                            grid,
+                            k,
+                            corner[k] + last,
+                            high >> k & 1 == 1,
+                            beyond >> k & 1 == 1,
+                        )?;
+                        Some(node + at * grid.strides()[k])
+                    })
+                    .is_some_and(|node| free.contains(node)),
+            );
+        }
+    }
+    held
+}
+
+/// The coordinate itself, or the one beyond it; `None` beyond a wall.
+fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
+    let side = grid.sides()[d];
+    let at = if grid.is_wrapped() { at % side } else { at };
+    match (beyond, high) {
+        (false, _) => Some(at),
+        (true, false) if at > 0 => Some(at - 1),
+        (true, true) if at + 1 < side => Some(at + 1),
+        (true, false) => grid.is_wrapped().then(|| side - 1),
+        (true, true) => grid.is_wrapped().then_some(0),
+    }
+}
+
+fn exchanged(numbers: &[u32]) -> Dims {
+    let mut numbers = Dims::from_slice(numbers);
+    if numbers.len() > 1 {
+        numbers.swap(0, 1);
+    }
+    numbers
+}
+
+/// The rows of a block as runs of consecutive nodes, in no order that matters. As
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), for a corner whose coordinates are
+/// known: no divisions.
+fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
+    let mut offset = Dims::from_elem(0, sides.len());
+    loop {
+        let mut row = 0;
+        for d in 1..sides.len() {
+            let at = corner[d] + offset[d];
+            let around = if at >= grid.sides()[d] { grid.sides()[d] } else { 0 };
+            row += (at - around) * grid.strides()[d];
+        }
+        for_each_run(row, corner[0], sides[0], grid.sides()[0], &mut visit);
+        let mut d = 1;
+        loop {
+            if d >= sides.len() {
+                return;
+            }
+            offset[d] += 1;
+            if offset[d] < sides[d] {
+                break;
+            }
+            offset[d] = 0;
+            d += 1;
+        }
+    }
+}
+
+/// The one or two runs of so many nodes in a row, which may reach around its end.
+fn for_each_run(row: u32, from: u32, count: u32, width: u32, mut visit: impl FnMut(u32, u32)) {
+    let before_the_edge = count.min(width - from);
+    visit(row + from, before_the_edge);
+    if before_the_edge < count {
+        visit(row, count - before_the_edge);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Block, Site};
+    use crate::topology::Topology;
+
+    /// The example of docs/weighted-boundary-search.md.
+    #[test]
+    fn two_pockets_of_which_one_has_the_greater_boundary() {
+        let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);
+        let grid = site.grid().clone();
+        let mut contact = Contact::new(&grid, true);
+        let held = [([0, 0], [4, 8]), ([9, 0], [3, 8]), ([7, 0], [2, 7]), ([16, 0], [2, 9])];
+        for (corner, sides) in held {
+            let block = Block { base: grid.node(&corner), sides: Dims::from_slice(&sides) };
+            site.claim(&block.clone().into()).unwrap();
+            contact.claimed(&block.into(), &grid);
+        }
+        let mut all = Faces::default();
+        for d in 0..2 {
+            all.add(d, false, true);
+            all.add(d, true, true);
+        }
+        let value = |corner: &[u32]| contact.boundary(&grid, site.free(), corner, &[3, 5], all);
+        assert_eq!((value(&[4, 0]), value(&[12, 0])), (13, 8));
+        assert_eq!(corner_value(&grid, site.free(), &[4, 0], &[3, 5]), 10);
+    }
+}

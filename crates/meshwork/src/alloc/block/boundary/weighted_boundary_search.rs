@@ -1,0 +1,224 @@
+//! Boundary search in which a neighbour counts the less, the longer ago it was claimed.
+
+use std::cell::LazyCell;
+
+use super::best_base::BestBase;
+use super::contact::{Beside, Faces, beside};
+use super::peaks::Edges;
+use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param, Range};
+use crate::rng::Stream;
+use crate::topology::{Grid, Wiring};
+
+/// The entry of `weighted_boundary_search`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "weighted_boundary_search",
+        aliases: &["wbsm"],
+        summary: "the free block with the most held neighbours, those claimed long ago counting less",
+        definition: "Boundary search in which a held neighbour counts by its age: 1 if its block \
+                     was claimed just now, and 0 once it is `alpha` units of time old. Blocks \
+                     claimed at about the same time tend to end at about the same time, and \
+                     leave one large hole if they lie together. Edges of the machine count in \
+                     full. With a large enough `alpha` this is boundary search.",
+        complexity: "That of boundary search, and O(h log h) to order h held blocks, of which \
+                     each contact looks at those that begin or end beside it.",
+        source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
+                 architecture",
+        params: &[
+            Rotation::param("\"best\""),
+            Param {
+                name: "alpha",
+                kind: Kind::Number(Range::Positive),
+                default: Default::Is("100.0"),
+                help: "the age at which a neighbour has lost its weight, in units of time; the mean \
+                       run time in the paper, 100 there",
+            },
+            Param {
+                name: "weighting",
+                kind: Kind::Choice(&["linear", "step", "exponential"]),
+                default: Default::Is("\"linear\""),
+                help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
+                       `alpha`, or by a factor of e in each `alpha`",
+            },
+            Param {
+                name: "corners",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                help: "whether ties go to the block with the most held nodes about its corners",
+            },
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus],
+    dimensions: None,
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let corners = params.flag("corners");
+        Ok(Box::new(WeightedBoundarySearch {
+            best: BestBase::new(topology.grid(), Rotation::read(params), corners),
+            held: HeldBlocks::default(),
+            alpha: params.number("alpha"),
+            weighting: match params.text("weighting") {
+                "linear" => Weighting::Linear,
+                "step" => Weighting::Step,
+                _ => Weighting::Exponential,
+            },
+            corners,
+        }))
+    },
+};
+
+/// The weighted boundary search method, on meshes and tori of any number of dimensions.
+///
+/// The idea: blocks claimed at about the same time tend to end at about the same time, and then
+/// leave one large hole if they lie together. Walls always count in full.
+///
+/// Weights are whole multiples of 2⁻³², so that sums do not depend on their order and ties are
+/// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
+///
+/// # Complexity
+/// That of boundary search, and **O(n log n)** to order *n* held blocks, of which each contact looks
+/// at those that begin or end beside it.
+#[derive(Clone)]
+struct WeightedBoundarySearch {
+    best: BestBase,
+    held: HeldBlocks,
+    alpha: f64,
+    weighting: Weighting,
+    corners: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Weighting {
+    Linear,
+    Step,
+    Exponential,
+}
+
+/// The weight of a wall, and of a block claimed just now.
+const ONE: u64 = 1 << 32;
+
+impl WeightedBoundarySearch {
+    /// What a neighbour of this age counts.
+    fn weight(&self, age: f64) -> u64 {
+        let age = age.max(0.0) / self.alpha;
+        let share = match self.weighting {
+            Weighting::Linear => (1.0 - age).max(0.0),
+            Weighting::Step if age < 1.0 => 1.0,
+            Weighting::Step => 0.0,
+            Weighting::Exponential => libm::exp(-age),
+        };
+        (share * ONE as f64).round() as u64
+    }
+}
+
+impl Allocator for WeightedBoundarySearch {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let grid = site.grid();
+        let weigh = |held: &Held| self.weight(now.units() - held.since.units());
+        // Made only if the block is free anywhere.
+        let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
+            self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
+        });
+        // Without corner values, what has lost its weight has no edges either.
+        let matter = || weights.iter().filter(|(weight, _)| *weight > 0 || self.corners);
+        let surfaces = LazyCell::new(|| Surfaces::new(grid, &weights));
+        let block = self.best.search(
+            site,
+            sides,
+            ONE,
+            |edges: &mut Edges| edges.of_spans(grid, matter().map(|(_, span)| *span)),
+            |corner, sides, blocked| surfaces.contact(grid, corner, sides, blocked),
+        );
+        block.map(Placement::from)
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
+        self.held.claimed(placement, site.grid(), now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.held.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The held blocks that have a weight, by where they begin and end along each dimension.
+///
+/// What touches a free block from above begins where the block ends; anything that began before
+/// would reach into it. So few of the held blocks need to be looked at for each face.
+struct Surfaces<'a> {
+    begins: Vec<Vec<(u32, u64, &'a Span)>>,
+    ends: Vec<Vec<(u32, u64, &'a Span)>>,
+}
+
+impl<'a> Surfaces<'a> {
+    fn new(grid: &Grid, held: &[(u64, &'a Span)]) -> Surfaces<'a> {
+        let sorted = |at: &dyn Fn(&Span, usize) -> u32, d: usize| {
+            let matter = held.iter().filter(|(weight, _)| *weight > 0);
+            let mut list: Vec<(u32, u64, &Span)> =
+                matter.map(|&(weight, span)| (at(span, d), weight, span)).collect();
+            list.sort_by_key(|(at, ..)| *at);
+            list
+        };
+        let dimensions = 0..grid.dimensions();
+        Surfaces {
+            begins: dimensions.clone().map(|d| sorted(&|span, d| span.low[d], d)).collect(),
+            ends: dimensions.map(|d| sorted(&|span, d| span.high[d], d)).collect(),
+        }
+    }
+
+    /// The weighted boundary value of a free block.
+    fn contact(&self, grid: &Grid, corner: &[u32], sides: &[u32], blocked: Faces) -> u64 {
+        let nodes: u32 = sides.iter().product();
+        let mut sum = 0;
+        for d in 0..sides.len() {
+            for high in [false, true] {
+                if !blocked.has(d, high) {
+                    continue;
+                }
+                let at = match beside(grid, d, corner[d], sides[d], high) {
+                    Beside::Nothing => continue,
+                    Beside::Wall => {
+                        sum += u64::from(nodes / sides[d]) * ONE;
+                        continue;
+                    }
+                    Beside::Nodes(at) => at,
+                };
+                let (list, begin) =
+                    if high { (&self.begins[d], at) } else { (&self.ends[d], at + 1) };
+                let from = list.partition_point(|&(place, ..)| place < begin);
+                let touching = || list[from..].iter().take_while(|(place, ..)| *place == begin);
+                if touching().next().is_none() {
+                    continue;
+                }
+                let (mut corner, mut sides) = (Dims::from_slice(corner), Dims::from_slice(sides));
+                corner[d] = at;
+                sides[d] = 1;
+                for face in spans(grid, &corner, &sides) {
+                    for (_, weight, span) in touching() {
+                        sum += weight * u64::from(face.overlap(span));
+                    }
+                }
+            }
+        }
+        sum
+    }
+}

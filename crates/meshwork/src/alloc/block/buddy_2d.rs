@@ -1,0 +1,130 @@
+//! Squares whose sides are powers of two, and which lie on multiples of their sides.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cells::FreeCells;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `buddy_2d`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "buddy_2d",
+        aliases: &["tdb"],
+        summary: "a free square whose side is a power of two, on multiples of that side",
+        definition: "A request is rounded up to a square whose side is a power of two, s. Only \
+                     squares whose base has multiples of s for coordinates are tried, in \
+                     row-major order, and the first free one is taken; in the form of lists, \
+                     larger squares are quartered and four free quarters are one square again. A \
+                     job holds its whole square.",
+        complexity: "As a bitmap O(n / s) for squares of side s on n nodes; with lists O(log n) \
+                     quarterings for a request.",
+        source: "Li & Cheng, A two-dimensional buddy system for dynamic resource allocation in a \
+                 partitionable mesh connected system, JPDC 12(1), 1991",
+        params: &[Param {
+            name: "form",
+            kind: Kind::Choice(&["bitmap", "lists"]),
+            default: Default::Is("\"bitmap\""),
+            help: "the first free square in row-major order, or the first of the smallest that \
+                   lists of free squares hold",
+        }],
+    },
+    serves: &[Wiring::Mesh],
+    dimensions: Some(2),
+    asks: Asks::Square,
+    finds: Finds::SomeBlocks,
+    contiguous: true,
+    build: |params, topology| {
+        if params.text("form") == "bitmap" {
+            return Ok(Box::new(Bitmap));
+        }
+        Ok(Box::new(Lists { squares: FreeCells::new(topology.grid()) }))
+    },
+};
+
+/// The bitmap form of the two-dimensional buddy system, on a mesh of any sides.
+///
+/// It tries the squares of the side asked for whose base has multiples of that side for
+/// coordinates, in row-major order, and takes the first that is free. It misses free squares that
+/// lie otherwise, and a job holds its whole square.
+///
+/// # Complexity
+/// **O(n / s)** for squares of side *s* on *n* nodes.
+#[derive(Clone)]
+struct Bitmap;
+
+impl Allocator for Bitmap {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let (grid, side) = (site.grid(), sides[0]);
+        let (width, height) = (grid.sides()[0], grid.sides()[1]);
+        let along = |length: u32| (0..length / side).map(move |i| i * side);
+        let is_free = |x, y| (y..y + side).all(|y| site.free().contains_range(y * width + x, side));
+        let (x, y) = along(height)
+            .flat_map(|y| along(width).map(move |x| (x, y)))
+            .find(|&(x, y)| is_free(x, y))?;
+        Some(Block { base: grid.node(&[x, y]), sides: Dims::clone(sides) }.into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The form with lists of the two-dimensional buddy system, on a mesh of any sides.
+///
+/// There is a list of free squares for each power of two, in row-major order of their bases. The
+/// first square of the least side that will do is taken, and split into four as often as need be;
+/// the quarter with the base goes on and the other three are listed. Four quarters that are free
+/// become one square again. A mesh that is no such square itself begins as the largest squares
+/// that it is made of.
+///
+/// Both forms find a square in the same states; they may find different ones.
+///
+/// # Complexity
+/// **O(p · log n)** to choose, claim and release a square of side 2ᵖ. Any other block is taken as the
+/// squares that it is made of.
+#[derive(Clone)]
+struct Lists {
+    squares: FreeCells,
+}
+
+impl Allocator for Lists {
+    fn choose(
+        &mut self,
+        request: &Request,
+        _site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let level = sides[0].trailing_zeros() as usize;
+        let base = self.squares.smallest_from(level)?;
+        Some(Block { base, sides: Dims::clone(sides) }.into())
+    }
+
+    fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
+        for block in &placement.blocks {
+            self.squares.take_block(block.base, &block.sides);
+        }
+    }
+
+    fn released(&mut self, placement: &Placement, _site: &Site) {
+        for block in &placement.blocks {
+            self.squares.give_block(block.base, &block.sides);
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,144 @@
+//! The first base on the planes to the right of what is held.
+
+use super::held::{Held, HeldBlocks, Span};
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Wiring};
+
+/// The entry of `busy_list`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "busy_list",
+        aliases: &["bl"],
+        summary: "the first base on the planes to the right of held blocks, which is not turned",
+        definition: "A free block can be slid down along dimension 0 until it meets an edge or a \
+                     held block. So its base is looked for on few planes: at the edge, and right \
+                     behind each held block. Planes come by their coordinate, the edge first, \
+                     then in the order in which their blocks were claimed; on a plane the lowest \
+                     base is taken. Blocks are not turned.",
+        complexity: "O(h²) for h held blocks, times the pieces into which a plane is cut.",
+        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & Chen, \
+                 TPDS 1999",
+        params: &[],
+    },
+    serves: &[Wiring::Mesh],
+    dimensions: None,
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
+};
+
+/// The busy list strategy, on a mesh of any number of dimensions.
+///
+/// A free block can be slid down along dimension 0 until it meets the wall or a held block. So its
+/// base may be looked for on few planes: that at the wall, and behind each held block the
+/// one on which a base's block would touch it. From each plane is taken what would put the
+/// block on something held, or over an edge; what is left are free bases.
+///
+/// Planes come by their coordinate along dimension 0, the wall first, then in the order in which
+/// their blocks were claimed; on a plane the base of lowest index is taken.
+///
+/// # Complexity
+/// **O(n²)** for *n* held blocks, times the pieces into which a plane is cut.
+#[derive(Clone)]
+pub(super) struct BusyList {
+    rotation: Rotation,
+    held: HeldBlocks,
+}
+
+impl BusyList {
+    /// The strategy, which turns blocks if it may.
+    pub(super) fn new(rotation: Rotation) -> BusyList {
+        BusyList { rotation, held: HeldBlocks::default() }
+    }
+}
+
+impl Allocator for BusyList {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        orientations(sides, self.rotation).find_map(|sides| {
+            let base = first_on_planes(site.grid(), self.held.list(), &sides)?;
+            Some(Block { base, sides }.into())
+        })
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
+        self.held.claimed(placement, site.grid(), now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.held.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
+    let fits = sides.iter().zip(grid.sides()).all(|(side, most)| side <= most);
+    if !fits {
+        return None;
+    }
+    // Bases, as spans: all from which a block stays on the mesh, and those that each held block
+    // forbids.
+    let room: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
+    let whole = Span { low: Dims::from_elem(0, sides.len()), high: room.clone() };
+    let prohibited: Vec<Span> = held
+        .iter()
+        .map(|held| Span {
+            low: held
+                .span
+                .low
+                .iter()
+                .zip(sides)
+                .map(|(at, side)| at.saturating_sub(side - 1))
+                .collect(),
+            high: held.span.high.iter().zip(&room).map(|(end, room)| *end.min(room)).collect(),
+        })
+        .collect();
+    // The plane at the wall, and behind each block one; pieces of one block share theirs.
+    let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
+    for (held, prohibited) in held.iter().zip(&prohibited) {
+        let behind = held.span.high[0];
+        if behind < room[0] {
+            planes.push((behind, held.number, at_coordinate(prohibited, behind)));
+        }
+    }
+    planes.sort_by_key(|&(at, number, _)| (at, number));
+    let mut next = Vec::new();
+    planes.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).find_map(|plane| {
+        let mut left: Vec<Span> = plane.iter().map(|(.., piece)| piece.clone()).collect();
+        let at = plane[0].0;
+        let crosses = |span: &&Span| span.low[0] <= at && at < span.high[0];
+        for prohibited in prohibited.iter().filter(crosses) {
+            left.drain(..).for_each(|piece| piece.less(prohibited, &mut next));
+            std::mem::swap(&mut left, &mut next);
+        }
+        left.iter().filter(|piece| !is_empty(piece)).map(|piece| grid.node(&piece.low)).min()
+    })
+}
+
+/// The plane of a span's extent in all other dimensions at a coordinate along dimension 0.
+fn at_coordinate(span: &Span, at: u32) -> Span {
+    let mut plane = span.clone();
+    plane.low[0] = at;
+    plane.high[0] = at + 1;
+    plane
+}
+
+fn is_empty(span: &Span) -> bool {
+    span.low.iter().zip(&span.high).any(|(low, high)| low >= high)
+}

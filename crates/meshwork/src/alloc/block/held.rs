@@ -1,0 +1,219 @@
+//! Who holds what: the list of held blocks that several strategies keep.
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::job::{Dims, Time};
+use crate::machine::Placement;
+use crate::topology::Grid;
+
+/// A box of nodes that reaches around no edge: from `low` on, up to but not with `high`, in each
+/// dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) low: Dims,
+    pub(super) high: Dims,
+}
+
+impl Span {
+    /// How many nodes it shares with another one.
+    pub(super) fn overlap(&self, other: &Span) -> u32 {
+        let mut shared = 1;
+        for d in 0..self.low.len() {
+            let low = self.low[d].max(other.low[d]);
+            shared *= self.high[d].min(other.high[d]).saturating_sub(low);
+        }
+        shared
+    }
+
+    /// Adds what of it does not lie in another one to the list, in at most two spans for each
+    /// dimension.
+    pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
+        if self.overlap(other) == 0 {
+            rest.push(self);
+            return;
+        }
+        let mut left = self;
+        for d in 0..other.low.len() {
+            if left.low[d] < other.low[d] {
+                let mut below = left.clone();
+                below.high[d] = other.low[d];
+                left.low[d] = other.low[d];
+                rest.push(below);
+            }
+            if other.high[d] < left.high[d] {
+                let mut above = left.clone();
+                above.low[d] = other.high[d];
+                left.high[d] = other.high[d];
+                rest.push(above);
+            }
+        }
+    }
+
+    /// Calls `visit` for each row of it as a run of consecutive nodes.
+    pub(super) fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(u32, u32)) {
+        let mut at = self.low.clone();
+        loop {
+            let start = at.iter().zip(grid.strides()).map(|(at, stride)| at * stride).sum();
+            visit(start, self.high[0] - self.low[0]);
+            let mut d = 1;
+            loop {
+                if d >= at.len() {
+                    return;
+                }
+                at[d] += 1;
+                if at[d] < self.high[d] {
+                    break;
+                }
+                at[d] = self.low[d];
+                d += 1;
+            }
+        }
+    }
+}
+
+/// The spans of a block: one, or on a wrapped grid two for each dimension along which it reaches
+/// around.
+pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
+    let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
+    let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
+    for (d, &side) in grid.sides().iter().enumerate() {
+        for i in 0..spans.len() {
+            if spans[i].high[d] > side {
+                let mut around = spans[i].clone();
+                around.low[d] = 0;
+                around.high[d] -= side;
+                spans[i].high[d] = side;
+                spans.push(around);
+            }
+        }
+    }
+    spans
+}
+
+/// A held block, or what is left of one.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) span: Span,
+    /// When it was claimed.
+    pub(super) since: Time,
+    /// How many blocks were claimed before it: the pieces of one block share it.
+    pub(super) number: u64,
+}
+
+/// All held blocks, in the order in which they were claimed. A block that reaches around an edge is
+/// several; one of which a part was given back is what remains, in its place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeldBlocks {
+    list: Vec<Held>,
+    claimed: u64,
+}
+
+impl HeldBlocks {
+    /// The list.
+    pub(super) fn list(&self) -> &[Held] {
+        &self.list
+    }
+
+    /// These nodes have been claimed.
+    pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
+        for block in &placement.blocks {
+            for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
+                self.list.push(Held { span, since: now, number: self.claimed });
+            }
+            self.claimed += 1;
+        }
+    }
+
+    /// These nodes have been given back. **O(n)** for *n* held blocks, and each of those that is
+    /// given back in part becomes at most two for each dimension.
+    pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
+        for block in &placement.blocks {
+            for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
+                if let Some(whole) = self.list.iter().position(|held| held.span == span) {
+                    self.list.remove(whole);
+                    continue;
+                }
+                let mut rest = Vec::new();
+                let mut list = Vec::with_capacity(self.list.len());
+                for held in &self.list {
+                    held.span.clone().less(&span, &mut rest);
+                    list.extend(rest.drain(..).map(|span| Held { span, ..held.clone() }));
+                }
+                self.list = list;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::NodeSet;
+    use crate::machine::{Block, Site};
+    use crate::topology::Topology;
+
+    fn block(grid: &Grid, picks: &[(u32, u32)]) -> Placement {
+        let corner: Dims = grid.sides().iter().zip(picks).map(|(s, p)| p.0 % s).collect();
+        let sides = grid
+            .sides()
+            .iter()
+            .zip(picks)
+            .zip(&corner)
+            .map(|((side, pick), at)| {
+                1 + pick.1 % if grid.is_wrapped() { *side } else { side - at }
+            })
+            .collect();
+        Block { base: grid.node(&corner), sides }.into()
+    }
+
+    proptest! {
+        #[test]
+        fn the_list_covers_what_is_held_and_remembers_when(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            steps in prop::collection::vec(
+                (any::<bool>(), prop::collection::vec((0_u32..60, 0_u32..60), 3)),
+                1..30,
+            ),
+        ) {
+            let topology = if wrapped { Topology::torus(&sides) } else { Topology::mesh(&sides) };
+            let mut site = Site::new(topology.unwrap(), 1.0);
+            let grid = site.grid().clone();
+            let mut held = HeldBlocks::default();
+            let mut since = vec![None; grid.nodes() as usize];
+            for (i, (claim, picks)) in steps.into_iter().enumerate() {
+                let now = Time::new(i as f64);
+                let wanted = block(&grid, &picks);
+                let mut taken = NodeSet::empty(grid.nodes());
+                taken.assign_complement(site.free());
+                let part = wanted.part_in(if claim { site.free() } else { &taken }, &grid);
+                // Whole where it can be whole.
+                let part = if part.len() == wanted.len() { wanted } else { part };
+                if part.is_empty() {
+                    continue;
+                }
+                if claim {
+                    site.claim(&part).unwrap();
+                    held.claimed(&part, &grid, now);
+                } else {
+                    site.release(&part);
+                    held.released(&part, &grid);
+                }
+                for node in part.nodes(&grid) {
+                    since[node as usize] = claim.then_some(now);
+                }
+                let mut listed = vec![None; grid.nodes() as usize];
+                for held in held.list() {
+                    held.span.for_each_run(&grid, |start, count| {
+                        for node in start..start + count {
+                            assert!(listed[node as usize].replace(held.since).is_none());
+                        }
+                    });
+                }
+                prop_assert_eq!(&listed, &since);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! First fit by the segments of each row that are covered.
+
+use super::adaptive_scan::lowest;
+use super::held::{Held, HeldBlocks};
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Wiring};
+
+/// The entry of `quick_allocation`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "quick_allocation",
+        aliases: &["qa"],
+        summary: "first fit by the segments of each row that held blocks cover, in two dimensions",
+        definition: "The answer is that of first fit, in each orientation. For each row, the \
+                     segments of bases that held blocks rule out are merged from left to right, \
+                     and the first gap is the answer.",
+        complexity: "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
+                     the blocks by their left edges.",
+        source: "Yoo, Youn & Shirazi, An efficient task allocation scheme for 2D mesh \
+                 architectures, TPDS 8(9), 1997",
+        params: &[Rotation::param("\"if_needed\"")],
+    },
+    serves: &[Wiring::Mesh],
+    dimensions: Some(2),
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, _| {
+        let rotation = Rotation::read(params);
+        Ok(Box::new(QuickAllocation { rotation, held: HeldBlocks::default() }))
+    },
+};
+
+/// Quick allocation. Its answer is that of first fit, in each orientation; what differs is how it is
+/// found.
+///
+/// # Complexity
+/// **O(r · n)** for *n* held blocks and *r* rows looked at, and **O(n log n)** to order the blocks
+/// by their left edges.
+#[derive(Clone)]
+struct QuickAllocation {
+    rotation: Rotation,
+    held: HeldBlocks,
+}
+
+impl Allocator for QuickAllocation {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Block(sides) = request else { return None };
+        let mut by_left_edge: Vec<&Held> = self.held.list().iter().collect();
+        by_left_edge.sort_by_key(|held| held.span.low[0]);
+        lowest(sides, self.rotation, |sides| first_gap(site.grid(), &by_left_edge, sides, |_| ()))
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
+        self.held.claimed(placement, site.grid(), now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.held.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The first free base: in each row the first position that no segment covers. From a row without
+/// room it goes to the first at which any block that covers it ends. `looked_at` is told every row.
+fn first_gap(
+    grid: &Grid,
+    by_left_edge: &[&Held],
+    sides: &[u32],
+    mut looked_at: impl FnMut(u32),
+) -> Option<Node> {
+    let (width, height) = (grid.sides()[0], grid.sides()[1]);
+    let mut y = 0;
+    while sides[0] <= width && y + sides[1] <= height {
+        looked_at(y);
+        let (mut x, mut next_row) = (0, height);
+        for span in by_left_edge.iter().map(|held| &held.span) {
+            if span.low[1] >= y + sides[1] || y >= span.high[1] {
+                continue;
+            }
+            // Its segment of covered positions begins so far to the left of it, at the wall at most.
+            if span.low[0] >= x + sides[0] {
+                break;
+            }
+            x = x.max(span.high[0]);
+            next_row = next_row.min(span.high[1]);
+        }
+        if x + sides[0] <= width {
+            return Some(grid.node(&[x, y]));
+        }
+        y = next_row;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Dims;
+    use crate::machine::Block;
+
+    #[test]
+    fn a_row_without_room_is_left_for_the_first_end_of_what_covers_it() {
+        let grid = Grid::new(&[6, 5], false).unwrap();
+        let mut held = HeldBlocks::default();
+        for corner in [[3, 1], [0, 0]] {
+            let block = Block { base: grid.node(&corner), sides: Dims::from_slice(&[2, 2]) };
+            held.claimed(&block.into(), &grid, Time::ZERO);
+        }
+        let mut by_left_edge: Vec<&Held> = held.list().iter().collect();
+        by_left_edge.sort_by_key(|held| held.span.low[0]);
+        let mut rows = Vec::new();
+        let found = first_gap(&grid, &by_left_edge, &[2, 2], |y| rows.push(y));
+        assert_eq!(found, Some(grid.node(&[0, 2])));
+        assert_eq!(rows, [0, 2]);
+    }
+}

@@ -1,0 +1,28 @@
+//! The busy list strategy for blocks that may be turned.
+
+use super::busy_list::BusyList;
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `turning_busy_list`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "turning_busy_list",
+        aliases: &["tbl"],
+        summary: "the first base on the planes to the right of held blocks, turned if need be",
+        definition: "The busy list strategy, which tries the block as it was asked for and then, \
+                     if it does not fit, in its other orientations.",
+        complexity: "That of the busy list, for each orientation.",
+        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006",
+        params: &[],
+    },
+    serves: &[Wiring::Mesh],
+    dimensions: None,
+    asks: Asks::Block,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |_, _| Ok(Box::new(BusyList::new(Rotation::IfNeeded))),
+};

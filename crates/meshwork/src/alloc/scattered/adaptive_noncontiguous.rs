@@ -1,0 +1,172 @@
+//! The block that was asked for, or else halves of it, and halves of those.
+
+use toml::{Table, Value};
+
+use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
+use crate::geometry::squarest::blocks_of;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param, Params, Problem, entry, resolve};
+use crate::rng::Stream;
+use crate::topology::{Topology, Wiring};
+
+/// The entry of `adaptive_noncontiguous`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "adaptive_noncontiguous",
+        aliases: &["anca"],
+        summary: "the block asked for, or else its halves, and halves of those that find no place",
+        definition: "The block that the job asks for is placed by `search`, a strategy for blocks. If it \
+                     finds no place the block is cut into two along its longest side, the first of \
+                     equal ones, the larger half first where that is odd; then all pieces are placed \
+                     anew, the largest first, and those that find no place are cut again. Nothing is \
+                     handed out until all pieces have a place. With a limit of `levels` the job waits if \
+                     that is not so after as many cuts; else it fits whenever enough processors are \
+                     free. A job that asks for a count begins with the squarest block that holds it \
+                     or, if that has processors to spare, with the largest part of it that the count fills and \
+                     blocks for the rest.",
+        complexity: "That of `search`, for each piece on each of up to log r levels of cutting, with r \
+                     processors.",
+        source: "Chang & Mohapatra, Performance improvement of allocation schemes for mesh-connected \
+                 computers, JPDC 52(1), 1998",
+        params: &[
+            Param {
+                name: "search",
+                kind: Kind::Choice(&["first_fit", "best_fit", "frame_sliding", "boundary_search"]),
+                default: Default::Is("\"first_fit\""),
+                help: "the strategy that places each piece",
+            },
+            Rotation::param("\"if_needed\""),
+            Param {
+                name: "levels",
+                kind: Kind::Integer(0, 64),
+                default: Default::Absent("until every piece has a place"),
+                help: "how many times pieces may be cut; 0 is the search alone",
+            },
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::BlockOrNodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| {
+        let search = search(params, topology)?;
+        Ok(Box::new(AdaptiveNoncontiguous { search, levels: params.get_integer("levels") }))
+    },
+};
+
+/// Adaptive non-contiguous allocation, on a grid of any number of dimensions.
+struct AdaptiveNoncontiguous {
+    search: Box<dyn Allocator>,
+    levels: Option<u64>,
+}
+
+/// The strategy that places the pieces.
+fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
+    let entry: &AllocatorEntry = entry(ALLOCATORS, params.text("search"));
+    let declared: Vec<&Param> = entry.about.params.iter().collect();
+    let mut given = Table::new();
+    given.insert("rotation".to_owned(), Value::String(params.text("rotation").to_owned()));
+    (entry.build)(&resolve(params.path(), &declared, &given, &[])?, topology)
+}
+
+impl AdaptiveNoncontiguous {
+    /// Places all pieces on what is free, the first first. Those that found no place are marked.
+    fn place(
+        &self,
+        pieces: &[Dims],
+        site: &Site,
+        now: Time,
+        rng: &mut Stream,
+    ) -> (Placement, Vec<bool>) {
+        // They must not lie on one another: each is claimed, on copies.
+        let (mut site, mut search) = (site.clone(), self.search.fork());
+        let mut all = Placement::default();
+        let mut has_place = |piece: &Dims| {
+            let request = Request::Block(piece.clone());
+            let found = search.choose(&request, &site, now, rng);
+            let found = found.filter(|placement| site.claim(placement).is_ok());
+            if let Some(placement) = &found {
+                search.claimed(placement, &site, now);
+                all.blocks.extend(placement.blocks.iter().cloned());
+            }
+            found.is_some()
+        };
+        let placed = pieces.iter().map(&mut has_place).collect();
+        (all, placed)
+    }
+}
+
+/// The halves of a piece along its longest side, the larger one first; a single node has none.
+fn halves(piece: &Dims) -> Option<[Dims; 2]> {
+    let longest = (0..piece.len()).rev().max_by_key(|&d| piece[d]).filter(|&d| piece[d] > 1)?;
+    let (mut larger, mut smaller) = (piece.clone(), piece.clone());
+    larger[longest] = piece[longest].div_ceil(2);
+    smaller[longest] = piece[longest] / 2;
+    Some([larger, smaller])
+}
+
+impl Allocator for AdaptiveNoncontiguous {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Placement> {
+        let count = site.count_with_room(request)?;
+        let mut pieces = match request {
+            Request::Block(sides) => vec![sides.clone()],
+            Request::Nodes(_) | Request::Subcube(_) => blocks_of(count, site.grid()),
+        };
+        for level in 0.. {
+            // Stable: pieces of one size stay in the order in which they were cut.
+            pieces.sort_by_key(|piece| std::cmp::Reverse(piece.iter().product::<u32>()));
+            let (placement, placed) = self.place(&pieces, site, now, rng);
+            if placed.iter().all(|&placed| placed) {
+                return Some(placement);
+            }
+            if self.levels == Some(level) {
+                break;
+            }
+            let cut = |(piece, placed): (Dims, bool)| match halves(&piece) {
+                Some(halves) if !placed => Vec::from(halves),
+                _ => vec![piece],
+            };
+            let before = pieces.len();
+            pieces = pieces.into_iter().zip(placed).flat_map(cut).collect();
+            // A search that finds every free node never leaves single ones alone without a place.
+            if pieces.len() == before {
+                break;
+            }
+        }
+        None
+    }
+
+    fn finds(&self) -> Option<Finds> {
+        self.levels.map(|_| Finds::SomeBlocks)
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
+        self.search.claimed(placement, site, now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.search.released(placement, site);
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        self.search.memory()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        self.search.recall(memory, site)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(AdaptiveNoncontiguous { search: self.search.fork(), levels: self.levels })
+    }
+}

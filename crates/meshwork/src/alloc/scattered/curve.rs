@@ -1,0 +1,140 @@
+//! Nodes along a curve, and fits of a line of them.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::order::{Line, Order};
+use crate::geometry::ranked::in_order;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `curve`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "curve",
+        aliases: &[],
+        summary: "free processors next to one another along a curve through the machine",
+        definition: "All processors stand in a line, in the order in which a curve meets them. \
+                     `first_fit` takes the beginning of the first free run of the line that is long \
+                     enough for the job, `best_fit` that of the shortest such run, the first of \
+                     equal ones. Where no run is long enough, both take as many free processors \
+                     in succession as the job asks for, those between whose ends the line is \
+                     shortest, the first of equal ones. `free_list` takes the first free ones of \
+                     the line. So a job fits whenever enough processors are free, and its ranks \
+                     follow the curve.",
+        complexity: "O(n / 64 + i + r) for n nodes, i free runs and r nodes handed out; O(n / 64 + \
+                     F) for F free nodes where no run is long enough.",
+        source: "Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, Processor \
+                 allocation on Cplant: achieving general processor locality using one-dimensional \
+                 allocation strategies, IEEE Cluster 2002",
+        params: &[
+            Param {
+                name: "curve",
+                kind: Kind::Choice(&["hilbert", "snake", "row_major"]),
+                default: Default::Is("\"hilbert\""),
+                help: "the order of the line: Hilbert's curve on the least cube around the machine, \
+                       back and forth, or row by row",
+            },
+            Param {
+                name: "fit",
+                kind: Kind::Choice(&["best_fit", "first_fit", "free_list"]),
+                default: Default::Is("\"best_fit\""),
+                help: "which part of the line is taken: of the shortest free run that is long \
+                       enough, of the first one, or simply what is free first",
+            },
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| {
+        let line = Line::new(topology.grid(), Order::named(params.text("curve")));
+        let fit = match params.text("fit") {
+            "first_fit" => Fit::First,
+            "best_fit" => Fit::Best,
+            _ => Fit::FreeList,
+        };
+        Ok(Box::new(Curve { line, fit }))
+    },
+};
+
+/// Curve allocation, on a grid of any number of dimensions.
+#[derive(Clone)]
+struct Curve {
+    line: Line,
+    fit: Fit,
+}
+
+/// Which part of the line is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    First,
+    Best,
+    FreeList,
+}
+
+impl Fit {
+    /// The place in the line from which on so many free ones are taken.
+    fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
+        if self == Fit::FreeList {
+            return free.first();
+        }
+        let mut best: Option<(u32, u32)> = None;
+        let mut from = 0;
+        while let Some(start) = free.first_from(from) {
+            let length = free.run_length(start);
+            if length >= count && best.is_none_or(|(least, _)| length < least) {
+                best = Some((length, start));
+                if self == Fit::First || length == count {
+                    break;
+                }
+            }
+            from = start + length;
+        }
+        best.map(|(_, start)| start).or_else(|| tightest(free, count))
+    }
+}
+
+/// The first of so many free places in succession that lie closest together.
+fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
+    let ends = free.iter().skip(count as usize - 1);
+    free.iter().zip(ends).min_by_key(|(start, end)| end - start).map(|(start, _)| start)
+}
+
+impl Allocator for Curve {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let count = site.count_with_room(request)?;
+        let free = self.line.free();
+        let start = self.fit.start(free, count)?;
+        let places = std::iter::successors(Some(start), |place| free.first_from(place + 1));
+        let nodes = places.map(|place| self.line.at(place));
+        Some(in_order(site.grid(), nodes.take(count as usize)))
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        placement.for_each_run(site.grid(), |start, count| {
+            (start..start + count).for_each(|node| self.line.hold(node));
+        });
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        placement.for_each_run(site.grid(), |start, count| {
+            (start..start + count).for_each(|node| self.line.give_back(node));
+        });
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

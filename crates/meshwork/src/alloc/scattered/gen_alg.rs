@@ -1,0 +1,38 @@
+//! Centres on free processors, hops over pairs: Gen-Alg.
+
+use super::nearest::{Centres, Distance, NearestNodes, Score};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `gen_alg`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "gen_alg",
+        aliases: &[],
+        summary: "the free processors nearest to a free one, with the fewest hops over all pairs",
+        definition: "Around each free processor those with the fewest hops to it are collected, as \
+                     many as the job asks for, of equally near ones the first in row-major order. \
+                     Those with the least sum of hops over all pairs are taken; among equals those \
+                     around the first centre. Ranks go by distance from the centre, then row-major. \
+                     On a ring distances go the shorter way. A job fits whenever enough processors \
+                     are free.",
+        complexity: "O(F · (F + h)) for F free processors, and h processors in two parts that \
+                     span the machine, such as a row and a column.",
+        source: "Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, Compact \
+                     location problems, Theoretical Computer Science 181, 1997; Bender, Bunde, \
+                     Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \
+                     allocation for supercomputers, WADS 2005",
+        params: &[],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |_, topology| {
+        let grid = topology.grid();
+        Ok(Box::new(NearestNodes::new(grid, Distance::Sum, Centres::Free, Score::Pairs)))
+    },
+};

@@ -1,0 +1,103 @@
+//! The block that was asked for, or else the largest free blocks inside it, one after the other.
+
+use crate::alloc::block::first_fit::FirstFit;
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::largest::LargestBlock;
+use crate::geometry::orientation::Rotation;
+use crate::geometry::ranked::in_order;
+use crate::geometry::squarest::block_of;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `greedy_available`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "greedy_available",
+        aliases: &["gabl"],
+        summary: "the block asked for, or else the largest free blocks inside it, one by one",
+        definition: "The block that the job asks for is placed as first fit places it, if it is free \
+                     anywhere. If not, the largest free block is taken whose sides are no longer than \
+                     those of the block, and which has no more processors than are still wanted; then \
+                     the largest whose sides are no longer than those of that one, and so on until \
+                     the job has as many processors as it asks for. Of equally large blocks the one \
+                     with the lowest base is taken, and of those the longest along the first \
+                     dimensions. A job that asks for a count asks for the squarest block that holds \
+                     it, and gets no more than the count. So a job fits whenever enough processors \
+                     are free.",
+        complexity: "O(s^(d-1) · d · n / 64) for each piece, with sides up to s in d dimensions and n \
+                     nodes.",
+        source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient processor \
+                 allocation strategy which combines a contiguous and non-contiguous processor \
+                 allocation algorithms, 2007",
+        params: &[Rotation::param("\"if_needed\"")],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::BlockOrNodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| {
+        let grid = topology.grid();
+        Ok(Box::new(GreedyAvailable {
+            whole: FirstFit::new(grid, Rotation::read(params)),
+            largest: LargestBlock::new(grid),
+            free: NodeSet::empty(grid.nodes()),
+        }))
+    },
+};
+
+/// Greedy available blocks, on a grid of any number of dimensions.
+#[derive(Clone)]
+struct GreedyAvailable {
+    whole: FirstFit,
+    largest: LargestBlock,
+    /// Room for the nodes that are free of what was taken.
+    free: NodeSet,
+}
+
+impl Allocator for GreedyAvailable {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Placement> {
+        let count = site.count_with_room(request)?;
+        let grid = site.grid();
+        let asked = match request {
+            Request::Block(sides) => sides.clone(),
+            Request::Nodes(_) | Request::Subcube(_) => block_of(count, grid, false)?,
+        };
+        let whole = Request::Block(asked);
+        if whole.nodes() == u64::from(count)
+            && let Some(placement) = self.whole.choose(&whole, site, now, rng)
+        {
+            return Some(placement);
+        }
+        let Request::Block(mut most) = whole else { return None };
+        most.iter_mut().zip(grid.sides()).for_each(|(most, side)| *most = (*most).min(*side));
+        self.free.copy_from(site.free());
+        let (mut placement, mut rest) = (Placement::default(), count);
+        while rest > 0 && most.iter().any(|&side| side > 1) {
+            let (base, sides) = self.largest.find(grid, &self.free, &most, rest)?;
+            let block = Block { base, sides: Dims::clone(&sides) };
+            block.for_each_run(grid, |start, count| self.free.remove_range(start, count));
+            rest -= block.len();
+            placement.blocks.push(block);
+            most = sides;
+        }
+        // All that may follow a single node are single nodes.
+        placement.blocks.extend(in_order(grid, self.free.iter().take(rest as usize)).blocks);
+        Some(placement)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

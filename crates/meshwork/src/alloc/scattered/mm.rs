@@ -1,0 +1,37 @@
+//! Centres at all crossings of occupied coordinates: MM.
+
+use super::nearest::{Centres, Distance, NearestNodes, Score};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `mm`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "mm",
+        aliases: &[],
+        summary: "the free processors nearest to a centre, free or not, with the fewest hops over all pairs",
+        definition: "A centre is tried wherever each coordinate is that of some free processor; it \
+                     need not be free itself. Around it the free processors with the fewest hops to \
+                     it are collected, as many as the job asks for, of equally near ones the first \
+                     in row-major order. Those with the least sum of hops over all pairs are taken; \
+                     among equals those around the first centre. Ranks go by distance from the \
+                     centre, then row-major. On a ring distances go the shorter way. A job fits \
+                     whenever enough processors are free.",
+        complexity: "O(c · (F + h)) for c centres, F free processors, and h processors in two \
+                     parts that span the machine, such as a row and a column.",
+        source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware \
+                     processor allocation for supercomputers, WADS 2005",
+        params: &[],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |_, topology| {
+        let grid = topology.grid();
+        Ok(Box::new(NearestNodes::new(grid, Distance::Sum, Centres::Crossings, Score::Pairs)))
+    },
+};

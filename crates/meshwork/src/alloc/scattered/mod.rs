@@ -1,0 +1,14 @@
+//! Strategies whose placements may be in several pieces; `nearest` is what several share.
+
+mod nearest;
+pub mod naive;
+pub mod random;
+pub mod paging;
+pub mod multiple_buddy;
+pub mod multiple_partner;
+pub mod adaptive_noncontiguous;
+pub mod greedy_available;
+pub mod curve;
+pub mod mc1x1;
+pub mod mm;
+pub mod gen_alg;

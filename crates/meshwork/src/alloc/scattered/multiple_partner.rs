@@ -1,0 +1,132 @@
+//! A subcube for each part of the count, of the digits of its base-k form.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::ranked::in_order;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Wiring};
+
+/// The entry of `multiple_partner`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "multiple_partner",
+        aliases: &["mpp", "mp"],
+        summary: "k-ary subcubes for the base-k digits of the count, each split where none is free",
+        definition: "The count is written in base k, the side of the machine: digit m says how \
+                     many subcubes of k^m nodes are wanted. From the largest on, each is put \
+                     together from an aligned block of k^(m-1) nodes and its partners, which \
+                     differ from it in one digit: the lowest block that is free with all partners \
+                     along some dimension, the lowest such dimension first. A subcube that is not \
+                     to be had is replaced by k of the next lower dimension; those of dimension 0 \
+                     are the first free nodes. So a job fits whenever enough nodes are free. \
+                     Where sides differ, digits count in products of the first sides, and \
+                     partners lie along dimensions of equal length.",
+        complexity: "O(n · d) for n nodes in d dimensions.",
+        source: "Windisch, Lo & Bose, Contiguous and non-contiguous processor allocation algorithms \
+                 for k-ary n-cubes, ICPP 1995; Al-Kerboly",
+        params: &[],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |_, topology| {
+        Ok(Box::new(MultiplePartner { free: NodeSet::empty(topology.grid().nodes()) }))
+    },
+};
+
+/// The multiple partner strategy.
+///
+/// On a k-ary n-cube the count is written in base *k*: its digit *m* is how many subcubes of dimension *m* are
+/// wanted. From the highest on, each is looked for among the blocks of *k*ᵐ⁻¹ nodes whose index is a multiple
+/// of that, in ascending order: the subcube is a block and its partners, which differ from it in one
+/// digit; the digit is the lowest one of the block's number first. A subcube that is not to be had is
+/// replaced by *k* of the next lower dimension, and those of dimension 0 are the first free nodes.
+///
+/// Where sides differ, a subcube of dimension *m* has the product of the first *m* sides for its number of nodes, the count is written in
+/// those units, and partners lie along dimensions as long as dimension *m* − 1.
+///
+/// # Complexity
+/// **O(n · d)** for *n* nodes in *d* dimensions, and less with longer blocks.
+#[derive(Clone)]
+struct MultiplePartner {
+    /// Room for the nodes that are still free of what was taken.
+    free: NodeSet,
+}
+
+impl Allocator for MultiplePartner {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let count = site.count_with_room(request)?;
+        let grid = site.grid();
+        self.free.copy_from(site.free());
+        let mut placement = Placement::default();
+        let (mut rest, mut wanted) = (count, 0);
+        for m in (1..=grid.dimensions()).rev() {
+            let nodes = block_nodes(grid, m);
+            wanted += rest / nodes;
+            rest %= nodes;
+            wanted -= self.take(grid, m, wanted, &mut placement);
+            // Those that are not to be had, as subcubes of the next lower dimension.
+            wanted *= grid.sides()[m - 1];
+        }
+        let singles = in_order(grid, self.free.iter().take((wanted + rest) as usize));
+        placement.blocks.extend(singles.blocks);
+        Some(placement)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The nodes of a subcube of dimension `m`.
+fn block_nodes(grid: &Grid, m: usize) -> u32 {
+    grid.sides()[..m].iter().product()
+}
+
+impl MultiplePartner {
+    /// Takes up to so many subcubes of dimension `m`; returns how many there were.
+    fn take(&mut self, grid: &Grid, m: usize, most: u32, placement: &mut Placement) -> u32 {
+        let length = block_nodes(grid, m - 1);
+        let mut found = 0;
+        // What is taken frees nothing, so the search goes on where the last one was found.
+        let mut base = 0;
+        while found < most && base < grid.nodes() {
+            let partner = (m - 1..grid.dimensions()).find(|&d| self.is_free(grid, m, base, d));
+            if let Some(d) = partner {
+                let mut sides = Dims::from_elem(1, grid.dimensions());
+                sides[..m - 1].copy_from_slice(&grid.sides()[..m - 1]);
+                sides[d] = grid.sides()[d];
+                let block = Block { base, sides };
+                block.for_each_run(grid, |start, count| self.free.remove_range(start, count));
+                placement.blocks.push(block);
+                found += 1;
+            }
+            // The next block of which a node is free, if not the whole.
+            let next = self.free.first_from(base + length).unwrap_or(grid.nodes());
+            base = next / length * length;
+        }
+        found
+    }
+
+    /// Whether a block of dimension `m - 1` is the first of its partners along dimension `d`, and all of
+    /// them are free.
+    fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
+        let length = block_nodes(grid, m - 1);
+        grid.sides()[d] == grid.sides()[m - 1]
+            && grid.coordinate(base, d) == 0
+            && (0..grid.sides()[d])
+                .all(|digit| self.free.contains_range(base + digit * grid.strides()[d], length))
+    }
+}

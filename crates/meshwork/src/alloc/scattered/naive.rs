@@ -1,0 +1,71 @@
+//! The first free nodes, wherever they are.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `naive`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "naive",
+        aliases: &["any"],
+        summary: "the first free processors in row-major order, in one piece or not",
+        definition: "The free nodes of lowest index are taken, in row-major order, as many as \
+                     the job asks for, in one piece or not. A job fits whenever enough nodes are \
+                     free. On a flat machine, where any processors will do, it is all that is \
+                     needed.",
+        complexity: "O(n / 64 + b) for n nodes and b pieces handed out.",
+        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+                 mesh-connected multicomputers, TPDS 8(7), 1997",
+        params: &[],
+    },
+    serves: &Wiring::ALL,
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |_, _| Ok(Box::new(Naive)),
+};
+
+/// Naive allocation; on a flat machine, where any processors will do, it is all that is needed.
+///
+/// # Complexity
+/// **O(n / 64 + b)** for *n* nodes and *b* pieces handed out.
+#[derive(Clone)]
+struct Naive;
+
+impl Allocator for Naive {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let mut wanted = site.count_with_room(request)?;
+        let (grid, free) = (site.grid(), site.free());
+        let width = grid.sides()[0];
+        let mut placement = Placement::default();
+        let mut from = 0;
+        while wanted > 0 {
+            let base = free.first_from(from)?;
+            // A block is a part of one row: on a flat machine the row is the whole machine.
+            let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
+            let mut sides = Dims::new();
+            sides.push(run);
+            sides.resize(grid.dimensions(), 1);
+            placement.blocks.push(Block { base, sides });
+            wanted -= run;
+            from = base + run;
+        }
+        Some(placement)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,224 @@
+//! The machine cut into pages, which are handed out whole, in a fixed order.
+
+use std::rc::Rc;
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::order::{Line, Order};
+use crate::geometry::ranked::in_order;
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::registry::{About, Default, Kind, Param, Params, Problem, with_article};
+use crate::rng::Stream;
+use crate::topology::{Grid, Node, Topology, Wiring};
+
+/// The entry of `paging`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "paging",
+        aliases: &[],
+        summary: "the first free pages of a fixed order; a page of one processor wastes nothing",
+        definition: "The machine is cut into pages, which are handed out whole. The first free \
+                     pages of the order are taken until they hold as many nodes as the job asks \
+                     for. With pages of one node a job fits whenever enough nodes are free and \
+                     holds exactly as many; with larger ones it lies in fewer pieces, may hold \
+                     more than it asked for, and may have to wait though enough nodes are free. \
+                     Pages at the far edges of a mesh that they do not divide are smaller.",
+        complexity: "O(p / 64 + t) for t pages taken of p, and O(d) for each node that is claimed \
+                     or released in d dimensions.",
+        source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+                 mesh-connected multicomputers, TPDS 8(7), 1997; Al-Kerboly, for k-ary n-cubes",
+        params: &[
+            Param {
+                name: "page",
+                kind: Kind::Integer(0, 24),
+                default: Default::Is("0"),
+                help: "the size of a page, as an exponent: a square with 2 to this power for a \
+                       side, or a subcube of this dimension; a page of 0 is one processor",
+            },
+            Param {
+                name: "pages",
+                kind: Kind::Choice(&["squares", "subcubes"]),
+                default: Default::Absent(
+                    "squares on a mesh, subcubes on a torus and where all sides are 2",
+                ),
+                help: "what a page is: a block with equal sides, cut off at the edges of the \
+                       machine, or all processors that differ in the first `page` coordinates",
+            },
+            Param {
+                name: "order",
+                kind: Kind::Choice(&[
+                    "row_major",
+                    "snake",
+                    "shuffled_row_major",
+                    "shuffled_snake",
+                    "hilbert",
+                ]),
+                default: Default::Is("\"row_major\""),
+                help: "the order of the pages: by index, back and forth, by the interleaved bits \
+                       of their coordinates, both of these, or along Hilbert's curve",
+            },
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
+};
+
+/// Paging, on a grid of any number of dimensions.
+///
+/// A page is free if all of its nodes are. A request takes the first free pages of the order until they
+/// hold enough nodes, and holds them whole. With pages of one node it takes any nodes, and exactly as
+/// many as were asked for; with larger ones it may fail though enough nodes are free. Pages
+/// at the far edges of a mesh whose sides are no multiples of the page are smaller. Ranks follow the order of the
+/// pages, and go through each page dimension 0 first.
+///
+/// # Complexity
+/// **O(p / 64 + t)** for *t* pages taken of *p*; **O(r d)** for a claim or a release of *r* nodes.
+#[derive(Clone)]
+struct Paging {
+    pages: Rc<Pages>,
+    /// The pages that are free.
+    line: Line,
+    /// How many nodes of each page are held.
+    held: Vec<u32>,
+}
+
+/// How a grid is cut into pages.
+struct Pages {
+    /// One node for each page.
+    grid: Grid,
+    /// The sides of a page.
+    sides: Dims,
+}
+
+impl Paging {
+    fn new(params: &Params, topology: &Topology) -> Result<Paging, Problem> {
+        let sides = page_sides(params, topology)?;
+        let whole = topology.grid().sides().iter();
+        let counts: Dims = whole.zip(&sides).map(|(whole, page)| whole.div_ceil(*page)).collect();
+        let grid = Grid::new(&counts, false).expect("there are no more pages than nodes");
+        let line = Line::new(&grid, Order::named(params.text("order")));
+        let held = vec![0; grid.nodes() as usize];
+        Ok(Paging { pages: Rc::new(Pages { grid, sides }), line, held })
+    }
+
+    fn for_each_page(&mut self, placement: &Placement, site: &Site, change: fn(&mut Paging, Node)) {
+        let pages = Rc::clone(&self.pages);
+        placement.for_each_run(site.grid(), |start, count| {
+            for node in start..start + count {
+                change(self, pages.holding(node, site.grid()));
+            }
+        });
+    }
+}
+
+/// The sides of a page, if it is no larger than the machine.
+fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
+    let (grid, page) = (topology.grid(), params.integer("page") as u32);
+    let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
+    let subcubes = params.get_text("pages").map_or(are_cubes, |pages| pages == "subcubes");
+    let dimensions = grid.dimensions();
+    if subcubes {
+        if page as usize > dimensions {
+            return Err(params.problem(
+                "page",
+                format!(
+                    "a page of dimension {page} is larger than the machine, {}: `page` \
+                     is at most {dimensions} here",
+                    with_article(topology)
+                ),
+            ));
+        }
+        let side = |(d, &side)| if d < page as usize { side } else { 1 };
+        return Ok(grid.sides().iter().enumerate().map(side).collect());
+    }
+    let shortest = grid.sides().iter().copied().min().unwrap_or(1);
+    let side = 1 << page;
+    if side > shortest {
+        return Err(params.problem(
+            "page",
+            format!(
+                "a page with a side of {side} is larger than the machine, {}: `page` is \
+                 at most {} here, a side of {}",
+                with_article(topology),
+                shortest.ilog2(),
+                1 << shortest.ilog2()
+            ),
+        ));
+    }
+    Ok(Dims::from_elem(side, dimensions))
+}
+
+impl Pages {
+    /// The page that holds a node.
+    fn holding(&self, node: Node, whole: &Grid) -> Node {
+        if self.grid.nodes() == whole.nodes() {
+            return node;
+        }
+        let place = |d| whole.coordinate(node, d) / self.sides[d] * self.grid.strides()[d];
+        (0..self.sides.len()).map(place).sum()
+    }
+
+    /// The nodes of a page.
+    fn block(&self, page: Node, whole: &Grid) -> Block {
+        let (mut base, mut sides) = (0, self.sides.clone());
+        for (d, side) in sides.iter_mut().enumerate() {
+            let corner = self.grid.coordinate(page, d) * *side;
+            base += corner * whole.strides()[d];
+            *side = (*side).min(whole.sides()[d] - corner);
+        }
+        Block { base, sides }
+    }
+}
+
+impl Allocator for Paging {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let wanted = site.count_with_room(request)?;
+        let mut free = self.line.free().iter().map(|place| self.line.at(place));
+        if self.pages.grid.nodes() == site.nodes() {
+            return Some(in_order(site.grid(), free.take(wanted as usize)));
+        }
+        let (mut placement, mut held) = (Placement::default(), 0);
+        while held < wanted {
+            let block = self.pages.block(free.next()?, site.grid());
+            held += block.len();
+            placement.blocks.push(block);
+        }
+        Some(placement)
+    }
+
+    fn finds(&self) -> Option<Finds> {
+        let one_each = self.pages.sides.iter().all(|&side| side == 1);
+        (!one_each).then_some(Finds::SomeBlocks)
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        self.for_each_page(placement, site, |paging, page| {
+            paging.held[page as usize] += 1;
+            paging.line.hold(page);
+        });
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.for_each_page(placement, site, |paging, page| {
+            paging.held[page as usize] -= 1;
+            if paging.held[page as usize] == 0 {
+                paging.line.give_back(page);
+            }
+        });
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,372 @@
+//! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
+
+use super::{free_subcubes, number};
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cube::{Subcube, keep_bases, parts};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::{Node, Wiring};
+
+/// The entry of `buddy`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "buddy",
+        aliases: &[],
+        summary: "aligned subcubes in the low dimensions, halved and merged with their buddies",
+        definition: "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
+                     multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
+                     block that is large enough is halved until its size is right; the other \
+                     halves, the buddies, are listed, and two free buddies are one block again. \
+                     As a bitmap, the lowest free aligned block is taken. It recognises 2ⁿ⁻ᵏ of \
+                     the subcubes of dimension k of an n-cube.",
+        complexity: "With lists O(n log c) for c blocks in a list; as a bitmap O(k · 2ⁿ / 64), \
+                     and nothing is kept but which nodes are free.",
+        source: "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of Computer \
+                 Programming, volume 1",
+        params: &[
+            Param {
+                name: "form",
+                kind: Kind::Choice(&["lists", "bitmap"]),
+                default: Default::Is("\"lists\""),
+                help: "lists of free blocks, where the smallest block that is large enough is \
+                       halved; or a bitmap, where the lowest free block is taken",
+            },
+            Param {
+                name: "order",
+                kind: Kind::Choice(&["address", "recent"]),
+                default: Default::Is("\"address\""),
+                help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
+                       takes the lowest in any case",
+            },
+        ],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::SomeBlocks,
+    contiguous: true,
+    build: |params, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        Ok(match (params.text("form"), params.text("order")) {
+            ("bitmap", _) => Box::new(Bitmap { dimension, room: Vec::new() }),
+            (_, "recent") => Box::new(Buddy::<Stacks>::new(dimension)),
+            _ => Box::new(Buddy::<Sorted>::new(dimension)),
+        })
+    },
+};
+
+/// The buddy system as a bitmap.
+///
+/// The lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ − 1 are all free.
+///
+/// # Complexity
+/// **O(k · 2ⁿ / 64)**; nothing is kept but which nodes are free.
+#[derive(Clone)]
+struct Bitmap {
+    dimension: u32,
+    room: Vec<u64>,
+}
+
+impl Allocator for Bitmap {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        if k > self.dimension {
+            return None;
+        }
+        let mask = (1 << k) - 1;
+        self.room.clear();
+        self.room.extend_from_slice(site.free().words());
+        keep_bases(&mut self.room, mask);
+        let word = self.room.iter().position(|&word| word != 0)?;
+        let base = word as u32 * 64 + self.room[word].trailing_zeros();
+        Some(Subcube { base, mask }.block(self.dimension).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The buddy system as lists of free blocks, one for each dimension.
+///
+/// A request takes a block of the shortest list that has one and whose blocks are large enough; the
+/// block is halved, and upper halves are listed, until the size is right. A block that is given back is
+/// merged with its buddy as long as that is listed. So the lists always hold the largest aligned
+/// blocks that are free. Nodes that are claimed without having been proposed are taken out of
+/// whatever block they lie in.
+///
+/// # Complexity
+/// **O(n)** for a request, a claim and a release of one subcube.
+#[derive(Clone)]
+struct Buddy<L> {
+    dimension: u32,
+    lists: L,
+}
+
+/// Lists of aligned blocks: the block `index` of a dimension *k* begins at node `index` 2ᵏ.
+trait BlockLists: Clone + 'static {
+    /// Empty lists for a cube of this dimension.
+    fn empty(dimension: u32) -> Self;
+    /// The dimensions whose lists are not empty, as bits.
+    fn filled(&self) -> u32;
+    /// The block of a list that is taken first.
+    fn first(&self, dimension: u32) -> Option<u32>;
+    /// Lists a block.
+    fn insert(&mut self, dimension: u32, index: u32);
+    /// Takes a block out of its list, if it is listed.
+    fn remove(&mut self, dimension: u32, index: u32) -> bool;
+    /// All blocks, those of each list in the order in which they would have to be listed again: nothing,
+    /// if that order does not matter.
+    fn in_order(&self) -> Vec<Subcube> {
+        Vec::new()
+    }
+}
+
+/// The aligned block of a list.
+fn aligned(dimension: u32, base: Node) -> Subcube {
+    Subcube { base, mask: (1 << dimension) - 1 }
+}
+
+impl<L: BlockLists> Buddy<L> {
+    fn new(dimension: u32) -> Buddy<L> {
+        let mut lists = L::empty(dimension);
+        lists.insert(dimension, 0);
+        Buddy { dimension, lists }
+    }
+
+    fn claim(&mut self, base: Node, dimension: u32) {
+        let mut j = dimension;
+        while !self.lists.remove(j, base >> j) {
+            j += 1;
+            debug_assert!(j <= self.dimension, "a node is claimed that is not free");
+        }
+        while j > dimension {
+            j -= 1;
+            self.lists.insert(j, base >> j ^ 1);
+        }
+    }
+
+    fn give_back(&mut self, base: Node, dimension: u32) {
+        let mut k = dimension;
+        while k < self.dimension && self.lists.remove(k, base >> k ^ 1) {
+            k += 1;
+        }
+        self.lists.insert(k, base >> k);
+    }
+}
+
+impl<L: BlockLists> Allocator for Buddy<L> {
+    fn choose(
+        &mut self,
+        request: &Request,
+        _site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let large_enough = self.lists.filled().checked_shr(k).unwrap_or(0);
+        if large_enough == 0 {
+            return None;
+        }
+        let j = k + large_enough.trailing_zeros();
+        let base = self.lists.first(j)? << j;
+        Some(aligned(k, base).block(self.dimension).into())
+    }
+
+    fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
+        for_each_aligned_block(placement, |base, dimension| self.claim(base, dimension));
+    }
+
+    fn released(&mut self, placement: &Placement, _site: &Site) {
+        for_each_aligned_block(placement, |base, dimension| self.give_back(base, dimension));
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        self.lists.in_order().into_iter().map(number).collect()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        // Lists in order of address are what the claims have made of them.
+        if self.lists.in_order().is_empty() && memory.is_empty() {
+            return Ok(());
+        }
+        let cubes = free_subcubes(memory, site)?;
+        self.lists = L::empty(self.dimension);
+        for cube in cubes {
+            let dimension = cube.dimension();
+            if cube.mask != (1 << dimension) - 1 {
+                return Err("its lists hold a block that is not aligned".to_owned());
+            }
+            self.lists.insert(dimension, cube.base >> dimension);
+        }
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The aligned blocks that a placement consists of: a subcube is one for each part of those of its
+/// dimensions that lie above one that it has not.
+fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
+    for block in &placement.blocks {
+        let cube = Subcube::of(block);
+        let dimension = cube.mask.trailing_ones();
+        let above = cube.mask >> dimension << dimension;
+        parts(above).for_each(|part| visit(cube.base | part, dimension));
+    }
+}
+
+/// Lists in order of address, as bits: one for each block, and one for each word of those.
+#[derive(Clone)]
+struct Sorted {
+    lists: Vec<BlockSet>,
+    filled: u32,
+}
+
+#[derive(Clone, Default)]
+struct BlockSet {
+    words: Vec<u64>,
+    /// Which words are not 0.
+    summary: Vec<u64>,
+    count: u32,
+}
+
+impl BlockLists for Sorted {
+    fn empty(dimension: u32) -> Sorted {
+        let list = |k: u32| {
+            let words = 1_usize << (dimension - k).saturating_sub(6);
+            BlockSet { words: vec![0; words], summary: vec![0; words.div_ceil(64)], count: 0 }
+        };
+        Sorted { lists: (0..=dimension).map(list).collect(), filled: 0 }
+    }
+
+    fn filled(&self) -> u32 {
+        self.filled
+    }
+
+    fn first(&self, dimension: u32) -> Option<u32> {
+        let list = &self.lists[dimension as usize];
+        let lowest = |words: &[u64], from: usize| {
+            let word = words[from..].iter().position(|&word| word != 0)? + from;
+            Some(word as u32 * 64 + words[word].trailing_zeros())
+        };
+        let word = lowest(&list.summary, 0)?;
+        lowest(&list.words, word as usize)
+    }
+
+    fn insert(&mut self, dimension: u32, index: u32) {
+        let list = &mut self.lists[dimension as usize];
+        list.words[index as usize / 64] |= 1 << (index % 64);
+        list.summary[index as usize / 4096] |= 1 << (index / 64 % 64);
+        list.count += 1;
+        self.filled |= 1 << dimension;
+    }
+
+    fn remove(&mut self, dimension: u32, index: u32) -> bool {
+        let list = &mut self.lists[dimension as usize];
+        let word = &mut list.words[index as usize / 64];
+        if *word >> (index % 64) & 1 == 0 {
+            return false;
+        }
+        *word &= !(1 << (index % 64));
+        if *word == 0 {
+            list.summary[index as usize / 4096] &= !(1 << (index / 64 % 64));
+        }
+        list.count -= 1;
+        if list.count == 0 {
+            self.filled &= !(1 << dimension);
+        }
+        true
+    }
+}
+
+/// Lists from which the block that was listed last is taken first.
+#[derive(Clone)]
+struct Stacks {
+    /// For each dimension the base of the block listed last.
+    heads: Vec<u32>,
+    /// For each node at which a listed block begins, that block.
+    blocks: Vec<Listed>,
+    filled: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Listed {
+    /// The dimension of the block, or [`NONE`] if no listed block begins here.
+    dimension: u32,
+    newer: u32,
+    older: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl BlockLists for Stacks {
+    fn empty(dimension: u32) -> Stacks {
+        let nothing = Listed { dimension: NONE, newer: NONE, older: NONE };
+        let blocks = vec![nothing; 1 << dimension];
+        Stacks { heads: vec![NONE; dimension as usize + 1], blocks, filled: 0 }
+    }
+
+    fn in_order(&self) -> Vec<Subcube> {
+        let older = |&base: &u32| Some(self.blocks[base as usize].older).filter(|&b| b != NONE);
+        let list = |(k, &head): (usize, &u32)| {
+            let newest = Some(head).filter(|&head| head != NONE);
+            let mut list: Vec<Subcube> =
+                std::iter::successors(newest, older).map(|base| aligned(k as u32, base)).collect();
+            list.reverse();
+            list
+        };
+        self.heads.iter().enumerate().flat_map(list).collect()
+    }
+
+    fn filled(&self) -> u32 {
+        self.filled
+    }
+
+    fn first(&self, dimension: u32) -> Option<u32> {
+        let base = self.heads[dimension as usize];
+        (base != NONE).then_some(base >> dimension)
+    }
+
+    fn insert(&mut self, dimension: u32, index: u32) {
+        let base = index << dimension;
+        let older = std::mem::replace(&mut self.heads[dimension as usize], base);
+        self.blocks[base as usize] = Listed { dimension, newer: NONE, older };
+        if older != NONE {
+            self.blocks[older as usize].newer = base;
+        }
+        self.filled |= 1 << dimension;
+    }
+
+    fn remove(&mut self, dimension: u32, index: u32) -> bool {
+        let block = &mut self.blocks[(index << dimension) as usize];
+        if block.dimension != dimension {
+            return false;
+        }
+        let Listed { newer, older, .. } = *block;
+        block.dimension = NONE;
+        if older != NONE {
+            self.blocks[older as usize].newer = newer;
+        }
+        if newer != NONE {
+            self.blocks[newer as usize].older = older;
+        } else {
+            self.heads[dimension as usize] = older;
+            if older == NONE {
+                self.filled &= !(1 << dimension);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,116 @@
+//! Lists of disjoint free subcubes of any free dimensions.
+
+use std::collections::BTreeMap;
+
+use super::CubeLists;
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cube::{CubeSearch, Subcube};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `free_list`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "free_list",
+        aliases: &[],
+        summary: "lists of disjoint free subcubes, halved when needed and merged with any neighbour",
+        definition: "Free nodes are listed as disjoint subcubes, one list for each dimension. A \
+                     request takes the first cube of its list, or of the nearest list above, \
+                     which is halved along its highest free dimension until the size is right. A \
+                     cube that is given back is merged with any listed cube that has the same \
+                     free dimensions and lies next to it. When no list can serve a request, \
+                     every subcube is looked at, and if one is free the lists are formed anew \
+                     around it; with `strict_lists` the request waits instead.",
+        complexity: "O(n log c) for c cubes in the lists; that of a search of all subcubes when \
+                     the lists are formed anew.",
+        source: "Kim, Das & Lin, A top-down processor allocation scheme for hypercube computers, \
+                 IEEE TPDS 2(1), 1991",
+        params: &[Param {
+            name: "strict_lists",
+            kind: Kind::Flag,
+            default: Default::Is("false"),
+            help: "whether a request that no listed cube can serve waits; otherwise every subcube is \
+                   looked at, and the lists are formed anew if one is free",
+        }],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        Ok(Box::new(FreeList {
+            strict: params.flag("strict_lists"),
+            lists: CubeLists::new(dimension, along_the_highest),
+            search: CubeSearch::new(dimension),
+        }))
+    },
+};
+
+/// The free list strategy.
+///
+/// A request takes the first cube of its own list, or of the nearest list above, which is halved along
+/// its highest free dimension until the size is right; of each pair the half with that bit 0 is kept
+/// and the other one listed. A cube that is given back is merged with any listed cube that has the same
+/// free dimensions and is next to it. The lists hold disjoint cubes, so a free subcube may lie across
+/// several of them: when no list can serve a request every subcube is looked at, in the order of
+/// `tree_collapsing`, and if one is found the lists are formed anew around it.
+///
+/// # Complexity
+/// **O(n log c)** for *c* cubes in the lists; that of [`CubeSearch`] and
+/// [`form_anew`](CubeLists::form_anew) when they are formed anew.
+#[derive(Clone)]
+struct FreeList {
+    strict: bool,
+    lists: CubeLists,
+    search: CubeSearch,
+}
+
+/// Halves are made along the highest free dimension.
+fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
+    among.ilog2()
+}
+
+impl Allocator for FreeList {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let listed = self.lists.smallest_from(k).and_then(|j| self.lists.of_dimension(j).next());
+        let cube = match listed {
+            Some(cube) => cube.first_of_dimension(k),
+            None if self.strict => return None,
+            None => self.search.first(site.free(), k)?,
+        };
+        Some(cube.block(self.search.dimension()).into())
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        self.lists.claimed(placement, site, &mut self.search);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.lists.released(placement, site);
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        self.lists.memory()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        self.lists.recall(memory, site)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,68 @@
+//! One Gray code of the nodes, searched from its beginning.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cube::GrayCode;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `gray_code`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "gray_code",
+        aliases: &[],
+        summary: "two neighbouring half-blocks of the nodes in the order of a Gray code",
+        definition: "The nodes are put in the order of the binary reflected Gray code. The first \
+                     two free half-blocks of 2ᵏ⁻¹ nodes that are neighbours in that order are \
+                     taken; the last and the first are neighbours too. It recognises 2ⁿ⁻ᵏ⁺¹ \
+                     subcubes of dimension k, 0 < k < n: twice as many as the buddy system.",
+        complexity: "O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ); nothing is kept but which nodes are free.",
+        source: "Chen & Shin, Processor allocation in an n-cube multiprocessor using Gray codes, \
+                 IEEE TC 36(12), 1987",
+        params: &[],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::SomeBlocks,
+    contiguous: true,
+    build: |_, topology| {
+        let code = GrayCode::standard(topology.grid().dimensions() as u32);
+        Ok(Box::new(SingleGrayCode { code, room: Vec::new() }))
+    },
+};
+
+/// The Gray code strategy.
+///
+/// It takes the first two free half-blocks of 2ᵏ⁻¹ nodes that are neighbours in the order of the binary
+/// reflected Gray code, the last and the first one too. It recognises 2ⁿ⁻ᵏ⁺¹ subcubes of dimension *k*,
+/// 0 < *k* < *n*: twice as many as the buddy system.
+///
+/// # Complexity
+/// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**; nothing is kept but which nodes are free.
+#[derive(Clone)]
+struct SingleGrayCode {
+    code: GrayCode,
+    room: Vec<u64>,
+}
+
+impl Allocator for SingleGrayCode {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let cube = self.code.first(site.free(), k, &mut self.room)?;
+        Some(cube.block(self.code.order().len() as u32).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

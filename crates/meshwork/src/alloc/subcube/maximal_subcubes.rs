@@ -1,0 +1,225 @@
+//! The maximal set of subcubes.
+
+use std::collections::BTreeSet;
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::cube::{CubeSearch, ExactPacking, Subcube, lightest, parts};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::{Node, Wiring};
+
+/// The entry of `maximal_subcubes`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "maximal_subcubes",
+        aliases: &["mss"],
+        summary: "the smallest sufficient cube of the greatest set of disjoint free subcubes",
+        definition: "The maximal set of subcubes is the set of disjoint free subcubes that is \
+                     greatest when their sizes are compared from the largest down. Of its cubes \
+                     that are large enough, one of the least dimension is taken, and of that the \
+                     subcube without which the maximal set of the rest is greatest. Ties go to \
+                     the lowest base, then to the lowest mask. No free subcube is missed.",
+        complexity: "Exponential in the worst case: a branch and bound over the free subcubes, \
+                     up to dimension `exact_up_to`; beyond that largest cubes are taken \
+                     greedily.",
+        source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
+        params: &[Param {
+            name: "exact_up_to",
+            kind: Kind::Integer(0, ExactPacking::MOST_DIMENSIONS as u64),
+            default: Default::Is("5"),
+            help: "the largest dimension of a hypercube on which the greatest set is searched \
+                   for completely, instead of taking the largest cube again and again",
+        }],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        if u64::from(dimension) <= params.integer("exact_up_to") {
+            return Ok(Box::new(Exact { dimension, packing: ExactPacking::new(dimension) }));
+        }
+        Ok(Box::new(Greedy { search: CubeSearch::new(dimension) }))
+    },
+};
+
+/// The maximal set of subcubes, exactly.
+///
+/// Of the cubes of the maximal set (see [`ExactPacking`]) that are large enough it takes one of the
+/// least dimension, the first by base and then by mask; and of that the subcube without which the
+/// maximal set of the rest is greatest, ties as before. The set has a cube of the largest free
+/// dimension, so no free subcube is missed.
+///
+/// # Complexity
+/// That of [`ExactPacking`], for each subcube of the cube that is taken.
+#[derive(Clone)]
+struct Exact {
+    dimension: u32,
+    packing: ExactPacking,
+}
+
+impl Allocator for Exact {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let set = self.packing.set(site.free());
+        let large_enough = set.into_iter().filter(|cube| cube.dimension() >= k);
+        let cube = large_enough.min_by_key(|cube| (cube.dimension(), *cube))?;
+        let mut best: Option<(u64, Subcube)> = None;
+        for base in parts(cube.mask).map(|part| cube.base | part) {
+            let masks = parts(cube.mask & !base).filter(|mask| mask.count_ones() == k);
+            for part in masks.map(|mask| Subcube { base, mask }) {
+                let left = self.packing.vector_without(site.free(), part);
+                if best.is_none_or(|(most, _)| left > most) {
+                    best = Some((left, part));
+                }
+            }
+        }
+        Some(best?.1.block(self.dimension).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// The maximal set of subcubes, nearly.
+///
+/// From the largest dimension down it takes again and again the free cube that meets the fewest other
+/// free cubes of that dimension, ties by base and then by mask; what is taken meets no other. A request takes
+/// the first of the smallest that are large enough, and in it the subcube with the fewest free
+/// neighbours outside of it, ties as before: no cube that reaches out of it is broken without need.
+/// Since the largest free cube is always in the set, no free subcube is missed.
+///
+/// # Complexity
+/// For *c* free cubes of a dimension *k* the smaller of **O(c²)** and the sum over all nodes of the square
+/// of the number of those cubes that hold it; for each dimension from the largest to the requested one.
+#[derive(Clone)]
+struct Greedy {
+    search: CubeSearch,
+}
+
+impl Greedy {
+    /// The first of the smallest cubes of the set that have at least this dimension.
+    fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        self.search.first(free, k)?;
+        let largest = self.search.largest(free)?;
+        let mut rest = free.clone();
+        let mut smallest = None;
+        for dimension in (k..=largest).rev() {
+            let cubes = self.search.all(&rest, dimension);
+            let taken = independent(&cubes, free.universe());
+            taken.iter().for_each(|cube| cube.take_from(&mut rest));
+            smallest = taken.into_iter().min().or(smallest);
+        }
+        smallest
+    }
+}
+
+impl Allocator for Greedy {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let (free, whole) = (site.free(), self.search.dimension());
+        let cube = self.smallest(free, k)?;
+        let outside = |node: Node| {
+            let others = (0..whole).filter(|d| cube.mask >> d & 1 == 0);
+            others.filter(|d| free.contains(node ^ 1 << d)).count() as u32
+        };
+        Some(lightest(cube, k, outside).block(whole).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
+/// Of cubes in order, those that are left when again and again the one that meets the fewest others
+/// is taken, the first of several, and those that meet it are dropped.
+fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
+    let mut neighbours = Neighbours::new(cubes, nodes);
+    let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
+    let mut left: BTreeSet<(usize, usize)> =
+        degree.iter().enumerate().map(|(i, &degree)| (degree, i)).collect();
+    let mut taken = Vec::new();
+    while let Some((_, least)) = left.pop_first() {
+        taken.push(cubes[least]);
+        let dropped: Vec<usize> = neighbours.of(least).to_vec();
+        for &i in &dropped {
+            left.remove(&(degree[i], i));
+        }
+        neighbours.forget(least);
+        dropped.iter().for_each(|&i| neighbours.forget(i));
+        for i in dropped {
+            for &j in neighbours.of(i) {
+                left.remove(&(degree[j], j));
+                degree[j] -= 1;
+                left.insert((degree[j], j));
+            }
+        }
+    }
+    taken
+}
+
+/// Which cubes meet which, found when asked.
+struct Neighbours<'a> {
+    cubes: &'a [Subcube],
+    is_there: Vec<bool>,
+    /// For each node the cubes that hold it, where that is the shorter way than all pairs.
+    at_node: Option<Vec<Vec<usize>>>,
+    found: Vec<usize>,
+}
+
+impl<'a> Neighbours<'a> {
+    fn new(cubes: &'a [Subcube], nodes: u32) -> Neighbours<'a> {
+        // Spread evenly over N nodes, c cubes of 2ᵏ make (c 2ᵏ)² / N pairs node by node, and c² at once.
+        let by_node = |cube: &Subcube| 2 * cube.dimension() < nodes.ilog2();
+        let at_node = cubes.first().is_some_and(by_node).then(|| {
+            let mut at_node = vec![Vec::new(); nodes as usize];
+            for (i, cube) in cubes.iter().enumerate() {
+                cube.nodes().for_each(|node| at_node[node as usize].push(i));
+            }
+            at_node
+        });
+        Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
+    }
+
+    /// The cubes that meet this one and have not been forgotten, in order.
+    fn of(&mut self, i: usize) -> &[usize] {
+        let (cube, found) = (self.cubes[i], &mut self.found);
+        found.clear();
+        match &self.at_node {
+            Some(at_node) => {
+                let there = cube.nodes().flat_map(|node| &at_node[node as usize]);
+                found.extend(there.filter(|&&j| j != i && self.is_there[j]));
+                found.sort_unstable();
+                found.dedup();
+            }
+            None => {
+                let meets = |j: &usize| *j != i && self.is_there[*j] && self.cubes[*j].meets(cube);
+                found.extend((0..self.cubes.len()).filter(meets));
+            }
+        }
+        found
+    }
+
+    fn forget(&mut self, i: usize) {
+        self.is_there[i] = false;
+    }
+}

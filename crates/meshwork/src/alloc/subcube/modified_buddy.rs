@@ -1,0 +1,96 @@
+//! The modified buddy system: half-blocks with any of their partners.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cube::{Subcube, keep_bases, neighbours};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `modified_buddy`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "modified_buddy",
+        aliases: &[],
+        summary: "aligned half-blocks, each with the first of its partners that is free too",
+        definition: "Blocks of 2ᵏ⁻¹ nodes are numbered; the p-th partner of one has the number \
+                     with bit p complemented, 1 ≤ p ≤ n − k + 1. The lowest free block that has \
+                     a free partner is taken, with the first of those. It recognises (n − k + 1) \
+                     2ⁿ⁻ᵏ subcubes of dimension k; a single node is the lowest free one.",
+        complexity: "O(n · 2ⁿ / 64); nothing is kept but which nodes are free.",
+        source: "Al-Dhelaan & Bose, A new strategy for processor allocation in an n-cube \
+                 multiprocessor, 1989",
+        params: &[],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::SomeBlocks,
+    contiguous: true,
+    build: |_, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        Ok(Box::new(ModifiedBuddy { dimension, halves: Vec::new(), partners: Vec::new() }))
+    },
+};
+
+/// The modified buddy system.
+///
+/// Blocks of 2ᵏ⁻¹ nodes are numbered; the *p*-th partner of one has the number with bit *p*
+/// complemented, 1 ≤ *p* ≤ *n* − *k* + 1. It takes the lowest free block that has a free partner, and
+/// the first of those. It recognises (*n* − *k* + 1) 2ⁿ⁻ᵏ subcubes of dimension *k*; a single node is
+/// the lowest free one.
+///
+/// # Complexity
+/// **O(n · 2ⁿ / 64)**; nothing is kept but which nodes are free.
+#[derive(Clone)]
+struct ModifiedBuddy {
+    dimension: u32,
+    halves: Vec<u64>,
+    partners: Vec<u64>,
+}
+
+impl Allocator for ModifiedBuddy {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let whole = self.dimension;
+        let Some(half) = k.checked_sub(1) else {
+            let base = site.free().first()?;
+            return Some(Subcube { base, mask: 0 }.block(whole).into());
+        };
+        if k > whole {
+            return None;
+        }
+        let mask = (1 << half) - 1;
+        self.halves.clear();
+        self.halves.extend_from_slice(site.free().words());
+        keep_bases(&mut self.halves, mask);
+        // Bases stand in the place of their nodes, so partners are neighbours along the other dimensions.
+        self.partners.clear();
+        self.partners.resize(self.halves.len(), 0);
+        neighbours(&self.halves, half..whole, &mut self.partners);
+        let (word, both) = self
+            .halves
+            .iter()
+            .zip(&self.partners)
+            .map(|(half, partner)| half & partner)
+            .enumerate()
+            .find(|(_, both)| *both != 0)?;
+        let base = word as u32 * 64 + both.trailing_zeros();
+        let is_free = |node: u32| self.halves[node as usize / 64] >> (node % 64) & 1 == 1;
+        let changes = (half..whole).map(|d| 1 << d).find(|changes| is_free(base ^ changes))?;
+        let cube = Subcube { base: base & !changes, mask: mask | changes };
+        Some(cube.block(whole).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,125 @@
+//! As many Gray codes of the nodes as it takes to recognise every subcube.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::cube::{CubeSearch, GrayCode, Subcube, symmetric_chains};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Problem};
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `multiple_gray_code`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "multiple_gray_code",
+        aliases: &["multiple_gray_codes"],
+        summary: "the first of several Gray codes that has two neighbouring half-blocks free",
+        definition: "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
+                     them, are tried in a fixed order, each as the single Gray code is. The \
+                     first code that has two neighbouring free half-blocks gives the first such \
+                     pair. None is missed.",
+        complexity: "O(2ⁿ) if the first code has a free pair; else that of a search of all sets \
+                     of k dimensions, and O(n) for each code before the one that is taken.",
+        source: "Chen & Shin, Processor allocation in an n-cube multiprocessor using Gray codes, \
+                 IEEE TC 36(12), 1987",
+        params: &[],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        if dimension > MOST_DIMENSIONS {
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
+                     {MOST_DIMENSIONS}, this hypercube has dimension {dimension}"
+                ),
+            ));
+        }
+        Ok(Box::new(MultipleGrayCode {
+            codes: symmetric_chains(dimension).into(),
+            search: CubeSearch::new(dimension),
+            has_a_free_cube: NodeSet::empty(1 << dimension),
+            room: Vec::new(),
+        }))
+    },
+};
+
+/// The largest cube served: 184,756 codes.
+const MOST_DIMENSIONS: u32 = 20;
+
+/// The strategy of multiple Gray codes.
+///
+/// Codes are tried in the order of [`symmetric_chains`], each as the single one: the first code that
+/// has two neighbouring free half-blocks gives the first such pair. Every set of *k* dimensions is
+/// a prefix of some code, which recognises all subcubes with that mask, so none is missed.
+///
+/// Where the first code has nothing, all masks that have a free subcube are found at once, and the codes
+/// in which none of them can occur are passed over.
+///
+/// # Complexity
+/// **O(2ⁿ)** if the first code has a free pair; else that of a [`CubeSearch`] of all masks with *k*
+/// dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋) codes before the one that is taken.
+#[derive(Clone)]
+struct MultipleGrayCode {
+    codes: Rc<[GrayCode]>,
+    search: CubeSearch,
+    /// The masks with a free subcube, as a set of numbers.
+    has_a_free_cube: NodeSet,
+    room: Vec<u64>,
+}
+
+impl MultipleGrayCode {
+    fn first(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let found = self.codes[0].first(free, k, &mut self.room);
+        if found.is_some() || k > self.search.dimension() {
+            return found;
+        }
+        let masks = &mut self.has_a_free_cube;
+        masks.remove_range(0, masks.universe());
+        self.search.for_each_mask(free, k, |bases| {
+            masks.insert(bases.mask());
+            ControlFlow::Continue(())
+        });
+        if masks.is_empty() {
+            return None;
+        }
+        let half = k.saturating_sub(1);
+        self.codes[1..].iter().find_map(|code| {
+            let prefix = code.prefix(half);
+            let others = code.order()[half as usize..].iter();
+            let mut candidates = others.map(|d| prefix | 1 << d);
+            if !candidates.any(|mask| masks.contains(mask)) {
+                return None;
+            }
+            code.first(free, k, &mut self.room)
+        })
+    }
+}
+
+impl Allocator for MultipleGrayCode {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let cube = self.first(site.free(), k)?;
+        Some(cube.block(self.search.dimension()).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

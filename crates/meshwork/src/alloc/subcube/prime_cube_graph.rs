@@ -1,0 +1,214 @@
+//! The graph of the prime free subcubes.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, Default, Kind, Param};
+use crate::rng::Stream;
+use crate::topology::{Node, Wiring};
+
+/// The entry of `prime_cube_graph`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "prime_cube_graph",
+        aliases: &["pc_graph"],
+        summary: "a subcube of the smallest maximal free subcube that overlaps least with the others",
+        definition: "Prime cubes are free subcubes that are part of no larger one; an edge joins \
+                     two that share nodes, and weighs as many. Of the primes that are large \
+                     enough, one of the least dimension is taken, of those the one whose edges \
+                     weigh least together, and in it the subcube that shares fewest nodes with \
+                     other primes. What overlaps little goes first, so that large cubes stay \
+                     whole. With `cubes = \"several\"` a count gets a connected set of subcubes.",
+        complexity: "All prime cubes are found when the free nodes have changed; a request then \
+                     takes O(2ʲ) for each prime of the least sufficient dimension j, and O(3ʲ) \
+                     in the one that is taken.",
+        source: "Yang & Wang, On the design and analysis of processor allocation in hypercubes: the \
+                 PC-graph approach, IEEE TPDS 4, 1993",
+        params: &[Param {
+            name: "cubes",
+            kind: Kind::Choice(&["one", "several"]),
+            default: Default::Is("\"one\""),
+            help: "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
+                   processors as it asks for; it then asks for a count",
+        }],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |params, topology| {
+        let dimension = topology.grid().dimensions() as u32;
+        Ok(Box::new(PrimeCubeGraph {
+            several: params.text("cubes") == "several",
+            search: CubeSearch::new(dimension),
+            of: NodeSet::empty(1 << dimension),
+            primes: Vec::new(),
+            crowd: vec![0; 1 << dimension],
+        }))
+    },
+};
+
+/// The prime-cube graph.
+///
+/// Its vertices are the *prime* free subcubes, those that are part of no larger one; an edge joins two
+/// that have nodes in common, and weighs as many. A request takes, of the primes that are large
+/// enough, one of the least dimension, of those one whose edges weigh least together, and in it the
+/// subcube that shares fewest nodes with other primes, counted once for each of them. Ties go by base,
+/// then by mask. What overlaps little is taken first, so that large cubes stay whole.
+///
+/// With `cubes = "several"` a count *p* gets a connected set of subcubes. The first is chosen by the
+/// rule above, among the connected parts of the free nodes that have at least *p* nodes, of the largest
+/// dimension that is there and not larger than *p*. Each next one is the largest that still fits the rest of
+/// *p*, is free, and is next to what is taken; ties as above. It finds room whenever a connected part is
+/// large enough.
+///
+/// # Complexity
+/// The primes depend on nothing but the free nodes, and are found anew when these have changed:
+/// see [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the least dimension *j*, and
+/// **O(3ʲ)** in the one that is taken.
+#[derive(Clone)]
+struct PrimeCubeGraph {
+    several: bool,
+    search: CubeSearch,
+    /// The free nodes whose primes these are.
+    of: NodeSet,
+    primes: Vec<Subcube>,
+    /// How many primes hold each node.
+    crowd: Vec<u32>,
+}
+
+impl PrimeCubeGraph {
+    fn find_primes(&mut self, free: &NodeSet) {
+        if self.of == *free {
+            return;
+        }
+        self.of.copy_from(free);
+        self.primes = self.search.primes(free);
+        self.crowd.fill(0);
+        for prime in &self.primes {
+            prime.nodes().for_each(|node| self.crowd[node as usize] += 1);
+        }
+    }
+
+    /// In how many primes a node is, beside the one in question.
+    fn others(&self, node: Node) -> u32 {
+        self.crowd[node as usize] - 1
+    }
+
+    /// The subcube that a request for one of this dimension takes, from some of the primes.
+    fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
+        let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
+        let least = eligible().map(|prime| prime.dimension()).min()?;
+        let smallest = eligible().filter(|prime| prime.dimension() == least);
+        // An edge weighs as many nodes as it joins primes at: their sum is counted node by node.
+        let edges = |prime: Subcube| prime.nodes().map(|node| self.others(node)).sum::<u32>();
+        let prime = *smallest.min_by_key(|prime| (edges(**prime), **prime))?;
+        Some(lightest(prime, k, |node| self.others(node)))
+    }
+
+    fn choose_several(&mut self, count: u32, free: &NodeSet) -> Option<Placement> {
+        if count == 0 {
+            return None;
+        }
+        let whole = self.search.dimension();
+        let mut rest = parts_of_at_least(count, free, whole);
+        let first = {
+            let among = |prime: &Subcube| rest.contains(prime.base);
+            let largest = self.primes.iter().filter(|p| among(p)).map(|p| p.dimension()).max()?;
+            self.choose_one(largest.min(count.ilog2()), among)?
+        };
+        let mut placement = Placement::from(first.block(whole));
+        first.take_from(&mut rest);
+        let mut taken = NodeSet::empty(1 << whole);
+        first.add_to(&mut taken);
+        let mut wanted = count - (1 << first.dimension());
+        while wanted > 0 {
+            let beside = beside(&taken, whole);
+            let next = (0..=wanted.ilog2())
+                .rev()
+                .find_map(|k| self.first_that_meets(&beside, &rest, k))?;
+            next.take_from(&mut rest);
+            next.add_to(&mut taken);
+            wanted -= 1 << next.dimension();
+            placement.blocks.push(next.block(whole));
+        }
+        Some(placement)
+    }
+
+    /// The first subcube of this dimension in `free` that has a node in `near`.
+    fn first_that_meets(&mut self, near: &NodeSet, free: &NodeSet, k: u32) -> Option<Subcube> {
+        let mut best: Option<Subcube> = None;
+        self.search.for_each_mask(free, k, |bases| {
+            let found = bases
+                .iter()
+                .take_while(|cube| best.is_none_or(|best| *cube < best))
+                .find(|cube| !cube.is_clear_of(near));
+            best = found.or(best);
+            std::ops::ControlFlow::Continue(())
+        });
+        best
+    }
+}
+
+/// The connected parts of a set of nodes that have so many nodes, together.
+fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
+    let mut rest = free.clone();
+    let mut large = NodeSet::empty(free.universe());
+    while let Some(seed) = rest.first() {
+        let mut part = NodeSet::empty(free.universe());
+        part.insert(seed);
+        loop {
+            let mut grown = beside(&part, whole);
+            grown.unite(&part);
+            grown.intersect(&rest);
+            if grown == part {
+                break;
+            }
+            part = grown;
+        }
+        rest.subtract(&part);
+        if part.count() >= count {
+            large.unite(&part);
+        }
+    }
+    large
+}
+
+/// The neighbours of a set of nodes, those in it too if they have a neighbour there.
+fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
+    let mut beside = NodeSet::empty(nodes.universe());
+    neighbours(nodes.words(), 0..whole, beside.words_mut());
+    beside
+}
+
+impl Allocator for PrimeCubeGraph {
+    fn asks(&self) -> Option<Asks> {
+        self.several.then_some(Asks::Nodes)
+    }
+
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        self.find_primes(site.free());
+        match *request {
+            Request::Subcube(k) => {
+                let cube = self.choose_one(k, |_| true)?;
+                Some(cube.block(self.search.dimension()).into())
+            }
+            Request::Nodes(count) => self.choose_several(count, site.free()),
+            Request::Block(_) => None,
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,68 @@
+//! Tree collapsing: every mask and every base, in order.
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::geometry::cube::CubeSearch;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::About;
+use crate::rng::Stream;
+use crate::topology::Wiring;
+
+/// The entry of `tree_collapsing`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "tree_collapsing",
+        aliases: &[],
+        summary: "the first free subcube in order of its free dimensions and then of its base",
+        definition: "Of all free subcubes of dimension k, the one is taken whose set of \
+                     dimensions is the lowest number when written as a mask, and of those the \
+                     one with the lowest base. The first mask is that of the buddy system. No \
+                     free subcube is missed.",
+        complexity: "One search over all masks together, at the worst O(2ⁿ / 64) words for each \
+                     of the C(n, k) masks; nothing is kept but which nodes are free.",
+        source: "Chuang & Tzeng, A fast recognition-complete processor allocation strategy for \
+                 hypercube computers, IEEE TC 41(4), 1992",
+        params: &[],
+    },
+    serves: &[Wiring::Hypercube],
+    dimensions: None,
+    asks: Asks::Subcube,
+    finds: Finds::EveryBlock,
+    contiguous: true,
+    build: |_, topology| {
+        let search = CubeSearch::new(topology.grid().dimensions() as u32);
+        Ok(Box::new(TreeCollapsing { search }))
+    },
+};
+
+/// Tree collapsing.
+///
+/// Of all free subcubes of dimension *k* it takes the one whose mask is the lowest number, and among
+/// those the one with the lowest base. The first mask is that of the buddy system.
+///
+/// # Complexity
+/// That of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by one; nothing is
+/// kept but which nodes are free.
+#[derive(Clone)]
+struct TreeCollapsing {
+    search: CubeSearch,
+}
+
+impl Allocator for TreeCollapsing {
+    fn choose(
+        &mut self,
+        request: &Request,
+        site: &Site,
+        _now: Time,
+        _rng: &mut Stream,
+    ) -> Option<Placement> {
+        let Request::Subcube(k) = *request else { return None };
+        let cube = self.search.first(site.free(), k)?;
+        Some(cube.block(self.search.dimension()).into())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

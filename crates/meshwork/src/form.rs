@@ -1,0 +1,27 @@
+//! In which form an allocator wants requests, and when it finds room.
+
+/// The form in which an allocator wants a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// A count of processors.
+    Nodes,
+    /// A block with one side for each dimension of the grid.
+    Block,
+    /// Such a block where the job asks for one, however long, or else a count.
+    BlockOrNodes,
+    /// The dimension of a subcube.
+    Subcube,
+    /// A square block whose side is a power of two, on a grid of two dimensions.
+    Square,
+}
+
+/// When an allocator finds room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finds {
+    /// Whenever enough processors are free: any processors will do.
+    AnyNodes,
+    /// Whenever a free block exists, in the orientations it tries.
+    EveryBlock,
+    /// It may miss a free block.
+    SomeBlocks,
+}

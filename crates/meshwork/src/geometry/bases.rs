@@ -1,0 +1,215 @@
+//! All the places at which a block would be free, by shifts of whole words.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::geometry::NodeSet;
+use crate::topology::{Grid, Node};
+
+/// The free bases of a block: the corners at which all of its nodes are free.
+///
+/// A set of free nodes becomes the set of those at which a free run of length *s* begins by
+/// *log s* shifts and intersections, since a run of length *a + b* begins where one of length *a*
+/// begins and *a* further on one of length *b*. Doing so along each dimension in turn leaves the
+/// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
+/// continue into the next row belongs to a base too near the edge, and those are left out at the
+/// end.
+///
+/// # Complexity
+/// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space
+/// **O(n / 64)**, and **O(d · s · n / 64)** on a wrapped grid, where the masks of its edges are kept.
+#[derive(Clone, Debug)]
+pub struct FreeBases {
+    bases: NodeSet,
+    shifted: NodeSet,
+    around: NodeSet,
+    /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
+    /// Made when first needed, and shared by all copies of this one.
+    below_edge: Rc<RefCell<EdgeMasks>>,
+}
+
+impl FreeBases {
+    /// Room to work in, for one grid.
+    #[must_use]
+    pub fn new(grid: &Grid) -> FreeBases {
+        let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
+        FreeBases {
+            bases: NodeSet::empty(grid.nodes()),
+            shifted: NodeSet::empty(on_a_ring),
+            around: NodeSet::empty(on_a_ring),
+            below_edge: Rc::new(RefCell::new(
+                grid.sides().iter().map(|&side| vec![None; side as usize]).collect(),
+            )),
+        }
+    }
+
+    /// The free base of lowest index. `sides` has one side for each dimension.
+    pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
+        let end = self.narrow(grid, free, sides);
+        if grid.is_wrapped() {
+            return self.bases.first().filter(|&base| base < end);
+        }
+        let mut base = self.bases.first().filter(|&base| base < end)?;
+        // Bases too near an edge are skipped a row at a time.
+        while let Some(d) = over_the_edge(grid, base, sides) {
+            let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+            let next = (base / (stride * side) + 1) * (stride * side);
+            base = self.bases.first_from(next).filter(|&base| base < end)?;
+        }
+        Some(base)
+    }
+
+    /// Every free base.
+    pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
+        let end = self.narrow(grid, free, sides);
+        self.bases.remove_range(end, grid.nodes() - end);
+        if end > 0 && !grid.is_wrapped() {
+            let mut masks = self.below_edge.borrow_mut();
+            // The last dimension has its edge at the end.
+            for (d, side) in sides.iter().enumerate().rev().skip(1) {
+                self.bases.intersect(below_edge(&mut masks, grid, d, side - 1));
+            }
+        }
+        &self.bases
+    }
+
+    /// Leaves in `bases`, before the node that it returns, the corners of free blocks, and on a grid
+    /// that is not wrapped some that are too near an edge. From that node on there are no
+    /// corners of free blocks, whatever the set says. A block that is larger than the grid has none
+    /// at all.
+    fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
+        if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
+            return 0;
+        }
+        self.bases.copy_from(free);
+        let mut end = grid.nodes();
+        let mut words = 0..self.bases.words().len();
+        // From the last dimension to the first: its edge spares the others the rows beyond it.
+        for (d, &side) in sides.iter().enumerate().rev() {
+            let mut run = 1;
+            while run < side {
+                let step = run.min(side - run);
+                run += step;
+                if grid.is_wrapped() {
+                    self.keep_if_ahead_on_the_ring(grid, d, step);
+                    continue;
+                }
+                if d + 1 == sides.len() {
+                    end = (grid.sides()[d] - run + 1) * grid.strides()[d];
+                    words.end = words.end.min(end.div_ceil(64) as usize);
+                }
+                words = self.bases.keep_if_above_within(words, step * grid.strides()[d]);
+                if words.is_empty() {
+                    return 0;
+                }
+            }
+        }
+        end.min(words.end as Node * 64)
+    }
+
+    /// Keeps a base only if the node `step` ahead of it along a ring is one too.
+    fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
+        let mut ahead = std::mem::replace(&mut self.shifted, NodeSet::empty(0));
+        let bases = std::mem::replace(&mut self.bases, NodeSet::empty(0));
+        self.assign_ahead(grid, &bases, d, step, &mut ahead);
+        (self.bases, self.shifted) = (bases, ahead);
+        self.bases.intersect(&self.shifted);
+    }
+
+    /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around
+    /// the edge where the grid is wrapped, and not across it where it is not.
+    pub(crate) fn assign_ahead(
+        &mut self,
+        grid: &Grid,
+        from: &NodeSet,
+        d: usize,
+        step: u32,
+        to: &mut NodeSet,
+    ) {
+        let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+        to.assign_shifted_down(from, step * stride);
+        let mut masks = self.below_edge.borrow_mut();
+        let straight_on = below_edge(&mut masks, grid, d, step);
+        to.intersect(straight_on);
+        if grid.is_wrapped() {
+            self.around.assign_shifted_up(from, (side - step) * stride);
+            self.around.subtract(straight_on);
+            to.unite(&self.around);
+        }
+    }
+}
+
+/// The first dimension along which a block from this base would cross the edge.
+fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
+    (0..sides.len()).find(|&d| grid.coordinate(base, d) + sides[d] > grid.sides()[d])
+}
+
+/// For each dimension and margin, the nodes that are further than the margin from the far edge.
+type EdgeMasks = Vec<Vec<Option<NodeSet>>>;
+
+fn below_edge<'a>(kept: &'a mut EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
+    kept[d][margin as usize].get_or_insert_with(|| {
+        let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+        let mut nodes = NodeSet::empty(grid.nodes());
+        for row in (0..grid.nodes()).step_by((stride * side) as usize) {
+            nodes.insert_range(row, (side - margin) * stride);
+        }
+        nodes
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::Block;
+    use crate::job::Dims;
+
+    /// The definition: every base, every node.
+    fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
+        (0..grid.nodes())
+            .filter(|&base| {
+                let corner = grid.coordinates(base);
+                let inside = (0..sides.len()).all(|d| corner[d] + sides[d] <= grid.sides()[d]);
+                let fits = (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
+                if !(inside || grid.is_wrapped() && fits) {
+                    return false;
+                }
+                let mut all_free = true;
+                Block { base, sides: Dims::from_slice(sides) }.for_each_run(
+                    grid,
+                    |start, count| {
+                        all_free &= (start..start + count).all(|node| free.contains(node));
+                    },
+                );
+                all_free
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn shifting_words_agrees_with_looking_at_every_node(
+            sides in prop::collection::vec(1_u32..8, 1..5),
+            wrapped in any::<bool>(),
+            ask in prop::collection::vec(1_u32..6, 5),
+            words in prop::collection::vec(any::<u64>(), 65),
+            denser in prop::collection::vec(any::<u64>(), 65),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let mut free = NodeSet::empty(grid.nodes());
+            for node in 0..grid.nodes() {
+                let bit = |w: &[u64]| w[node as usize / 64] >> (node % 64) & 1 == 1;
+                if bit(&words) || bit(&denser) {
+                    free.insert(node);
+                }
+            }
+            let ask = &ask[..sides.len()];
+            let expected = bases_by_search(&grid, &free, ask);
+            let mut bases = FreeBases::new(&grid);
+            prop_assert_eq!(bases.first(&grid, &free, ask), expected.first().copied());
+            prop_assert!(bases.all(&grid, &free, ask).iter().eq(expected));
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Blocks of nodes, and placements: the blocks that one job holds, in rank order.
+
+use std::fmt::Write as _;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::geometry::NodeSet;
+use crate::job::{Dims, sides_text};
+use crate::topology::{Grid, Node};
+
+/// A block of nodes: a lowest corner and a side for every dimension of its grid.
+///
+/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
+/// side 2 in its free dimensions and side 1 in the others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// The corner that the block grows from.
+    pub base: Node,
+    /// One side for each dimension of the grid.
+    pub sides: Dims,
+}
+
+impl Block {
+    /// How many nodes it has.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.sides.iter().product()
+    }
+
+    /// Whether it has none; no block that anyone holds has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The block as runs of consecutive nodes `(start, count)`, in rank order: dimension 0 runs
+    /// fastest. Leading dimensions that it covers from edge to edge make one run with the next, so
+    /// that an aligned subcube in the low dimensions is a single run; where it reaches around an edge,
+    /// there are two.
+    ///
+    /// # Complexity
+    /// **O(r)** for *r* runs, after **O(d)** for the dimensions.
+    pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
+        let (sides, strides) = (grid.sides(), grid.strides());
+        let is_covered =
+            |&d: &usize| self.sides[d] == sides[d] && grid.coordinate(self.base, d) == 0;
+        let row = (0..sides.len()).take_while(is_covered).count();
+        if row == sides.len() {
+            visit(0, grid.nodes());
+            return;
+        }
+        let x = grid.coordinate(self.base, row);
+        let (stride, width) = (strides[row], self.sides[row]);
+        let before_the_edge = width.min(sides[row] - x);
+        if before_the_edge == width && self.sides[row + 1..].iter().all(|&side| side == 1) {
+            // One run, as an aligned subcube is: no further coordinate is needed.
+            visit(self.base, width * stride);
+            return;
+        }
+        let mut visit_row = |start: Node| {
+            visit(start + x * stride, before_the_edge * stride);
+            if before_the_edge < width {
+                visit(start, (width - before_the_edge) * stride);
+            }
+        };
+        // The dimensions above the row along which the block extends: where it is 1 wide, nothing
+        // changes from row to row.
+        let mut start: Node = 0;
+        let mut above: SmallVec<[Ring; 4]> = SmallVec::new();
+        for d in row + 1..sides.len() {
+            let corner = grid.coordinate(self.base, d);
+            start += corner * strides[d];
+            if self.sides[d] > 1 {
+                above.push(Ring {
+                    corner,
+                    width: self.sides[d],
+                    side: sides[d],
+                    stride: strides[d],
+                    at: 0,
+                });
+            }
+        }
+        loop {
+            visit_row(start);
+            if !above.iter_mut().any(|ring| ring.step(&mut start)) {
+                return;
+            }
+        }
+    }
+}
+
+/// Where an enumeration of rows is along one dimension of a block.
+struct Ring {
+    corner: Node,
+    width: u32,
+    side: u32,
+    stride: u32,
+    at: u32,
+}
+
+impl Ring {
+    /// One row on, around the edge if need be; back to the first row, and `false`, after the last.
+    fn step(&mut self, start: &mut Node) -> bool {
+        let place = |at: u32| (self.corner + at) % self.side * self.stride;
+        let next = if self.at + 1 == self.width { 0 } else { self.at + 1 };
+        *start = *start - place(self.at) + place(next);
+        self.at = next;
+        next > 0
+    }
+}
+
+/// The nodes that one job holds: blocks, in rank order.
+///
+/// Rank 0 of the job runs on the first node of the first block, and so on; inside a block ranks run
+/// along dimension 0 first. A contiguous placement has one block.
+///
+/// ```
+/// use meshwork::machine::{Block, Placement};
+/// use meshwork::topology::Grid;
+/// let grid = Grid::new(&[4, 3], false).unwrap();
+/// let placed = Placement::from(Block { base: 5, sides: [2, 2].as_slice().into() });
+/// assert_eq!(placed.nodes(&grid), [5, 6, 9, 10]);
+/// assert_eq!(placed.text(&grid), "1,1:2x2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// The blocks, the first ranks in the first.
+    pub blocks: SmallVec<[Block; 1]>,
+}
+
+impl From<Block> for Placement {
+    fn from(block: Block) -> Placement {
+        Placement { blocks: smallvec![block] }
+    }
+}
+
+impl Placement {
+    /// How many nodes it has.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.blocks.iter().map(Block::len).sum()
+    }
+
+    /// Whether it has no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every node, in rank order.
+    #[must_use]
+    pub fn nodes(&self, grid: &Grid) -> Vec<Node> {
+        let mut nodes = Vec::with_capacity(self.len() as usize);
+        self.for_each_run(grid, |start, count| nodes.extend(start..start + count));
+        nodes
+    }
+
+    /// The nodes as runs of consecutive ones, in rank order.
+    pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
+        for block in &self.blocks {
+            block.for_each_run(grid, &mut visit);
+        }
+    }
+
+    /// Whether every node of it is in the set.
+    #[must_use]
+    pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
+        let mut within = true;
+        self.for_each_run(grid, |start, count| within = within && set.contains_range(start, count));
+        within
+    }
+
+    /// Whether no node of it is in the set.
+    #[must_use]
+    pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
+        let mut clear = true;
+        self.for_each_run(grid, |start, count| {
+            clear = clear && set.is_clear_of_range(start, count);
+        });
+        clear
+    }
+
+    /// Adds its nodes to the set.
+    pub fn add_to(&self, set: &mut NodeSet, grid: &Grid) {
+        self.for_each_run(grid, |start, count| set.insert_range(start, count));
+    }
+
+    /// The share of the smallest block around it that it does not hold: 0 for a block, near 1 for nodes
+    /// all over the machine. On a ring the block may reach around the edge.
+    ///
+    /// ```
+    /// use meshwork::machine::{Block, Placement};
+    /// use meshwork::topology::Grid;
+    /// let node = |base| Block { base, sides: [1, 1].as_slice().into() };
+    /// let corners = Placement { blocks: [node(0), node(15)].into_iter().collect() };
+    /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], false).unwrap()), 14.0 / 16.0);
+    /// assert_eq!(corners.dispersal(&Grid::new(&[4, 4], true).unwrap()), 2.0 / 4.0);
+    /// ```
+    ///
+    /// # Complexity
+    /// **O(1)** for one block, else **O(b s)** for *b* blocks and the sum *s* of their sides.
+    #[must_use]
+    pub fn dispersal(&self, grid: &Grid) -> f64 {
+        if self.blocks.len() < 2 {
+            return 0.0;
+        }
+        let mut around = 1.0;
+        for d in 0..grid.dimensions() {
+            let side = grid.sides()[d];
+            let mut held = vec![false; side as usize];
+            for block in &self.blocks {
+                let corner = grid.coordinate(block.base, d);
+                (0..block.sides[d]).for_each(|i| held[((corner + i) % side) as usize] = true);
+            }
+            around *= f64::from(side - widest_gap(&held, grid.is_wrapped()));
+        }
+        1.0 - f64::from(self.len()) / around
+    }
+
+    /// The part of it that is in the set, as pieces of rows.
+    #[must_use]
+    pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
+        let mut part = Placement::default();
+        self.for_each_run(grid, |start, count| {
+            let end = start + count;
+            let mut from = start;
+            while let Some(node) = set.first_from(from).filter(|&node| node < end) {
+                let to_the_edge = grid.sides()[0] - grid.coordinate(node, 0);
+                let run = set.run_length(node).min(end - node).min(to_the_edge);
+                let mut sides: Dims = smallvec![1; grid.dimensions()];
+                sides[0] = run;
+                part.blocks.push(Block { base: node, sides });
+                from = node + run;
+            }
+        });
+        part
+    }
+
+    /// As per-job output writes it: `base:sides` for each block, joined by `;`, as in `6,0:2x3`.
+    #[must_use]
+    pub fn text(&self, grid: &Grid) -> String {
+        let mut text = String::new();
+        for (i, block) in self.blocks.iter().enumerate() {
+            if i > 0 {
+                text.push(';');
+            }
+            let base: Vec<String> =
+                grid.coordinates(block.base).iter().map(u32::to_string).collect();
+            write!(text, "{}:{}", base.join(","), sides_text(&block.sides))
+                .expect("writing to a string cannot fail");
+        }
+        text
+    }
+}
+
+/// How many coordinates need not be enclosed: those before the first and after the last one that is held,
+/// or on a ring the longest run of those that are not.
+fn widest_gap(held: &[bool], is_ring: bool) -> u32 {
+    let side = held.len();
+    if !is_ring {
+        let first = held.iter().take_while(|held| !**held).count();
+        let last = held.iter().rev().take_while(|held| !**held).count();
+        return (first + last).min(side) as u32;
+    }
+    let (mut widest, mut gap) = (0, 0);
+    for at in 0..2 * side {
+        gap = if held[at % side] { 0 } else { gap + 1 };
+        widest = widest.max(gap);
+    }
+    widest.min(side) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(grid: &Grid, corner: &[u32], sides: &[u32]) -> Block {
+        Block { base: grid.node(corner), sides: Dims::from_slice(sides) }
+    }
+
+    #[test]
+    fn a_block_reaches_around_the_edges_of_a_torus() {
+        let grid = Grid::new(&[4, 3], true).unwrap();
+        let placed = Placement::from(block(&grid, &[3, 2], &[2, 2]));
+        assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
+    }
+
+    /// The definition: every offset, dimension 0 fastest.
+    fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
+        let corner = grid.coordinates(block.base);
+        let mut nodes = Vec::new();
+        for mut offset in 0..block.len() {
+            let mut at = Dims::new();
+            for (d, &side) in block.sides.iter().enumerate() {
+                at.push((corner[d] + offset % side) % grid.sides()[d]);
+                offset /= side;
+            }
+            nodes.push(grid.node(&at));
+        }
+        nodes
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_the_nodes_in_rank_order(
+            sides in prop::collection::vec(1_u32..5, 1..6),
+            wrapped in any::<bool>(),
+            base in any::<u32>(),
+            wanted in prop::collection::vec(1_u32..5, 5),
+            whole in prop::collection::vec(any::<bool>(), 5),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let mut corner = grid.coordinates(base % grid.nodes());
+            let mut block_sides = Dims::new();
+            for d in 0..sides.len() {
+                // Dimensions that are covered from edge to edge are the special case.
+                let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
+                block_sides.push(side);
+                if !wrapped {
+                    corner[d] = corner[d].min(sides[d] - side);
+                }
+            }
+            let block = Block { base: grid.node(&corner), sides: block_sides };
+            let expected = nodes_by_definition(&grid, &block);
+            prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
+        }
+    }
+
+    proptest! {
+        /// Dispersal against its definition: of all blocks that hold every node, the smallest.
+        #[test]
+        fn dispersal_is_what_the_smallest_enclosing_block_has_left(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            picks in prop::collection::btree_set(0_u32..125, 1..6),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let nodes: std::collections::BTreeSet<Node> =
+                picks.into_iter().map(|pick| pick % grid.nodes()).collect();
+            let single = |&base: &Node| Block { base, sides: smallvec![1; sides.len()] };
+            let placement = Placement { blocks: nodes.iter().map(single).collect() };
+            let mut smallest = u32::MAX;
+            for base in 0..grid.nodes() {
+                for mut shape in 0..grid.nodes() {
+                    let mut block = Block { base, sides: Dims::new() };
+                    for &side in &sides {
+                        block.sides.push(shape % side + 1);
+                        shape /= side;
+                    }
+                    if grid.holds(base, &block.sides) {
+                        let held = nodes_by_definition(&grid, &block);
+                        if nodes.iter().all(|node| held.contains(node)) {
+                            smallest = smallest.min(block.len());
+                        }
+                    }
+                }
+            }
+            let left = f64::from(smallest - nodes.len() as u32) / f64::from(smallest);
+            prop_assert!((placement.dispersal(&grid) - left).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_part_of_a_placement_in_a_set() {
+        let grid = Grid::new(&[4, 3], false).unwrap();
+        let mut set = NodeSet::full(12);
+        set.remove(5);
+        let part = Placement::from(block(&grid, &[0, 0], &[3, 2])).part_in(&set, &grid);
+        assert_eq!(part.nodes(&grid), [0, 1, 2, 4, 6]);
+    }
+}

@@ -1,0 +1,161 @@
+//! The greatest set of disjoint free subcubes, by complete search.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::Subcube;
+use crate::geometry::NodeSet;
+
+/// How many cubes of each dimension a set has, six bits for each: the one with more of the largest is
+/// the greater number.
+pub type Vector = u64;
+
+/// The maximal set of subcubes of small hypercubes, exactly.
+///
+/// Sets of disjoint free subcubes are ordered by how many they have of the largest dimension, then of
+/// the next one, and so on; a maximal set is a greatest one. Of several greatest ones it is the one that
+/// takes, again and again, the first cube of the largest dimension there is, by base and then by
+/// mask, with which the greatest can still be reached.
+///
+/// # Complexity
+/// Exponential. The branches that remain are few: a bound from the numbers of free nodes with an even
+/// and with an odd number of bits, of which every cube but a single node has equally many, is often
+/// met at once; pairs are a matching of those two kinds of nodes; and what is known of a set of nodes
+/// is kept, and shared by all copies of this one.
+#[derive(Clone, Debug)]
+pub struct ExactPacking {
+    /// The cubes of each dimension in order, each with its nodes as bits.
+    cubes: Rc<[Vec<(Subcube, u32)>]>,
+    known: Rc<RefCell<BTreeMap<u32, Vector>>>,
+}
+
+/// The nodes with an even number of bits.
+const EVEN: u32 = 0x6996_9669;
+
+/// So many sets of nodes are remembered, at 24 bytes or so each.
+const MOST_KNOWN: usize = 1 << 18;
+
+impl ExactPacking {
+    /// The largest hypercube that it can search.
+    pub const MOST_DIMENSIONS: u32 = 5;
+
+    /// For hypercubes of this dimension, at most [`MOST_DIMENSIONS`](ExactPacking::MOST_DIMENSIONS).
+    #[must_use]
+    pub fn new(dimension: u32) -> ExactPacking {
+        assert!(dimension <= Self::MOST_DIMENSIONS, "a set of nodes has 32 bits");
+        let mut cubes = vec![Vec::new(); dimension as usize + 1];
+        for base in 0..1_u32 << dimension {
+            for mask in (0..1_u32 << dimension).filter(|mask| base & mask == 0) {
+                let cube = Subcube { base, mask };
+                let nodes = cube.nodes().map(|node| 1 << node).sum();
+                cubes[cube.dimension() as usize].push((cube, nodes));
+            }
+        }
+        ExactPacking { cubes: cubes.into(), known: Rc::default() }
+    }
+
+    /// The maximal set of subcubes, largest first.
+    #[must_use]
+    pub fn set(&self, free: &NodeSet) -> Vec<Subcube> {
+        let mut rest = free.words()[0] as u32;
+        let mut set = Vec::new();
+        while let Some(k) = self.largest(rest) {
+            let unit = 1 << (6 * k);
+            let greatest = self.greatest(rest);
+            let mut free = self.cubes[k].iter().filter(|(_, nodes)| nodes & !rest == 0);
+            let next = free.find(|(_, nodes)| unit + self.greatest(rest & !nodes) == greatest);
+            let &(cube, nodes) = next.expect("one of the cubes reaches the greatest");
+            set.push(cube);
+            rest &= !nodes;
+        }
+        set
+    }
+
+    /// The vector of the maximal set of what is left when a cube is taken.
+    #[must_use]
+    pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
+        let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
+        self.greatest(free.words()[0] as u32 & !nodes)
+    }
+
+    fn largest(&self, free: u32) -> Option<usize> {
+        let has_one =
+            |cubes: &Vec<(Subcube, u32)>| cubes.iter().any(|(_, nodes)| nodes & !free == 0);
+        self.cubes.iter().rposition(has_one)
+    }
+
+    /// The greatest vector of these nodes.
+    fn greatest(&self, free: u32) -> Vector {
+        let Some(k) = self.largest(free) else { return 0 };
+        if k <= 1 {
+            let pairs = u64::from(self.most_pairs(free));
+            let left = u64::from(free.count_ones()) - 2 * pairs;
+            return pairs << 6 | left;
+        }
+        if let Some(&known) = self.known.borrow().get(&free) {
+            return known;
+        }
+        let (bound, unit) = (bound(free, k as u32), 1 << (6 * k));
+        let mut greatest = 0;
+        for (_, nodes) in self.cubes[k].iter().filter(|(_, nodes)| nodes & !free == 0) {
+            greatest = greatest.max(unit + self.greatest(free & !nodes));
+            if greatest == bound {
+                break;
+            }
+        }
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(free, greatest);
+        greatest
+    }
+
+    /// The most disjoint pairs of neighbours: a matching of even and odd nodes, by augmenting paths.
+    fn most_pairs(&self, free: u32) -> u32 {
+        let dimensions = self.cubes.len() - 1;
+        let mut partner = [None; 32];
+        let mut pairs = 0;
+        for even in (0..32).filter(|node| free & EVEN & 1 << node != 0) {
+            let mut seen = 0;
+            pairs += u32::from(augment(even, free, dimensions, &mut seen, &mut partner));
+        }
+        pairs
+    }
+}
+
+/// Finds a partner for an even node, if need be by giving others new ones.
+fn augment(
+    even: usize,
+    free: u32,
+    dimensions: usize,
+    seen: &mut u32,
+    partner: &mut [Option<usize>; 32],
+) -> bool {
+    for odd in (0..dimensions).map(|d| even ^ 1 << d) {
+        if free & !*seen & 1 << odd == 0 {
+            continue;
+        }
+        *seen |= 1 << odd;
+        let is_free =
+            partner[odd].is_none_or(|other| augment(other, free, dimensions, seen, partner));
+        if is_free {
+            partner[odd] = Some(even);
+            return true;
+        }
+    }
+    false
+}
+
+/// No vector of these nodes with cubes of at most this dimension is greater.
+fn bound(free: u32, k: u32) -> Vector {
+    let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
+    let mut paired = 2 * even.min(odd);
+    let mut vector = u64::from(even.abs_diff(odd));
+    for j in (1..=k).rev() {
+        vector |= u64::from(paired >> j) << (6 * j);
+        paired &= (1 << j) - 1;
+    }
+    vector
+}

@@ -1,0 +1,292 @@
+//! The search for free subcubes, sixty-four bases at a time.
+
+use std::ops::ControlFlow;
+
+use super::Subcube;
+use crate::geometry::NodeSet;
+use crate::topology::Node;
+
+/// In a word of a set of nodes, those whose bit `d` is 0.
+const LOWER: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0f0f_0f0f_0f0f_0f0f,
+    0x00ff_00ff_00ff_00ff,
+    0x0000_ffff_0000_ffff,
+    0x0000_0000_ffff_ffff,
+];
+
+/// Finds free subcubes, every one there is.
+///
+/// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)* is
+/// the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: what its lower and its
+/// upper half have in common. A fold along one of the six lowest dimensions is a shift within
+/// words; along another one it halves the number of words. Masks are walked in increasing order, from
+/// their highest dimension down, so that masks with the same high dimensions share their folds, and a
+/// branch that has become empty is left.
+///
+/// # Complexity
+/// All masks together take **O(3ⁿ / 64 · (4/3)⁶)** words, those of *k* dimensions a part of that;
+/// finding the first one is usually far less. Space **O(2ⁿ / 64)**.
+#[derive(Clone, Debug)]
+pub struct CubeSearch {
+    dimension: u32,
+    room: Vec<u64>,
+    apart: Vec<u64>,
+}
+
+impl CubeSearch {
+    /// Room to work in, for hypercubes of this dimension.
+    #[must_use]
+    pub fn new(dimension: u32) -> CubeSearch {
+        let words = 1 << dimension.saturating_sub(6);
+        // Folds along high dimensions halve what is left, folds along the six lowest do not.
+        CubeSearch { dimension, room: vec![0; 7 * words], apart: Vec::new() }
+    }
+
+    /// The dimension of the whole cube.
+    #[must_use]
+    pub fn dimension(&self) -> u32 {
+        self.dimension
+    }
+
+    /// The free subcube of this dimension with the lowest mask, and among those the lowest base.
+    pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
+        let mut found = None;
+        self.for_each_mask(free, dimension, |bases| {
+            found = bases.iter().next();
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// Calls `visit` for each mask of so many dimensions that has a free subcube, lowest mask first,
+    /// until it breaks.
+    pub fn for_each_mask(
+        &mut self,
+        free: &NodeSet,
+        dimension: u32,
+        mut visit: impl FnMut(Bases<'_>) -> ControlFlow<()>,
+    ) {
+        if dimension <= self.dimension && !free.is_empty() {
+            let whole = self.dimension;
+            let mut at_leaf = |mask, words: &[u64]| visit(Bases { words, mask, whole });
+            let _ = descend(free.words(), &mut self.room, whole, dimension, 0, &mut at_leaf);
+        }
+    }
+
+    /// Every free subcube of this dimension, ordered by base and then by mask.
+    pub fn all(&mut self, free: &NodeSet, dimension: u32) -> Vec<Subcube> {
+        let mut all = Vec::new();
+        self.for_each_mask(free, dimension, |bases| {
+            all.extend(bases.iter());
+            ControlFlow::Continue(())
+        });
+        all.sort_unstable();
+        all
+    }
+
+    /// The dimension of the largest free subcube.
+    pub fn largest(&mut self, free: &NodeSet) -> Option<u32> {
+        (0..=self.dimension).rev().find(|&dimension| {
+            1 << dimension <= free.count() && self.first(free, dimension).is_some()
+        })
+    }
+
+    /// The free subcubes that are part of no larger one, ordered by base and then by mask.
+    ///
+    /// A subcube is one of them if no neighbour of its base in *F(S)* is free, along any dimension.
+    ///
+    /// # Complexity
+    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** words at the worst.
+    pub fn primes(&mut self, free: &NodeSet) -> Vec<Subcube> {
+        let mut primes = Vec::new();
+        if free.is_empty() {
+            return primes;
+        }
+        let (whole, apart) = (self.dimension, &mut self.apart);
+        descend_to_every_mask(free.words(), &mut self.room, whole, 0, &mut |mask, words| {
+            if keep_those_apart(words, whole, mask, apart) {
+                primes.extend(Bases { words: apart, mask, whole }.iter());
+            }
+        });
+        primes.sort_unstable();
+        primes
+    }
+}
+
+/// The bases at which subcubes with one mask are free: *F(S)*, without the bits of *S*.
+#[derive(Clone, Copy)]
+pub struct Bases<'a> {
+    words: &'a [u64],
+    mask: u32,
+    whole: u32,
+}
+
+impl Bases<'_> {
+    /// The free dimensions.
+    #[must_use]
+    pub fn mask(&self) -> u32 {
+        self.mask
+    }
+
+    /// The subcubes, lowest base first.
+    pub fn iter(&self) -> impl Iterator<Item = Subcube> + '_ {
+        let Bases { words, mask, whole } = *self;
+        words.iter().enumerate().flat_map(move |(index, &word)| {
+            let high = spread(index as u32, mask, whole);
+            std::iter::successors((word != 0).then_some(word), |&rest| {
+                let rest = rest & (rest - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |rest| Subcube { base: high | rest.trailing_zeros(), mask })
+        })
+    }
+}
+
+/// The number of a word, spread over the dimensions from the seventh on that are not in the mask.
+fn spread(index: u32, mask: u32, whole: u32) -> Node {
+    let (mut rest, mut base) = (index, 0);
+    for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
+        base |= (rest & 1) << d;
+        rest >>= 1;
+    }
+    base
+}
+
+/// Walks the masks with `wanted` more dimensions below `undecided`, those without the highest first:
+/// in increasing order.
+fn descend(
+    words: &[u64],
+    room: &mut [u64],
+    undecided: u32,
+    wanted: u32,
+    mask: u32,
+    visit: &mut impl FnMut(u32, &[u64]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if wanted == 0 {
+        return visit(mask, words);
+    }
+    let d = undecided - 1;
+    if d >= wanted {
+        descend(words, room, d, wanted, mask, visit)?;
+    }
+    match fold(words, room, d) {
+        Some((folded, room)) => descend(folded, room, d, wanted - 1, mask | 1 << d, visit),
+        None => ControlFlow::Continue(()),
+    }
+}
+
+/// Walks all masks that have a free subcube, in increasing order.
+fn descend_to_every_mask(
+    words: &[u64],
+    room: &mut [u64],
+    undecided: u32,
+    mask: u32,
+    visit: &mut impl FnMut(u32, &[u64]),
+) {
+    let Some(d) = undecided.checked_sub(1) else { return visit(mask, words) };
+    descend_to_every_mask(words, room, d, mask, visit);
+    if let Some((folded, room)) = fold(words, room, d) {
+        descend_to_every_mask(folded, room, d, mask | 1 << d, visit);
+    }
+}
+
+/// What both halves along a dimension have in common, at the beginning of `room`, and the room that
+/// is left; `None` if that is nothing. Dimensions below `d` are all there still.
+fn fold<'a>(words: &[u64], room: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
+    let length = if d < 6 { words.len() } else { words.len() / 2 };
+    let (folded, room) = room.split_at_mut(length);
+    let mut any = 0;
+    if d < 6 {
+        for (to, &word) in folded.iter_mut().zip(words) {
+            *to = word & word >> (1 << d) & LOWER[d as usize];
+            any |= *to;
+        }
+    } else {
+        let half = 1 << (d - 6);
+        for (to, from) in folded.chunks_exact_mut(half).zip(words.chunks_exact(2 * half)) {
+            let (lower, upper) = from.split_at(half);
+            for ((to, low), high) in to.iter_mut().zip(lower).zip(upper) {
+                *to = low & high;
+                any |= *to;
+            }
+        }
+    }
+    (any != 0).then_some((folded, room))
+}
+
+/// Leaves in `apart` the bases of *F(S)* none of whose neighbours is in it; says whether there are any.
+fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
+    apart.clear();
+    apart.extend_from_slice(words);
+    for d in (0..whole.min(6)).filter(|d| mask >> d & 1 == 0) {
+        let mut any = 0;
+        for (kept, &word) in apart.iter_mut().zip(words) {
+            *kept &= !flipped(word, d);
+            any |= *kept;
+        }
+        if any == 0 {
+            return false;
+        }
+    }
+    // The words are numbered by the high dimensions that are not in the mask.
+    let mut half = 1;
+    while half < words.len() {
+        for (kept, from) in apart.chunks_exact_mut(2 * half).zip(words.chunks_exact(2 * half)) {
+            for i in 0..half {
+                kept[i] &= !from[half + i];
+                kept[half + i] &= !from[i];
+            }
+        }
+        half *= 2;
+    }
+    apart.iter().any(|&word| word != 0)
+}
+
+/// A word with its lower and upper halves along one of the six lowest dimensions exchanged.
+fn flipped(word: u64, d: u32) -> u64 {
+    let (by, lower) = (1 << d, LOWER[d as usize]);
+    (word & lower) << by | word >> by & lower
+}
+
+/// Keeps, of the words of a set of free nodes, the bases of free subcubes with this mask: *F(S)*, with
+/// every base in the place of its node.
+///
+/// **O(k · 2ⁿ / 64)** for *k* dimensions in the mask.
+pub fn keep_bases(words: &mut [u64], mask: u32) {
+    for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
+        if d < 6 {
+            words.iter_mut().for_each(|word| *word &= *word >> (1 << d) & LOWER[d as usize]);
+        } else {
+            let half = 1 << (d - 6);
+            for pair in words.chunks_exact_mut(2 * half) {
+                let (lower, upper) = pair.split_at_mut(half);
+                for (low, high) in lower.iter_mut().zip(upper) {
+                    *low &= *high;
+                    *high = 0;
+                }
+            }
+        }
+    }
+}
+
+/// Adds to `to` the neighbours of the nodes in `words`, along each dimension from `from` to below
+/// `whole`. **O(n · 2ⁿ / 64)**.
+pub fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
+    for d in dimensions {
+        if d < 6 {
+            for (to, &word) in to.iter_mut().zip(words) {
+                *to |= flipped(word, d);
+            }
+        } else {
+            let half = 1 << (d - 6);
+            for (to, from) in to.chunks_exact_mut(2 * half).zip(words.chunks_exact(2 * half)) {
+                for i in 0..half {
+                    to[i] |= from[half + i];
+                    to[half + i] |= from[i];
+                }
+            }
+        }
+    }
+}

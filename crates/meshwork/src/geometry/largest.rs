@@ -1,0 +1,164 @@
+//! The largest free block inside given sides.
+
+use super::FreeBases;
+use crate::geometry::NodeSet;
+use crate::job::Dims;
+use crate::topology::{Grid, Node};
+
+/// A search for the largest free block whose sides and nodes are bounded.
+///
+/// Sides are fixed one dimension after the other, the last first. With each goes the set of
+/// bases at which the block is free as far as its sides are fixed; a longer side leaves fewer of them,
+/// and where none is left, or where even the longest remaining sides make no block as large as the best,
+/// nothing further is tried.
+///
+/// # Complexity
+/// **O(n / 64)** for each choice of sides that is tried.
+#[derive(Clone)]
+pub(crate) struct LargestBlock {
+    bases: FreeBases,
+    /// For each dimension and each side along it, the bases of the present search.
+    layers: Vec<Vec<NodeSet>>,
+    most: Dims,
+    nodes: u32,
+    sides: Dims,
+    best: Option<(Size, Node, Dims)>,
+}
+
+type Size = u32;
+
+impl LargestBlock {
+    /// Room to work in, for one grid.
+    pub(crate) fn new(grid: &Grid) -> LargestBlock {
+        LargestBlock {
+            bases: FreeBases::new(grid),
+            layers: vec![Vec::new(); grid.dimensions()],
+            most: Dims::new(),
+            nodes: 0,
+            sides: Dims::from_elem(1, grid.dimensions()),
+            best: None,
+        }
+    }
+
+    /// Base and sides of the largest free block with no side longer than in `most`, which has one for each
+    /// dimension and none longer than the grid's, and no more than so many nodes. Of equally large
+    /// ones the one with the lowest base, then the longest along the first dimensions. `None` if nothing
+    /// is free.
+    pub(crate) fn find(
+        &mut self,
+        grid: &Grid,
+        free: &NodeSet,
+        most: &[u32],
+        nodes: u32,
+    ) -> Option<(Node, Dims)> {
+        (self.most, self.nodes, self.best) = (Dims::from_slice(most), nodes, None);
+        self.extend(grid, grid.dimensions() - 1, free, 1);
+        self.best.take().map(|(_, base, sides)| (base, sides))
+    }
+
+    /// Fixes the side along one dimension in every way worth trying. `bases` are those of what
+    /// is fixed already, which has so many nodes.
+    fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
+        let longest = self.most[d].min(self.nodes / fixed);
+        let mut layers = std::mem::take(&mut self.layers[d]);
+        let mut side = 0;
+        while side < longest {
+            if layers.len() == side as usize {
+                layers.push(NodeSet::empty(grid.nodes()));
+            }
+            let (shorter, layer) = layers.split_at_mut(side as usize);
+            let layer = &mut layer[0];
+            if let Some(shorter) = shorter.last() {
+                self.bases.assign_ahead(grid, bases, d, side, layer);
+                layer.intersect(shorter);
+            } else {
+                layer.copy_from(bases);
+            }
+            if layer.is_empty() {
+                break;
+            }
+            side += 1;
+        }
+        let below: u32 = self.most[..d].iter().product();
+        for side in (1..=side).rev() {
+            if self.best.as_ref().is_some_and(|(size, ..)| fixed * side * below < *size) {
+                break;
+            }
+            self.sides[d] = side;
+            let layer = &layers[side as usize - 1];
+            if d > 0 {
+                self.extend(grid, d - 1, layer, fixed * side);
+            } else if let Some(base) = layer.first() {
+                self.consider(fixed * side, base);
+                break;
+            }
+        }
+        self.layers[d] = layers;
+    }
+
+    fn consider(&mut self, size: Size, base: Node) {
+        let is_better = self.best.as_ref().is_none_or(|(most, lowest, sides)| {
+            (size, *lowest, &self.sides) > (*most, base, sides)
+        });
+        if is_better {
+            self.best = Some((size, base, self.sides.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::{Block, Placement};
+
+    proptest! {
+        #[test]
+        fn no_free_block_inside_the_bounds_is_larger(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            most in prop::collection::vec(1_u32..6, 3),
+            nodes in 1_u32..40,
+            words in prop::collection::vec(any::<u64>(), 2),
+            denser in prop::collection::vec(any::<u64>(), 2),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let mut free = NodeSet::empty(grid.nodes());
+            for node in 0..grid.nodes() {
+                let bit = |w: &[u64]| w[node as usize / 64] >> (node % 64) & 1 == 1;
+                if bit(&words) || bit(&denser) {
+                    free.insert(node);
+                }
+            }
+            let most: Dims = most.iter().zip(&sides).map(|(most, side)| *most.min(side)).collect();
+            let mut best: Option<(u32, Node, Dims)> = None;
+            for base in 0..grid.nodes() {
+                for mut shape in 0..most.iter().product::<u32>() {
+                    let side = |&most: &u32| {
+                        let side = shape % most + 1;
+                        shape /= most;
+                        side
+                    };
+                    let block = Block { base, sides: most.iter().map(side).collect() };
+                    if block.len() > nodes || !grid.holds(base, &block.sides) {
+                        continue;
+                    }
+                    let placed = Placement::from(block.clone());
+                    let is_better = best.as_ref().is_none_or(|(size, at, sides)| {
+                        block.len() > *size
+                            || block.len() == *size && *at == base && block.sides > *sides
+                    });
+                    if is_better && placed.is_within(&free, &grid) {
+                        best = Some((block.len(), base, block.sides));
+                    }
+                }
+            }
+            let mut search = LargestBlock::new(&grid);
+            // What an earlier search left behind does not matter.
+            search.find(&grid, &NodeSet::full(grid.nodes()), grid.sides(), grid.nodes());
+            let found = search.find(&grid, &free, &most, nodes);
+            prop_assert_eq!(found, best.map(|(_, base, sides)| (base, sides)));
+        }
+    }
+}

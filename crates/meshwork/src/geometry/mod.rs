@@ -1,0 +1,16 @@
+//! What is true of grids and of sets of their nodes, whatever the strategy.
+
+mod bases;
+mod block;
+pub(crate) mod cells;
+pub mod cube;
+pub(crate) mod largest;
+mod nodeset;
+pub mod order;
+pub mod orientation;
+pub(crate) mod ranked;
+pub mod squarest;
+
+pub use bases::FreeBases;
+pub use block::{Block, Placement};
+pub use nodeset::NodeSet;

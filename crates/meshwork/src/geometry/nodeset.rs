@@ -1,0 +1,448 @@
+//! Sets of nodes as 64-bit words.
+
+use std::ops::Range;
+
+use crate::topology::Node;
+
+/// A set of the nodes `0..len` of one site, one bit each.
+///
+/// ```
+/// use meshwork::geometry::NodeSet;
+/// let mut free = NodeSet::full(100);
+/// free.remove_range(10, 80);
+/// assert_eq!(free.count(), 20);
+/// assert_eq!(free.first_from(10), Some(90));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeSet {
+    words: Vec<u64>,
+    len: u32,
+}
+
+impl NodeSet {
+    /// No node of `len`.
+    #[must_use]
+    pub fn empty(len: u32) -> NodeSet {
+        NodeSet { words: vec![0; len.div_ceil(64) as usize], len }
+    }
+
+    /// Every node of `len`.
+    #[must_use]
+    pub fn full(len: u32) -> NodeSet {
+        let mut set = NodeSet::empty(len);
+        set.insert_range(0, len);
+        set
+    }
+
+    /// How many nodes there are, in the set or not.
+    #[must_use]
+    pub fn universe(&self) -> u32 {
+        self.len
+    }
+
+    /// The words, node 0 in the lowest bit of the first; bits past the last node are 0.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words, for searches that work on them; bits past the last node stay 0.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Whether the node is in the set.
+    #[must_use]
+    pub fn contains(&self, node: Node) -> bool {
+        self.words[node as usize / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// Adds one node.
+    pub fn insert(&mut self, node: Node) {
+        debug_assert!(node < self.len);
+        self.words[node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// Takes one node out.
+    pub fn remove(&mut self, node: Node) {
+        self.words[node as usize / 64] &= !(1 << (node % 64));
+    }
+
+    /// Adds `count` nodes from `start` on. **O(count / 64)**.
+    pub fn insert_range(&mut self, start: Node, count: u32) {
+        debug_assert!(start + count <= self.len);
+        for_each_word(start, count, |word, mask| self.words[word] |= mask);
+    }
+
+    /// Takes `count` nodes from `start` on out. **O(count / 64)**.
+    pub fn remove_range(&mut self, start: Node, count: u32) {
+        for_each_word(start, count, |word, mask| self.words[word] &= !mask);
+    }
+
+    /// Whether all of the `count` nodes from `start` on are in the set. **O(count / 64)**.
+    #[must_use]
+    pub fn contains_range(&self, start: Node, count: u32) -> bool {
+        let mut all = true;
+        for_each_word(start, count, |word, mask| all &= self.words[word] & mask == mask);
+        all
+    }
+
+    /// Whether none of the `count` nodes from `start` on is in the set. **O(count / 64)**.
+    #[must_use]
+    pub fn is_clear_of_range(&self, start: Node, count: u32) -> bool {
+        let mut none = true;
+        for_each_word(start, count, |word, mask| none &= self.words[word] & mask == 0);
+        none
+    }
+
+    /// How many of the `count` nodes from `start` on are in the set. **O(count / 64)**.
+    #[must_use]
+    pub fn count_range(&self, start: Node, count: u32) -> u32 {
+        let mut found = 0;
+        for_each_word(start, count, |word, mask| found += (self.words[word] & mask).count_ones());
+        found
+    }
+
+    /// How many nodes are in the set. **O(len / 64)**.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether no node is in the set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// The lowest node of the set.
+    #[must_use]
+    pub fn first(&self) -> Option<Node> {
+        self.first_from(0)
+    }
+
+    /// The lowest node of the set that is `start` or above.
+    #[must_use]
+    pub fn first_from(&self, start: Node) -> Option<Node> {
+        let mut index = start as usize / 64;
+        let mut word = self.words.get(index)? & (u64::MAX << (start % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.words.get(index)?;
+        }
+        Some(index as u32 * 64 + word.trailing_zeros())
+    }
+
+    /// The length of the run of consecutive nodes in the set that begins at `start`.
+    #[must_use]
+    pub fn run_length(&self, start: Node) -> u32 {
+        let mut index = start as usize / 64;
+        let mut gaps = !self.words[index] & (u64::MAX << (start % 64));
+        while gaps == 0 {
+            index += 1;
+            match self.words.get(index) {
+                Some(&word) => gaps = !word,
+                None => return self.len - start,
+            }
+        }
+        (index as u32 * 64 + gaps.trailing_zeros()).min(self.len) - start
+    }
+
+    /// The nodes of the set, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors((word != 0).then_some(word), |&rest| {
+                let rest = rest & (rest - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
+        })
+    }
+
+    /// Leaves room for the nodes up to and with the word of the highest node in `other`. What is in
+    /// the set then is left open. Operations with a larger set leave out what there is no room for.
+    pub(crate) fn fit_to(&mut self, other: &NodeSet) {
+        let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        self.words.resize(words, 0);
+        self.len = other.len.min(words as u32 * 64);
+    }
+
+    /// Takes out every node.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Makes this set a copy of another one, without a new allocation.
+    pub fn copy_from(&mut self, other: &NodeSet) {
+        self.words.clone_from(&other.words);
+        self.len = other.len;
+    }
+
+    /// Makes this set all the nodes that the other one does not have. **O(len / 64)**.
+    pub fn assign_complement(&mut self, other: &NodeSet) {
+        for (word, &bits) in self.words.iter_mut().zip(&other.words) {
+            *word = !bits;
+        }
+        self.clear_past_the_end();
+    }
+
+    /// Keeps only the nodes that the other set has too.
+    pub fn intersect(&mut self, other: &NodeSet) {
+        for (word, &mask) in self.words.iter_mut().zip(&other.words) {
+            *word &= mask;
+        }
+    }
+
+    /// Adds the nodes of the other set.
+    pub fn unite(&mut self, other: &NodeSet) {
+        for (word, &mask) in self.words.iter_mut().zip(&other.words) {
+            *word |= mask;
+        }
+    }
+
+    /// Makes this set all the nodes of two others, which have as much room.
+    pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
+        for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
+            *word = a | b;
+        }
+    }
+
+    /// Takes out the nodes of the other set.
+    pub fn subtract(&mut self, other: &NodeSet) {
+        for (word, &mask) in self.words.iter_mut().zip(&other.words) {
+            *word &= !mask;
+        }
+    }
+
+    /// Keeps a node only if the node `by` above it is in the set too: `S ∩ (S − by)`.
+    ///
+    /// Repeated with doubling distances this turns a set of free nodes into the set of those at
+    /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends on itself
+    /// and on words above it only.
+    pub fn keep_if_above(&mut self, by: u32) {
+        self.keep_if_above_within(0..self.words.len(), by);
+    }
+
+    /// As [`keep_if_above`](NodeSet::keep_if_above) for some of the words alone; the others stay as
+    /// they are. Returns those of the words between which all that is left lies. **O(w)** for *w*
+    /// words.
+    pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
+        let (skip, bits) = (by as usize / 64, by % 64);
+        let Range { mut start, mut end } = words;
+        // Those that have a whole word above them, then one that may have a part, then the rest.
+        let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
+        for i in start..whole {
+            let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
+            self.words[i] &= low >> bits | (high << 1) << (63 - bits);
+        }
+        if whole < end {
+            let above = self.words.get(whole + skip).map_or(0, |word| word >> bits);
+            self.words[whole] &= above;
+            self.words[whole + 1..end].fill(0);
+        }
+        while start < end && self.words[start] == 0 {
+            start += 1;
+        }
+        while start < end && self.words[end - 1] == 0 {
+            end -= 1;
+        }
+        start..end
+    }
+
+    /// Makes this set `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
+        self.with_shifted_down(other, by, |word, above| *word = above);
+    }
+
+    /// Makes this set `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let (emptied, kept) = self.words.split_at_mut(skip);
+        let from = &other.words[..kept.len()];
+        emptied.fill(0);
+        if bits == 0 {
+            kept.copy_from_slice(from);
+        } else if let Some((first, all_but_first)) = kept.split_first_mut() {
+            *first = from[0] << bits;
+            for (word, pair) in all_but_first.iter_mut().zip(from.windows(2)) {
+                *word = pair[1] << bits | pair[0] >> (64 - bits);
+            }
+        }
+        self.clear_past_the_end();
+    }
+
+    /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
+        self.with_shifted_down(other, by, |word, above| *word |= above);
+    }
+
+    /// Calls `change` for each word of this set, with that of the other one which lies `by` above it.
+    #[inline(always)]
+    fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
+        let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
+        let from = &other.words[skip..];
+        let shared = self.words.len().min(from.len());
+        let (kept, beyond) = self.words.split_at_mut(shared);
+        if bits == 0 {
+            kept.iter_mut().zip(from).for_each(|(word, &above)| change(word, above));
+        } else {
+            for (word, pair) in kept.iter_mut().zip(from.windows(2)) {
+                change(word, pair[0] >> bits | pair[1] << (64 - bits));
+            }
+            if shared == from.len()
+                && let (Some(word), Some(above)) = (kept.last_mut(), from.last())
+            {
+                change(word, above >> bits);
+            }
+        }
+        beyond.iter_mut().for_each(|word| change(word, 0));
+    }
+
+    /// Adds `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
+        let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
+        let kept = &mut self.words[skip..];
+        let from = &other.words[..kept.len()];
+        if bits == 0 {
+            kept.iter_mut().zip(from).for_each(|(word, &add)| *word |= add);
+        } else if let Some((first, all_but_first)) = kept.split_first_mut() {
+            *first |= from[0] << bits;
+            for (word, pair) in all_but_first.iter_mut().zip(from.windows(2)) {
+                *word |= pair[1] << bits | pair[0] >> (64 - bits);
+            }
+        }
+        self.clear_past_the_end();
+    }
+
+    fn clear_past_the_end(&mut self) {
+        if !self.len.is_multiple_of(64)
+            && let Some(last) = self.words.last_mut()
+        {
+            *last &= (1 << (self.len % 64)) - 1;
+        }
+    }
+}
+
+/// Calls `visit(word, mask)` for every word that the `count` bits from `start` on touch.
+fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
+    if count == 0 {
+        return;
+    }
+    let last = start + count - 1;
+    let (first_word, last_word) = (start as usize / 64, last as usize / 64);
+    let (low, high) = (u64::MAX << (start % 64), u64::MAX >> (63 - last % 64));
+    if first_word == last_word {
+        visit(first_word, low & high);
+        return;
+    }
+    visit(first_word, low);
+    for word in first_word + 1..last_word {
+        visit(word, u64::MAX);
+    }
+    visit(last_word, high);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The obvious twin.
+    #[derive(Clone, Debug)]
+    struct Naive(BTreeSet<Node>, u32);
+
+    fn sets() -> impl Strategy<Value = (NodeSet, Naive)> {
+        (1_u32..300).prop_flat_map(|len| {
+            prop::collection::btree_set(0..len, 0..len as usize + 1).prop_map(move |nodes| {
+                let mut set = NodeSet::empty(len);
+                nodes.iter().for_each(|&node| set.insert(node));
+                (set, Naive(nodes, len))
+            })
+        })
+    }
+
+    fn same(set: &NodeSet, nodes: &BTreeSet<Node>) {
+        assert!(set.iter().eq(nodes.iter().copied()), "{set:?} {nodes:?}");
+        assert_eq!(set.count() as usize, nodes.len());
+        assert_eq!(set.is_empty(), nodes.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn shifts_agree_with_arithmetic((set, Naive(nodes, len)) in sets(), by in 0_u32..320) {
+            let mut kept = set.clone();
+            kept.keep_if_above(by);
+            same(&kept, &nodes.iter().copied().filter(|n| nodes.contains(&(n + by))).collect());
+            let mut down = NodeSet::empty(len);
+            down.assign_shifted_down(&set, by);
+            same(&down, &nodes.iter().filter(|&&n| n >= by).map(|n| n - by).collect());
+            let mut up = NodeSet::empty(len);
+            up.assign_shifted_up(&set, by);
+            same(&up, &nodes.iter().map(|n| n + by).filter(|&n| n < len).collect());
+            let (mut added_down, mut added_up) = (kept.clone(), kept);
+            let before: BTreeSet<Node> = added_up.iter().collect();
+            added_down.unite_shifted_down(&set, by);
+            same(&added_down, &before.iter().copied().chain(down.iter()).collect());
+            added_up.unite_shifted_up(&set, by);
+            same(&added_up, &before.iter().copied().chain(up.iter()).collect());
+        }
+
+        #[test]
+        fn ranges_agree_with_single_nodes(
+            (set, Naive(nodes, len)) in sets(),
+            a in any::<prop::sample::Index>(),
+            b in any::<prop::sample::Index>(),
+        ) {
+            let (a, b) = (a.index(len as usize + 1) as u32, b.index(len as usize + 1) as u32);
+            let (start, count) = (a.min(b), a.abs_diff(b));
+            let range: BTreeSet<Node> = (start..start + count).collect();
+            prop_assert_eq!(set.contains_range(start, count), range.is_subset(&nodes));
+            prop_assert_eq!(set.is_clear_of_range(start, count), range.is_disjoint(&nodes));
+            prop_assert_eq!(
+                set.count_range(start, count) as usize,
+                range.intersection(&nodes).count()
+            );
+            let mut added = set.clone();
+            added.insert_range(start, count);
+            same(&added, &nodes.union(&range).copied().collect());
+            let mut removed = set;
+            removed.remove_range(start, count);
+            same(&removed, &nodes.difference(&range).copied().collect());
+        }
+
+        #[test]
+        fn searches_agree_with_a_walk((set, Naive(nodes, len)) in sets()) {
+            for start in 0..len {
+                prop_assert_eq!(set.first_from(start), nodes.range(start..).next().copied());
+                let run = (start..len).take_while(|n| nodes.contains(n)).count() as u32;
+                prop_assert_eq!(set.run_length(start), run);
+                prop_assert_eq!(set.contains(start), nodes.contains(&start));
+            }
+        }
+
+        #[test]
+        fn set_algebra(len in 1_u32..200, a in any::<[u64; 4]>(), b in any::<[u64; 4]>()) {
+            let from = |bits: [u64; 4]| {
+                let mut set = NodeSet::empty(len);
+                (0..len).filter(|&n| bits[n as usize / 64] >> (n % 64) & 1 == 1).for_each(|n| set.insert(n));
+                set
+            };
+            let (a, b) = (from(a), from(b));
+            let (mut both, mut either, mut only) = (a.clone(), a.clone(), a.clone());
+            both.intersect(&b);
+            either.unite(&b);
+            only.subtract(&b);
+            prop_assert_eq!(both.count() + only.count(), a.count());
+            prop_assert_eq!(either.count() + both.count(), a.count() + b.count());
+            only.unite(&both);
+            prop_assert_eq!(&only, &a);
+            only.assign_complement(&a);
+            prop_assert_eq!(only.count() + a.count(), len);
+            only.intersect(&a);
+            prop_assert!(only.is_empty());
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Orders in which the nodes of a grid are walked: by rows, back and forth, shuffled, along a curve.
+
+use std::rc::Rc;
+
+use crate::geometry::NodeSet;
+use crate::job::Dims;
+use crate::topology::{Grid, Node};
+
+/// An order of the nodes of a grid of any number of dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By index.
+    RowMajor,
+    /// Back and forth: a coordinate runs backwards where the sum of the higher ones is odd, so that
+    /// each node is next to the one before.
+    Snake,
+    /// By the bits of the coordinates, interleaved: the highest dimension's bit first.
+    ShuffledRowMajor,
+    /// The same, with coordinates that run as in [`Order::Snake`].
+    ShuffledSnake,
+    /// Along Hilbert's curve on the least cube whose side is a power of two and that holds the grid;
+    /// nodes outside the grid are left out.
+    Hilbert,
+}
+
+impl Order {
+    /// The order with this name in studies.
+    #[must_use]
+    pub fn named(name: &str) -> Order {
+        match name {
+            "snake" => Order::Snake,
+            "shuffled_row_major" => Order::ShuffledRowMajor,
+            "shuffled_snake" => Order::ShuffledSnake,
+            "hilbert" => Order::Hilbert,
+            _ => Order::RowMajor,
+        }
+    }
+
+    /// Every node of a grid, in this order.
+    ///
+    /// ```
+    /// use meshwork::geometry::order::Order;
+    /// use meshwork::topology::Grid;
+    /// let grid = Grid::new(&[3, 2], false).unwrap();
+    /// assert_eq!(Order::Snake.nodes(&grid), [0, 1, 2, 5, 4, 3]);
+    /// assert_eq!(Order::Hilbert.nodes(&grid), [0, 1, 4, 3, 5, 2]);
+    /// ```
+    ///
+    /// # Complexity
+    /// **O(n log n + n d b)** for *n* nodes, *d* dimensions and sides of *b* bits.
+    #[must_use]
+    pub fn nodes(self, grid: &Grid) -> Vec<Node> {
+        let mut nodes: Vec<Node> = (0..grid.nodes()).collect();
+        let bits = grid.sides().iter().map(|side| 32 - (side - 1).leading_zeros()).max();
+        let bits = bits.unwrap_or(0);
+        // A dimension with a side of 1 has nothing to say, and its bits would take room.
+        let wide: Vec<usize> = (0..grid.dimensions()).filter(|&d| grid.sides()[d] > 1).collect();
+        let upwards = |at: &Dims| -> Dims { wide.iter().map(|&d| at[d]).collect() };
+        let downwards = |at: &Dims| -> Dims { wide.iter().rev().map(|&d| at[d]).collect() };
+        match self {
+            Order::RowMajor => {}
+            Order::Snake => {
+                nodes.sort_by_cached_key(|&node| grid.node(&back_and_forth(grid, node)));
+            }
+            Order::ShuffledRowMajor => nodes
+                .sort_by_cached_key(|&node| interleaved(&downwards(&grid.coordinates(node)), bits)),
+            Order::ShuffledSnake => nodes.sort_by_cached_key(|&node| {
+                interleaved(&downwards(&back_and_forth(grid, node)), bits)
+            }),
+            Order::Hilbert => nodes.sort_by_cached_key(|&node| {
+                let mut at = upwards(&grid.coordinates(node));
+                along_hilbert(&mut at, bits);
+                interleaved(&at, bits)
+            }),
+        }
+        nodes
+    }
+}
+
+/// The coordinates of a node, each counted from the far edge where the sum of the higher ones is odd.
+fn back_and_forth(grid: &Grid, node: Node) -> Dims {
+    let mut at = grid.coordinates(node);
+    let mut higher = 0;
+    for d in (0..at.len()).rev() {
+        let here = at[d];
+        if higher % 2 == 1 {
+            at[d] = grid.sides()[d] - 1 - here;
+        }
+        higher += here;
+    }
+    at
+}
+
+/// The bits of the numbers, interleaved, those of the first number before those of the next.
+///
+/// Sides that multiply to at most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions,
+/// one of them 2¹³ wide.
+fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
+    let mut key = [0; 3];
+    for bit in (0..bits).rev() {
+        for number in numbers {
+            key[0] = key[0] << 1 | key[1] >> 63;
+            key[1] = key[1] << 1 | key[2] >> 63;
+            key[2] = key[2] << 1 | u64::from(number >> bit & 1);
+        }
+    }
+    key
+}
+
+/// Turns coordinates into the parts whose interleaved bits are the place on Hilbert's curve.
+///
+/// From Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
+fn along_hilbert(at: &mut [u32], bits: u32) {
+    for bit in (1..bits).rev() {
+        let (set, below) = (1 << bit, (1 << bit) - 1);
+        for d in 0..at.len() {
+            if at[d] & set != 0 {
+                at[0] ^= below;
+            } else {
+                let swapped = (at[0] ^ at[d]) & below;
+                at[0] ^= swapped;
+                at[d] ^= swapped;
+            }
+        }
+    }
+    for d in 1..at.len() {
+        at[d] ^= at[d - 1];
+    }
+    let last = at.last().copied().unwrap_or(0);
+    let turned =
+        (1..bits).filter(|bit| last >> bit & 1 == 1).fold(0, |t, bit| t ^ ((1 << bit) - 1));
+    at.iter_mut().for_each(|part| *part ^= turned);
+}
+
+/// Things in a line, of which some are free: the nodes of a site in some order, or its pages.
+#[derive(Clone)]
+pub struct Line {
+    things: Rc<[u32]>,
+    places: Rc<[u32]>,
+    free: NodeSet,
+}
+
+impl Line {
+    /// The nodes of a grid in this order, all free.
+    #[must_use]
+    pub fn new(grid: &Grid, order: Order) -> Line {
+        let things = order.nodes(grid);
+        let mut places = vec![0; things.len()];
+        for (place, &thing) in things.iter().enumerate() {
+            places[thing as usize] = place as u32;
+        }
+        let free = NodeSet::full(grid.nodes());
+        Line { things: things.into(), places: places.into(), free }
+    }
+
+    /// What stands at a place of the line.
+    #[must_use]
+    pub fn at(&self, place: u32) -> u32 {
+        self.things[place as usize]
+    }
+
+    /// The places at which something free stands.
+    #[must_use]
+    pub fn free(&self) -> &NodeSet {
+        &self.free
+    }
+
+    /// This one is held from now on.
+    pub fn hold(&mut self, thing: u32) {
+        self.free.remove(self.places[thing as usize]);
+    }
+
+    /// This one is free from now on.
+    pub fn give_back(&mut self, thing: u32) {
+        self.free.insert(self.places[thing as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: [Order; 5] = [
+        Order::RowMajor,
+        Order::Snake,
+        Order::ShuffledRowMajor,
+        Order::ShuffledSnake,
+        Order::Hilbert,
+    ];
+
+    /// The place of each node of a 4 × 4 grid, row by row.
+    fn places(order: Order) -> Vec<u32> {
+        let grid = Grid::new(&[4, 4], false).unwrap();
+        Line::new(&grid, order).places.to_vec()
+    }
+
+    #[test]
+    fn the_orders_on_four_by_four() {
+        let expected: [(Order, [u32; 16]); 5] = [
+            (Order::RowMajor, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
+            (Order::Snake, [0, 1, 2, 3, 7, 6, 5, 4, 8, 9, 10, 11, 15, 14, 13, 12]),
+            (Order::ShuffledRowMajor, [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]),
+            (Order::ShuffledSnake, [0, 1, 4, 5, 7, 6, 3, 2, 8, 9, 12, 13, 15, 14, 11, 10]),
+            (Order::Hilbert, [0, 1, 14, 15, 3, 2, 13, 12, 4, 7, 8, 11, 5, 6, 9, 10]),
+        ];
+        for (order, expected) in expected {
+            assert_eq!(places(order), expected, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn hilbert_steps_to_a_neighbour_on_every_cube_of_a_power_of_two() {
+        for (side, dimensions) in [(2, 1), (8, 1), (2, 2), (16, 2), (2, 3), (8, 3), (4, 4), (2, 7)]
+        {
+            let grid = Grid::new(&vec![side; dimensions], false).unwrap();
+            let nodes = Order::Hilbert.nodes(&grid);
+            assert!(nodes.windows(2).all(|pair| grid.distance(pair[0], pair[1]) == 1), "{grid:?}");
+        }
+    }
+
+    #[test]
+    fn long_thin_grids_have_room_for_their_bits() {
+        let mut sides = vec![2; 9];
+        sides.push(1 << 7);
+        let grid = Grid::new(&sides, false).unwrap();
+        for order in ALL {
+            let mut nodes = order.nodes(&grid);
+            nodes.sort_unstable();
+            assert!(nodes.into_iter().eq(0..grid.nodes()), "{order:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_order_has_every_node_once_and_a_snake_never_jumps(
+            sides in prop::collection::vec(1_u32..7, 1..5),
+        ) {
+            let grid = Grid::new(&sides, false).unwrap();
+            for order in ALL {
+                let mut nodes = order.nodes(&grid);
+                if order == Order::Snake {
+                    prop_assert!(nodes.windows(2).all(|pair| grid.distance(pair[0], pair[1]) == 1));
+                }
+                nodes.sort_unstable();
+                prop_assert!(nodes.into_iter().eq(0..grid.nodes()));
+            }
+        }
+
+        /// The part of the larger cube's order that lies inside.
+        #[test]
+        fn hilbert_on_a_smaller_grid_leaves_nodes_out(
+            sides in prop::collection::vec(1_u32..9, 1..4),
+        ) {
+            let grid = Grid::new(&sides, false).unwrap();
+            let wide: Vec<usize> = (0..sides.len()).filter(|&d| sides[d] > 1).collect();
+            let side = sides.iter().map(|side| side.next_power_of_two()).max().unwrap();
+            let cube = Grid::new(&vec![side; wide.len().max(1)], false).unwrap();
+            let inside = Order::Hilbert.nodes(&cube).into_iter().filter_map(|node| {
+                let at = cube.coordinates(node);
+                let mut own = vec![0; sides.len()];
+                wide.iter().zip(&at).for_each(|(&d, &at)| own[d] = at);
+                own.iter().zip(&sides).all(|(at, side)| at < side).then(|| grid.node(&own))
+            });
+            let inside: Vec<Node> = inside.collect();
+            prop_assert_eq!(Order::Hilbert.nodes(&grid), inside);
+        }
+    }
+}

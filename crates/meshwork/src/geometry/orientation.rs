@@ -1,0 +1,102 @@
+//! The orientations in which a block may be placed.
+
+use crate::job::Dims;
+use crate::registry::{Default, Kind, Param, Params};
+
+/// Whether a block may be turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotation {
+    /// Only as requested.
+    Never,
+    /// Turned only when there is no place for it as requested.
+    IfNeeded,
+    /// All orientations compete on the strategy's own score; the requested one wins ties.
+    Best,
+}
+
+impl Rotation {
+    /// The parameter `rotation` of an allocator's entry, `never` unless given.
+    pub const PARAM: Param = Rotation::param("\"never\"");
+
+    /// The parameter `rotation` with another default, written as in TOML.
+    #[must_use]
+    pub const fn param(default: &'static str) -> Param {
+        Param {
+            name: "rotation",
+            kind: Kind::Choice(&["never", "if_needed", "best"]),
+            default: Default::Is(default),
+            help: "whether a block may be turned: never, only when it does not fit as requested, \
+                   or whichever orientation scores best",
+        }
+    }
+
+    /// Reads the parameter.
+    #[must_use]
+    pub fn read(params: &Params) -> Rotation {
+        match params.text("rotation") {
+            "never" => Rotation::Never,
+            "if_needed" => Rotation::IfNeeded,
+            _ => Rotation::Best,
+        }
+    }
+}
+
+/// The orientations to try: the requested one first, then, if turning is allowed, every other
+/// distinct permutation of its sides, in lexicographic order of the dimensions they come from.
+///
+/// ```
+/// use meshwork::geometry::orientation::{Rotation, orientations};
+/// let turned: Vec<Vec<u32>> =
+///     orientations(&[3, 2], Rotation::IfNeeded).map(|sides| sides.to_vec()).collect();
+/// assert_eq!(turned, [[3, 2], [2, 3]]);
+/// assert_eq!(orientations(&[3, 2], Rotation::Never).count(), 1);
+/// assert_eq!(orientations(&[4, 4], Rotation::Best).count(), 1);
+/// ```
+pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = Dims> {
+    let requested = Dims::from_slice(sides);
+    // Each side is labelled with the first dimension that has it: permutations in order of their
+    // labels are in order of the dimensions, and equal sides make no second copy. One permutation
+    // follows from the last, for a subcube may have millions of them.
+    let labels: Vec<usize> =
+        sides.iter().map(|side| sides.iter().position(|s| s == side).unwrap_or(0)).collect();
+    let mut lowest = labels;
+    lowest.sort_unstable();
+    let permutations = std::iter::successors(Some(lowest), |last| next_permutation(last));
+    let distinct = sides.to_vec();
+    let turned = permutations
+        .map(move |labels| labels.into_iter().map(|label| distinct[label]).collect::<Dims>());
+    let first = requested.clone();
+    let others = turned.filter(move |dims| *dims != requested);
+    let wanted = if rotation == Rotation::Never { 0 } else { usize::MAX };
+    std::iter::once(first).chain(others.take(wanted))
+}
+
+/// The next permutation in lexicographic order.
+fn next_permutation(last: &[usize]) -> Option<Vec<usize>> {
+    let rise = last.windows(2).rposition(|pair| pair[0] < pair[1])?;
+    let mut next = last.to_vec();
+    let swap = next.iter().rposition(|&item| item > next[rise])?;
+    next.swap(rise, swap);
+    next[rise + 1..].reverse();
+    Some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_sides_turn_in_the_order_of_their_dimensions() {
+        let all: Vec<Dims> = orientations(&[3, 1, 2], Rotation::IfNeeded).collect();
+        let expected: [[u32; 3]; 6] =
+            [[3, 1, 2], [3, 2, 1], [1, 3, 2], [1, 2, 3], [2, 3, 1], [2, 1, 3]];
+        assert!(all.iter().map(|d| d.as_slice()).eq(expected.iter().map(<[u32; 3]>::as_slice)));
+    }
+
+    #[test]
+    fn equal_sides_count_once() {
+        let all: Vec<Dims> = orientations(&[2, 1, 2, 1], Rotation::Best).collect();
+        assert_eq!(all.len(), 6);
+        assert_eq!(all[0].as_slice(), [2, 1, 2, 1]);
+    }
+}

@@ -1,0 +1,56 @@
+//! Placements from single nodes.
+
+use crate::geometry::{Block, Placement};
+use crate::job::Dims;
+use crate::topology::{Grid, Node};
+
+/// The placement with these nodes, in this order of ranks. Nodes that follow one another in a row
+/// become one block.
+///
+/// # Complexity
+/// **O(r)** for *r* nodes.
+pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
+    let width = grid.sides()[0];
+    let mut placement = Placement::default();
+    let mut next = None;
+    for node in nodes {
+        match placement.blocks.last_mut() {
+            Some(block) if next == Some(node) => block.sides[0] += 1,
+            _ => {
+                let sides = Dims::from_elem(1, grid.dimensions());
+                placement.blocks.push(Block { base: node, sides });
+            }
+        }
+        // A block does not go on into the next row.
+        next = Some(node + 1).filter(|next| next % width != 0);
+    }
+    placement
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_nodes_keep_their_order_and_rows_end_blocks(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            picks in prop::collection::vec((any::<u32>(), 1_u32..5), 0..8),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let all = grid.nodes();
+            let run = |(start, count)| (0..count).map(move |i| (start % 100 + i) % all);
+            let nodes: Vec<Node> = picks.into_iter().flat_map(run).collect();
+            let placement = in_order(&grid, nodes.iter().copied());
+            prop_assert_eq!(placement.nodes(&grid), nodes.as_slice());
+            for block in &placement.blocks {
+                prop_assert!(grid.coordinate(block.base, 0) + block.sides[0] <= sides[0]);
+            }
+            let breaks = nodes.windows(2).filter(|p| p[1] != p[0] + 1 || p[1] % sides[0] == 0);
+            prop_assert_eq!(placement.blocks.len(), nodes.len().min(1) + breaks.count());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Blocks for a count of processors, as square as can be.
+
+use std::cmp::Reverse;
+
+use crate::job::Dims;
+use crate::topology::Grid;
+
+/// The block with the least sum of sides that fits the grid and holds so many nodes, or exactly so
+/// many; among those the one with fewest nodes, then the one whose long sides lie along the grid's,
+/// then the one that is longest along the first dimensions.
+///
+/// # Complexity
+/// The product of all sides but the last, except where all are 2.
+#[must_use]
+pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
+    let is_cube = grid.sides().iter().all(|&side| side == 2);
+    if is_cube && (nodes.is_power_of_two() || !exact) {
+        let dimension = nodes.next_power_of_two().trailing_zeros() as usize;
+        let side = |d| if d < dimension { 2 } else { 1 };
+        return (dimension <= grid.dimensions())
+            .then(|| (0..grid.dimensions()).map(side).collect());
+    }
+    let mut search = Search { nodes, grid, exact, best: None };
+    search.extend(&mut Dims::new(), 1);
+    search.best.map(|(_, sides)| sides)
+}
+
+/// Blocks with exactly so many nodes between them, as few as may be: the squarest one that holds
+/// the count if it has no node to spare, or else the largest part of that which the count fills,
+/// and blocks for the rest. None for more nodes than the grid has.
+///
+/// ```
+/// use meshwork::geometry::squarest::blocks_of;
+/// use meshwork::topology::Grid;
+/// let grid = Grid::new(&[16, 8], false).unwrap();
+/// assert_eq!(blocks_of(12, &grid)[0].as_slice(), [4, 3]);
+/// let parts = blocks_of(7, &grid);
+/// assert_eq!((parts[0].as_slice(), parts[1].as_slice()), ([3, 2].as_slice(), [1, 1].as_slice()));
+/// ```
+#[must_use]
+pub fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
+    let (mut blocks, mut rest) = (Vec::new(), nodes);
+    while rest > 0
+        && let Some(around) = block_of(rest, grid, false)
+    {
+        let mut part = Part { most: &around, nodes: rest, best: (0, Dims::new()) };
+        part.extend(&mut Dims::new(), 1);
+        rest -= part.best.0;
+        blocks.push(part.best.1);
+    }
+    blocks
+}
+
+/// The search for the largest block with no more nodes than are left, inside another; of equal ones the
+/// longest along the first dimensions.
+struct Part<'a> {
+    most: &'a [u32],
+    nodes: u32,
+    best: (u32, Dims),
+}
+
+impl Part<'_> {
+    fn extend(&mut self, sides: &mut Dims, product: u32) {
+        let d = sides.len();
+        if d == self.most.len() {
+            if product > self.best.0 {
+                self.best = (product, sides.clone());
+            }
+            return;
+        }
+        let beyond: u32 = self.most[d + 1..].iter().product();
+        for side in (1..=self.most[d].min(self.nodes / product)).rev() {
+            if product * side * beyond <= self.best.0 {
+                return;
+            }
+            sides.push(side);
+            self.extend(sides, product * side);
+            sides.pop();
+        }
+    }
+}
+
+struct Search<'a> {
+    nodes: u32,
+    grid: &'a Grid,
+    exact: bool,
+    best: Option<(Score, Dims)>,
+}
+
+/// Smaller is better: sum of sides, nodes, long sides along the machine's long ones, and at last
+/// long sides along the first dimensions.
+type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
+
+impl Search<'_> {
+    fn extend(&mut self, sides: &mut Dims, product: u64) {
+        let d = sides.len();
+        let most = self.grid.sides()[d];
+        if d + 1 == self.grid.dimensions() {
+            let last = u64::from(self.nodes).div_ceil(product);
+            let whole = product * last == u64::from(self.nodes);
+            if last <= u64::from(most) && (whole || !self.exact) {
+                sides.push(last as u32);
+                self.consider(sides);
+                sides.pop();
+            }
+            return;
+        }
+        for side in 1..=most.min(self.nodes) {
+            let sum = sides.iter().sum::<u32>() + side;
+            if self.best.as_ref().is_some_and(|((least, ..), _)| sum > *least) {
+                break;
+            }
+            sides.push(side);
+            self.extend(sides, product * u64::from(side));
+            sides.pop();
+        }
+    }
+
+    fn consider(&mut self, sides: &Dims) {
+        let along =
+            sides.iter().zip(self.grid.sides()).map(|(&a, &b)| u64::from(a) * u64::from(b)).sum();
+        let score = (
+            sides.iter().sum(),
+            sides.iter().map(|&side| u64::from(side)).product(),
+            Reverse(along),
+            Reverse(sides.clone()),
+        );
+        if self.best.as_ref().is_none_or(|(least, _)| score < *least) {
+            self.best = Some((score, sides.clone()));
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! What a site offers a job: a site with its allocator, and the places that it proposes.
+
+mod ahead;
+
+pub use ahead::Ahead;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use crate::alloc::{Allocator, AllocatorEntry};
+use crate::form::{Asks, Finds};
+use crate::job::{Job, Request, Time};
+use crate::machine::{ClaimError, Placement, Site};
+use crate::rng::Stream;
+use crate::shape::{ShapeRule, shaped};
+use crate::sizing::{Crowd, Demand, Size, Sizing};
+
+/// A site and its allocator.
+pub struct ManagedSite {
+    site: Site,
+    allocator: Box<dyn Allocator>,
+    asks: Asks,
+    finds: Finds,
+    stream: Stream,
+    rule: ShapeRule,
+    /// The form that each request takes here; shared with forks, for it does not depend on what is
+    /// free.
+    shapes: Rc<RefCell<BTreeMap<Request, Option<Request>>>>,
+    /// The last requests for which there was no room, since anything was claimed or released: the
+    /// head of a queue is asked for again at every arrival behind it.
+    turned_down: SmallVec<[Request; MOST_REMEMBERED]>,
+}
+
+/// As many as a head of the queue has sizes, for most sizings.
+const MOST_REMEMBERED: usize = 4;
+
+impl ManagedSite {
+    /// An empty site with its allocator, which draws from `stream` if it draws at all.
+    #[must_use]
+    pub fn new(
+        site: Site,
+        allocator: Box<dyn Allocator>,
+        entry: &AllocatorEntry,
+        stream: Stream,
+        rule: ShapeRule,
+    ) -> ManagedSite {
+        let asks = allocator.asks().unwrap_or(entry.asks);
+        let finds = allocator.finds().unwrap_or(entry.finds);
+        ManagedSite {
+            site,
+            allocator,
+            asks,
+            finds,
+            stream,
+            rule,
+            shapes: Rc::default(),
+            turned_down: SmallVec::new(),
+        }
+    }
+
+    /// The site.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The form in which its allocator wants a request.
+    #[must_use]
+    pub fn asks(&self) -> Asks {
+        self.asks
+    }
+
+    /// When its allocator finds room.
+    #[must_use]
+    pub fn finds(&self) -> Finds {
+        self.finds
+    }
+
+    /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
+    /// request has the form that the allocator asks for.
+    pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
+        if request.nodes() > u64::from(self.site.free_nodes()) {
+            return None;
+        }
+        if self.turned_down.contains(request) {
+            return None;
+        }
+        let placement = self.allocator.choose(request, &self.site, now, &mut self.stream);
+        if placement.is_none() && self.turned_down.len() < MOST_REMEMBERED {
+            self.turned_down.push(request.clone());
+        }
+        placement
+    }
+
+    /// What it would choose now; nothing is drawn from the allocator's stream.
+    pub(crate) fn look(&mut self, request: &Request, now: Time) -> Option<Placement> {
+        let before = self.stream.position();
+        let placement = self.choose(request, now);
+        self.draw_again_from(before);
+        placement
+    }
+
+    /// How far the allocator's stream has come.
+    pub(crate) fn drawn(&self) -> u64 {
+        self.stream.position()
+    }
+
+    /// Goes back, or on, to a position of the allocator's stream.
+    pub(crate) fn draw_again_from(&mut self, position: u64) {
+        // Most allocators draw nothing: for them this is a comparison.
+        if self.stream.position() != position {
+            self.stream.go_to(position);
+        }
+    }
+
+    /// What its allocator [remembers](Allocator::memory).
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        self.allocator.memory()
+    }
+
+    /// Lets its allocator [recall](Allocator::recall) that.
+    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), String> {
+        self.turned_down.clear();
+        self.allocator.recall(memory, &self.site)
+    }
+
+    /// How many nodes the job would hold if it were started here now; `None` without room for it.
+    ///
+    /// The answer of [`Attempt::at`], but nothing is drawn from the allocator's stream: whoever
+    /// compares sites before one of them is chosen leaves no trace.
+    fn room(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
+        let free = self.site.free_nodes();
+        if self.finds == Finds::AnyNodes {
+            return self.room_among(free, attempt);
+        }
+        attempt.sizes(self).iter().find_map(|size| {
+            if size.request.nodes() > u64::from(free) {
+                return None;
+            }
+            let (mut draws, now) = (self.stream.clone(), attempt.now);
+            let placement = self.allocator.choose(&size.request, &self.site, now, &mut draws)?;
+            Some(placement.len())
+        })
+    }
+
+    /// How many of `free` nodes the job would hold, if any nodes will do here.
+    fn room_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
+        let sizes = attempt.sizes(self);
+        let mut held = sizes.iter().map(|size| size.request.nodes());
+        held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
+    }
+
+    /// The request in the form that the allocator asks for; `None` if the site could never hold it.
+    #[inline]
+    pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
+        // A request that already has the form needs no look-up.
+        let has_form = match (self.asks, request) {
+            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Subcube, Request::Subcube(_)) => true,
+            (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
+                sides.len() == self.site.grid().dimensions()
+            }
+            _ => false,
+        };
+        if has_form {
+            let fits = (1..=u64::from(self.site.nodes())).contains(&request.nodes());
+            return fits.then_some(Cow::Borrowed(request));
+        }
+        self.shape(request).map(Cow::Owned)
+    }
+
+    /// What a sizing is told of a request in the allocator's form.
+    #[inline]
+    pub(crate) fn demand<'r>(&self, request: &'r Request, crowd: Crowd) -> Demand<'r> {
+        Demand { request, asks: self.asks, nodes: self.site.nodes(), crowd }
+    }
+
+    fn shape(&self, request: &Request) -> Option<Request> {
+        if let Some(known) = self.shapes.borrow().get(request) {
+            return known.clone();
+        }
+        let shape = shaped(request, self.asks, self.site.topology(), self.rule);
+        self.shapes.borrow_mut().insert(request.clone(), shape.clone());
+        shape
+    }
+
+    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
+        self.site.claim(placement)?;
+        self.turned_down.clear();
+        self.allocator.claimed(placement, &self.site, now);
+        Ok(())
+    }
+
+    pub(crate) fn take_what_is_free_of(
+        &mut self,
+        placement: &Placement,
+        now: Time,
+    ) -> Result<(), ClaimError> {
+        let part = placement.part_in(self.site.free(), self.site.grid());
+        if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
+    }
+
+    pub(crate) fn release(&mut self, placement: &Placement) {
+        self.site.release(placement);
+        self.turned_down.clear();
+        self.allocator.released(placement, &self.site);
+    }
+
+    pub(crate) fn fork(&self) -> ManagedSite {
+        ManagedSite {
+            site: self.site.clone(),
+            allocator: self.allocator.fork(),
+            asks: self.asks,
+            finds: self.finds,
+            stream: self.stream.clone(),
+            rule: self.rule,
+            shapes: Rc::clone(&self.shapes),
+            turned_down: self.turned_down.clone(),
+        }
+    }
+}
+
+/// Where and how a job could be started now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The index of the site.
+    pub site: usize,
+    /// The nodes.
+    pub placement: Placement,
+    /// How many times longer the job runs there than it asked for, its site's speed included.
+    pub stretch: f64,
+}
+
+/// An attempt to start a job: which one, when, and who decides its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) now: Time,
+    pub(crate) sizing: &'a dyn Sizing,
+    pub(crate) crowd: Crowd,
+}
+
+impl Attempt<'_> {
+    /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    #[inline]
+    pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
+        let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
+        self.sizing.sizes(&managed.demand(&request, self.crowd))
+    }
+
+    /// Where the job would go on a site, in the first size for which its allocator finds room.
+    pub(crate) fn at(&self, managed: &mut ManagedSite, index: usize) -> Option<Proposal> {
+        self.sizes(managed).iter().find_map(|size| {
+            let placement = managed.choose(&size.request, self.now)?;
+            let stretch = size.stretch / managed.site.speed();
+            Some(Proposal { site: index, placement, stretch })
+        })
+    }
+}
+
+/// A site that has room for a job now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// The index of the site.
+    pub site: usize,
+    /// How many of its processors there are.
+    pub nodes: u32,
+    /// How many of them are free.
+    pub free: u32,
+    /// How many of those the job would hold.
+    pub held: u32,
+    /// The site's speed.
+    pub speed: f64,
+}
+
+impl Room {
+    /// How many processors the job would leave free.
+    #[must_use]
+    pub fn left(&self) -> u32 {
+        self.free - self.held
+    }
+
+    /// The computing capacity that the job would consume: processors times their speed.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        f64::from(self.held) * self.speed
+    }
+}
+
+/// The sites that have room for a job, in their own order.
+pub type Rooms = SmallVec<[Room; 8]>;
+
+/// The queue in which a job waits, as whoever looks for a place for it may see it.
+pub trait QueueView {
+    /// The other jobs that wait, in order of arrival.
+    fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
+
+    /// Whether no job waited when the present instant began: all that wait were submitted at it.
+    fn was_empty(&self) -> bool;
+}
+
+/// What a selector may ask: which site would take the job now, and where; what else waits; and what
+/// would come next.
+pub struct Offers<'a> {
+    pub(crate) attempt: Attempt<'a>,
+    pub(crate) sites: &'a mut [ManagedSite],
+    pub(crate) queue: &'a dyn QueueView,
+}
+
+impl<'a> Offers<'a> {
+    /// How many sites there are.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// A site, to look at.
+    #[must_use]
+    pub fn site(&self, index: usize) -> &Site {
+        &self.sites[index].site
+    }
+
+    /// Where the job would go on this site, if its allocator finds room.
+    pub fn at(&mut self, index: usize) -> Option<Proposal> {
+        self.attempt.at(&mut self.sites[index], index)
+    }
+
+    /// Every site that has room for the job. Looking changes nothing, not even the random numbers that
+    /// an allocator draws next.
+    pub fn rooms(&mut self) -> Rooms {
+        rooms(self.sites.iter_mut().map(|managed| {
+            let held = managed.room(&self.attempt);
+            (&managed.site, managed.site.free_nodes(), held)
+        }))
+    }
+
+    /// The queue in which the job waits.
+    #[must_use]
+    pub fn queue(&self) -> &'a dyn QueueView {
+        self.queue
+    }
+
+    /// The sites as they would be if this and then that were started now.
+    #[must_use]
+    pub fn ahead(&mut self) -> Ahead<'_> {
+        Ahead::new(self.sites, self.attempt)
+    }
+}
+
+/// Those sites on which the job would hold something.
+fn rooms<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> Rooms {
+    sites
+        .enumerate()
+        .filter_map(|(index, (site, free, held))| {
+            let held = held?;
+            Some(Room { site: index, nodes: site.nodes(), free, held, speed: site.speed() })
+        })
+        .collect()
+}

@@ -1,0 +1,536 @@
+//! A scenario: all of one run, from one table.
+
+pub(crate) mod sites;
+
+use toml::{Table, Value};
+
+use crate::alloc::{self, ALLOCATORS};
+use crate::engine::{RunError, Setup, simulate};
+use crate::facility::Facility;
+use crate::job::{Request, Time};
+use crate::network::pattern::{self, PATTERNS};
+use crate::network::{self, Machine, NETWORKS, Network};
+use crate::observe::ledger::Ledger;
+use crate::observe::metrics::{self, Rules};
+use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::{Event, Observer, State};
+use crate::offer::ManagedSite;
+use crate::registry::{
+    Default, Kind, Param, Params, Problem, Range, entry, join, resolve, with_article,
+};
+use crate::rng::Stream;
+use crate::sched::{self, SCHEDULERS};
+use crate::select::{self, SELECTORS};
+use crate::shape::{ShapeRule, shaped};
+use crate::sizing::{self, SIZINGS};
+use crate::speeds::Speeds;
+use crate::topology::{Topology, Wiring};
+use crate::workload::distribution::{SIZES, Sizes};
+use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+
+pub use sites::{SITE_FAMILY, SITES};
+use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
+
+/// The version of the model: part of the key of every stored run, and changed with every change
+/// that changes a value.
+pub const MODEL_VERSION: u32 = 1;
+
+/// The keys of a scenario, besides `machine`.
+pub static PARAMS: &[Param] = &[
+    Param {
+        name: "seed",
+        kind: Kind::Integer(0, i64::MAX as u64),
+        default: Default::Is("1"),
+        help: "the seed of every stream of random numbers",
+    },
+    Param {
+        name: "allocator",
+        kind: Kind::Component(&alloc::FAMILY),
+        default: Default::Absent(
+            "first_fit on meshes, tori and hypercubes, naive on flat machines",
+        ),
+        help: "which free processors a job gets",
+    },
+    Param {
+        name: "scheduler",
+        kind: Kind::Component(&sched::FAMILY),
+        default: Default::Is("\"fcfs\""),
+        help: "which waiting jobs start, and when",
+    },
+    Param {
+        name: "selector",
+        kind: Kind::Component(&select::FAMILY),
+        default: Default::Is("\"first_fit\""),
+        help: "which site a job goes to",
+    },
+    Param {
+        name: "sizing",
+        kind: Kind::Component(&sizing::FAMILY),
+        default: Default::Is("\"exact\""),
+        help: "with how many processors a job may be started",
+    },
+    Param {
+        name: "network",
+        kind: Kind::Component(&network::FAMILY),
+        default: Default::Is("\"ideal\""),
+        help: "how long a placed job takes",
+    },
+    Param {
+        name: "workload",
+        kind: Kind::Component(&workload::FAMILY),
+        default: Default::Required,
+        help: "where jobs come from",
+    },
+    Param {
+        name: "measure",
+        kind: Kind::Table(MEASURE),
+        default: Default::Is("{}"),
+        help: "which part of a run is measured, and what of it",
+    },
+];
+
+/// The keys of `[measure]`.
+pub static MEASURE: &[Param] = &[
+    Param {
+        name: "warmup_jobs",
+        kind: Kind::Integer(0, 1 << 53),
+        default: Default::Is("0"),
+        help: "jobs that finish before anything is measured",
+    },
+    Param {
+        name: "warmup_time",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("0.0"),
+        help: "time after the first arrival before anything is measured",
+    },
+    Param {
+        name: "jobs",
+        kind: Kind::Integer(1, 1 << 53),
+        default: Default::Absent("until the workload is done"),
+        help: "jobs that finish before the run ends, those of the warm-up included",
+    },
+    Param {
+        name: "time",
+        kind: Kind::Number(Range::Positive),
+        default: Default::Absent("until the workload is done"),
+        help: "time after the first arrival at which the run ends",
+    },
+    Param {
+        name: "metrics",
+        kind: Kind::Names(&metrics::FAMILY),
+        default: Default::Absent("all of them, those of messages only where jobs send some"),
+        help: "what is measured",
+    },
+    Param {
+        name: "slowdown_threshold",
+        kind: Kind::Number(Range::NonNegative),
+        default: Default::Is("10.0"),
+        help: "shorter run times count as this much in the bounded slowdown",
+    },
+    Param {
+        name: "by_size",
+        kind: Kind::Choice(&["no", "exact", "power_of_two"]),
+        default: Default::Is("\"no\""),
+        help: "whether means over jobs are also given for each size of job",
+    },
+];
+
+/// All of one run but its replication: read once, checked, with every default filled in.
+///
+/// ```
+/// use meshwork::scenario::Scenario;
+/// use meshwork::workload::NoInputs;
+/// let scenario = Scenario::read(&toml::toml! {
+///     machine = { topology = "mesh", dims = [8, 8] }
+///     workload = { name = "synthetic", load = 0.3, sizes = "uniform",
+///                  runtimes = { name = "exponential", mean = 5.0 } }
+///     measure = { jobs = 1000, metrics = ["wait"] }
+/// })
+/// .unwrap();
+/// let outcome = scenario.run(0, &NoInputs, &mut ()).unwrap();
+/// assert_eq!(outcome.finished, 1000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    params: Params,
+    machine: Vec<SiteSpec>,
+    /// What speeds are drawn for, if they are.
+    speeds: Option<Speeds>,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Every metric that was asked for, in the order of the list.
+    pub metrics: Vec<Measured>,
+    /// The jobs of each size, where that was asked for.
+    pub by_size: Vec<SizeClass>,
+    /// Jobs that finished and were measured.
+    pub finished: u64,
+    /// Jobs that would not fit even the empty machine.
+    pub refused: u64,
+    /// Lines of the log that were no jobs.
+    pub unusable: u64,
+    /// The last instant of the run.
+    pub end: Time,
+    /// The speed of each site, where they were drawn; else empty.
+    pub speeds: Vec<f64>,
+}
+
+impl Scenario {
+    /// Reads a table and fills in every default.
+    ///
+    /// # Errors
+    /// The first thing that is wrong: an unknown key or name, a value out of bounds, parts that
+    /// cannot work together. Files are not looked at.
+    pub fn read(table: &Table) -> Result<Scenario, Problem> {
+        let (machine, rest) = split_machine(table)?;
+        let params: Vec<&Param> = PARAMS.iter().collect();
+        let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
+        let (mut machine, sites) = resolve_machine(&machine)?;
+        let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        let speeds = speeds_for(&machine, &sites)?;
+        resolved.insert("machine".to_owned(), Value::Table(machine));
+        let params = Params::of_resolved("", in_order(resolved), "");
+        let scenario = Scenario { params, machine: sites, speeds };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// The whole scenario as a table, with every default filled in, aliases replaced by names and
+    /// keys in a fixed order. Reading it gives the same scenario.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        self.params.table()
+    }
+
+    /// The topology of each site.
+    #[must_use]
+    pub fn topologies(&self) -> Vec<Topology> {
+        self.machine.iter().map(|site| site.topology.clone()).collect()
+    }
+
+    /// The speed of each site in one replication, if speeds are drawn: from a stream of their own, so
+    /// that jobs are the same whatever the speeds.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { sites = [ { topology = "flat", processors = 8 },
+    ///                           { topology = "mesh", dims = [4, 4] } ],
+    ///                 speeds = { variance = 0.02 } }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let speeds = scenario.speeds(0).unwrap();
+    /// assert!((speeds[0] + speeds[1] - 2.0).abs() < 1e-12);
+    /// assert!(((speeds[0] - speeds[1]).abs() - 0.2).abs() < 1e-12);
+    /// ```
+    #[must_use]
+    pub fn speeds(&self, replication: u64) -> Option<Vec<f64>> {
+        let mut stream = Stream::new(self.params.integer("seed"), replication, "speeds");
+        let mut speeds = self.speeds.as_ref()?.draw(&mut stream);
+        speeds.iter_mut().zip(&self.machine).for_each(|(speed, site)| *speed *= site.speed);
+        Some(speeds)
+    }
+
+    /// The file that the workload reads, if it reads one.
+    #[must_use]
+    pub fn input_path(&self) -> Option<&str> {
+        self.table()["workload"].get("path").and_then(Value::as_str)
+    }
+
+    /// Runs one replication and tells `observer` all that happens. The same scenario, replication
+    /// and inputs give the same outcome, bit for bit.
+    ///
+    /// # Errors
+    /// If the workload cannot be read, or a strategy breaks its contract.
+    pub fn run(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let jobs = self.jobs(replication, inputs)?;
+        self.run_on(self.setup(replication)?, jobs, observer)
+    }
+
+    /// The jobs of one replication.
+    ///
+    /// # Errors
+    /// If the workload cannot be read.
+    pub fn jobs(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<workload::Submissions, RunError> {
+        let sites = self.shape();
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let setting = self.setting(&sites, replication, inputs);
+        workload::submissions(&workload, &setting).map_err(|error| match error {
+            BuildError::Problem(problem) => bug(problem),
+            BuildError::Workload(error) => RunError::Workload(error),
+        })
+    }
+
+    /// Everything that a run of one replication consists of, besides its jobs: for callers who
+    /// bring their own jobs or strategies to [`run_on`](Scenario::run_on).
+    ///
+    /// # Errors
+    /// Only for a bug: what can be wrong is found when the scenario is read.
+    pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
+        let scheduler = self.params.component("scheduler", &sched::FAMILY);
+        Ok(Setup {
+            facility: self.facility(replication).map_err(bug)?,
+            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler, &self.topologies())
+                .map_err(bug)?,
+            network: self.network(replication).map_err(bug)?,
+            kill_at_estimate: scheduler.flag("kill_at_estimate"),
+            time: self.params.nested("measure").get_number("time"),
+        })
+    }
+
+    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is.
+    ///
+    /// # Errors
+    /// If the jobs cannot be read on, or a strategy breaks its contract.
+    pub fn run_on(
+        &self,
+        setup: Setup,
+        jobs: workload::Submissions,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
+        let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
+        let network = self.params.component("network", &network::FAMILY);
+        let sends = entry(NETWORKS, network.name()).sends;
+        let mut recorder = recorder(&self.params.nested("measure"), sends);
+        let mut ledger = Ledger::default();
+        let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
+        let end = simulate(setup, jobs, &mut all)?;
+        ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
+        let totals = *recorder.totals();
+        Ok(Outcome {
+            metrics: recorder.measured(),
+            by_size: recorder.by_size(),
+            finished: totals.finished,
+            refused: totals.refused,
+            unusable: totals.unusable,
+            end,
+            speeds,
+        })
+    }
+
+    /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
+    /// speeds are drawn.
+    fn network(&self, replication: u64) -> Result<Box<dyn Network>, Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
+        let machine = Machine { topologies: &topologies, seed, replication };
+        (entry(NETWORKS, network.name()).build)(&network, &machine)
+    }
+
+    fn shape(&self) -> Vec<(Topology, f64)> {
+        self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
+    }
+
+    fn setting<'a>(
+        &self,
+        sites: &'a [(Topology, f64)],
+        replication: u64,
+        inputs: &'a dyn workload::Inputs,
+    ) -> Setting<'a> {
+        Setting { sites, seed: self.params.integer("seed"), replication, inputs }
+    }
+
+    fn facility(&self, replication: u64) -> Result<Facility, Problem> {
+        let seed = self.params.integer("seed");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let rule = ShapeRule::named(workload.text("shape"));
+        let managed =
+            |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
+        let mut machine = self.machine.clone();
+        for (site, speed) in machine.iter_mut().zip(self.speeds(replication).unwrap_or_default()) {
+            site.speed = speed;
+        }
+        let sites: Result<Vec<ManagedSite>, Problem> =
+            machine.iter().enumerate().map(managed).collect();
+        let sizing = self.params.component("sizing", &sizing::FAMILY);
+        let selector = self.params.component("selector", &select::FAMILY);
+        Ok(Facility::new(
+            sites?,
+            (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?,
+            (entry(SELECTORS, selector.name()).build)(&selector)?,
+            Stream::new(seed, replication, "selector"),
+        ))
+    }
+
+    fn check_scheduler(&self) -> Result<(), Problem> {
+        let params = self.params.component("scheduler", &sched::FAMILY);
+        let scheduler = entry(SCHEDULERS, params.name());
+        let topologies = self.topologies();
+        let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
+        if let Some(topology) = unserved {
+            let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` serves {}, but the machine is {}",
+                    scheduler.about.name,
+                    wirings.join(", "),
+                    with_article(topology)
+                ),
+            ));
+        }
+        if scheduler.malleable && topologies.len() > 1 {
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
+                    scheduler.about.name,
+                    topologies.len()
+                ),
+            ));
+        }
+        (scheduler.build)(&params, &topologies).map(drop)
+    }
+
+    /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape
+    /// them. Sizes of logs, and parts of what is split, are known only as their jobs start.
+    fn check_pattern(&self) -> Result<(), Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
+            return Ok(());
+        };
+        let pattern = entry(PATTERNS, pattern.name());
+        let sizes =
+            workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
+        let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
+        let shape = self.shape();
+        let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
+        let rule = ShapeRule::named(workload.text("shape"));
+        for site in &self.machine {
+            let asks = entry(ALLOCATORS, site.allocator.name()).asks;
+            let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
+            for request in sizes.samples().filter_map(shaped) {
+                pattern.serves(request.nodes()).map_err(|error| {
+                    Problem::new(join(network.path(), "pattern"), error.to_string())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be wrong between parts that are right by themselves.
+    fn check(&self) -> Result<(), Problem> {
+        let measure = self.params.nested("measure");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
+        if !entry(WORKLOADS, workload.name()).ends && jobs.is_none() && time.is_none() {
+            return Err(measure.problem(
+                "jobs",
+                format!(
+                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
+                    workload.name()
+                ),
+            ));
+        }
+        let (warmup_jobs, warmup_time) =
+            (measure.integer("warmup_jobs"), measure.number("warmup_time"));
+        if warmup_jobs > 0 && warmup_time > 0.0 {
+            return Err(measure.problem(
+                "warmup_time",
+                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
+                 the warm-up",
+            ));
+        }
+        if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
+            return Err(measure.problem(
+                "warmup_jobs",
+                format!(
+                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
+                     of `measure.jobs` to measure"
+                ),
+            ));
+        }
+        if let Some(time) = time.filter(|&time| time <= warmup_time) {
+            return Err(measure.problem(
+                "warmup_time",
+                format!(
+                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
+                     of `measure.time` to measure"
+                ),
+            ));
+        }
+        self.facility(0)?;
+        self.network(0)?;
+        self.check_scheduler()?;
+        self.check_pattern()?;
+        // A workload is built once without its files, so that a study is refused before it runs.
+        let sites = self.shape();
+        match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {
+            Err(BuildError::Problem(problem)) => Err(problem),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A scenario is checked when it is read, so a problem that turns up later is a bug.
+fn bug(problem: Problem) -> RunError {
+    RunError::Bug(problem.message)
+}
+
+/// The keys of a resolved scenario in the order of the manual.
+fn in_order(mut table: Table) -> Table {
+    let mut ordered = Table::new();
+    let keys = PARAMS.iter().map(|param| param.name);
+    for key in ["seed", "machine"].into_iter().chain(keys) {
+        if let Some(value) = table.remove(key) {
+            ordered.insert(key.to_owned(), value);
+        }
+    }
+    debug_assert!(table.is_empty(), "every key has a place: {}", join("", "scenario"));
+    ordered
+}
+
+fn recorder(measure: &Params, sends: bool) -> Recorder {
+    let usual = || metrics::usual(sends);
+    let window = Window {
+        warmup_jobs: measure.integer("warmup_jobs"),
+        warmup_time: measure.number("warmup_time"),
+        jobs: measure.get_integer("jobs"),
+        rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
+        by_size: match measure.text("by_size") {
+            "exact" => Some(SizeClasses::Exact),
+            "power_of_two" => Some(SizeClasses::PowerOfTwo),
+            _ => None,
+        },
+    };
+    Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(usual))
+}
+
+/// Those who watch a run of a scenario; only the recorder may end it.
+struct Watchers<'a> {
+    recorder: &'a mut Recorder,
+    ledger: &'a mut Ledger,
+    other: &'a mut dyn Observer,
+}
+
+impl Observer for Watchers<'_> {
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.recorder.elapsed(from, to, state);
+        self.ledger.elapsed(from, to, state);
+        self.other.elapsed(from, to, state);
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.recorder.observe(now, event);
+        self.ledger.observe(now, event);
+        self.other.observe(now, event);
+    }
+
+    fn is_done(&self) -> bool {
+        self.recorder.is_done() || self.other.is_done()
+    }
+}

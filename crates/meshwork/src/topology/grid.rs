@@ -1,0 +1,264 @@
+//! The grid under every topology.
+
+use smallvec::SmallVec;
+
+use super::{MOST_NODES, Node};
+use crate::job::Dims;
+
+/// A grid of nodes: its sides, and whether every dimension closes to a ring.
+///
+/// ```
+/// use meshwork::topology::Grid;
+/// let grid = Grid::new(&[4, 3], false).unwrap();
+/// assert_eq!(grid.node(&[1, 2]), 9); // x + 4 y
+/// assert_eq!(grid.distance(grid.node(&[0, 0]), grid.node(&[3, 2])), 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    sides: Dims,
+    strides: Dims,
+    nodes: u32,
+    wrapped: bool,
+    /// Whether every side is 2, as in a hypercube: a coordinate is then a bit of the index.
+    binary: bool,
+}
+
+impl Grid {
+    /// A grid with these sides.
+    ///
+    /// # Errors
+    /// Says that there is no side, which side is 0, or that there are more than [`MOST_NODES`] nodes.
+    pub fn new(sides: &[u32], wrapped: bool) -> Result<Grid, String> {
+        if sides.is_empty() {
+            return Err("a machine needs at least one side".to_owned());
+        }
+        let mut strides = Dims::new();
+        let mut nodes: u64 = 1;
+        for &side in sides {
+            if side == 0 {
+                return Err(
+                    "every side of a machine is at least 1, this one has a side of 0".into()
+                );
+            }
+            strides.push(nodes as u32);
+            nodes *= u64::from(side);
+            if nodes > u64::from(MOST_NODES) {
+                return Err(format!(
+                    "a site has at most {MOST_NODES} processors, this one has more"
+                ));
+            }
+        }
+        let binary = sides.iter().all(|&side| side == 2);
+        Ok(Grid { sides: Dims::from_slice(sides), strides, nodes: nodes as u32, wrapped, binary })
+    }
+
+    /// The side of every dimension.
+    #[must_use]
+    pub fn sides(&self) -> &[u32] {
+        &self.sides
+    }
+
+    /// How far apart in index two neighbours along each dimension are.
+    #[must_use]
+    pub fn strides(&self) -> &[u32] {
+        &self.strides
+    }
+
+    /// How many dimensions there are.
+    #[must_use]
+    pub fn dimensions(&self) -> usize {
+        self.sides.len()
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Whether every dimension closes to a ring.
+    #[must_use]
+    pub fn is_wrapped(&self) -> bool {
+        self.wrapped
+    }
+
+    /// The node at these coordinates.
+    ///
+    /// # Panics
+    /// If a coordinate is missing or not below its side.
+    #[must_use]
+    pub fn node(&self, coordinates: &[u32]) -> Node {
+        assert_eq!(coordinates.len(), self.dimensions(), "one coordinate for each dimension");
+        let below = coordinates.iter().zip(&self.sides).all(|(at, side)| at < side);
+        assert!(below, "a coordinate is below its side");
+        coordinates.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum()
+    }
+
+    /// The coordinate of a node along one dimension.
+    #[must_use]
+    #[inline]
+    pub fn coordinate(&self, node: Node, dimension: usize) -> u32 {
+        if self.binary {
+            return node >> dimension & 1;
+        }
+        let rows = if dimension == 0 { node } else { node / self.strides[dimension] };
+        // Divisions are what this costs, and the last coordinate needs none by its side.
+        if dimension + 1 == self.sides.len() { rows } else { rows % self.sides[dimension] }
+    }
+
+    /// All coordinates of a node.
+    #[must_use]
+    pub fn coordinates(&self, node: Node) -> Dims {
+        let mut coordinates = Dims::from_elem(0, self.dimensions());
+        let mut rest = node;
+        for d in (1..self.dimensions()).rev() {
+            coordinates[d] = rest / self.strides[d];
+            rest -= coordinates[d] * self.strides[d];
+        }
+        coordinates[0] = rest;
+        coordinates
+    }
+
+    /// Whether a block with this corner and these sides lies on the grid, around its edges where it
+    /// is wrapped; every side is at least 1.
+    #[must_use]
+    pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
+        if corner >= self.nodes || sides.len() != self.dimensions() {
+            return false;
+        }
+        if self.binary && !self.wrapped {
+            let fits = |(d, &side): (usize, &u32)| side == 1 || side == 2 && corner >> d & 1 == 0;
+            return sides.iter().enumerate().all(fits);
+        }
+        let mut rows = corner;
+        (0..sides.len()).all(|d| {
+            let most = self.sides[d];
+            let reach = if self.wrapped { 0 } else { rows % most };
+            rows /= most;
+            sides[d] >= 1 && sides[d] <= most - reach
+        })
+    }
+
+    /// The nodes one link away, by dimension, the lower one first; each once, so a ring of two has
+    /// one link and not two.
+    #[must_use]
+    pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
+        let mut found = SmallVec::new();
+        for d in 0..self.dimensions() {
+            let (at, side, stride) = (self.coordinate(node, d), self.sides[d], self.strides[d]);
+            if side == 1 {
+                continue;
+            }
+            let around = (side - 1) * stride;
+            let below =
+                if at > 0 { Some(node - stride) } else { self.wrapped.then(|| node + around) };
+            let above = if at + 1 < side {
+                Some(node + stride)
+            } else {
+                self.wrapped.then(|| node - around)
+            };
+            found.extend(below);
+            found.extend(above.filter(|_| above != below));
+        }
+        found
+    }
+
+    /// Hops on a shortest path between two nodes.
+    #[must_use]
+    pub fn distance(&self, a: Node, b: Node) -> u32 {
+        (0..self.dimensions())
+            .map(|d| {
+                let apart = self.coordinate(a, d).abs_diff(self.coordinate(b, d));
+                if self.wrapped { apart.min(self.sides[d] - apart) } else { apart }
+            })
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::topology::Topology;
+
+    fn grids() -> impl Strategy<Value = Grid> {
+        (prop::collection::vec(1_u32..5, 1..5), any::<bool>())
+            .prop_map(|(sides, wrapped)| Grid::new(&sides, wrapped).unwrap())
+    }
+
+    /// The definition of distance: breadth-first search over the neighbours.
+    fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
+        let mut distance = vec![u32::MAX; grid.nodes() as usize];
+        let mut queue = VecDeque::from([from]);
+        distance[from as usize] = 0;
+        while let Some(node) = queue.pop_front() {
+            for next in grid.neighbors(node) {
+                if distance[next as usize] == u32::MAX {
+                    distance[next as usize] = distance[node as usize] + 1;
+                    queue.push_back(next);
+                }
+            }
+        }
+        distance
+    }
+
+    proptest! {
+        #[test]
+        fn distance_is_the_length_of_a_shortest_path(grid in grids(), pick in any::<prop::sample::Index>()) {
+            let from = pick.index(grid.nodes() as usize) as Node;
+            let searched = distances_by_search(&grid, from);
+            for to in 0..grid.nodes() {
+                prop_assert_eq!(grid.distance(from, to), searched[to as usize]);
+            }
+        }
+
+        #[test]
+        fn coordinates_and_nodes_are_inverse(grid in grids()) {
+            for node in 0..grid.nodes() {
+                prop_assert_eq!(grid.node(&grid.coordinates(node)), node);
+            }
+        }
+
+        #[test]
+        fn neighbours_are_mutual_and_distinct(grid in grids()) {
+            for node in 0..grid.nodes() {
+                let neighbors = grid.neighbors(node);
+                for &next in &neighbors {
+                    prop_assert!(grid.neighbors(next).contains(&node));
+                    prop_assert_eq!(neighbors.iter().filter(|&&n| n == next).count(), 1);
+                    prop_assert_ne!(next, node);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_hypercube_links_nodes_that_differ_in_one_bit() {
+        let cube = Topology::hypercube(4).unwrap();
+        for node in 0..16_u32 {
+            let expected: Vec<Node> = (0..4).map(|bit| node ^ (1 << bit)).collect();
+            assert_eq!(cube.grid().neighbors(node).as_slice(), expected);
+        }
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_is_refused_in_a_sentence() {
+        for (made, sentence) in [
+            (Topology::mesh(&[]), "a machine needs at least one side"),
+            (
+                Topology::mesh(&[0]),
+                "every side of a machine is at least 1, this one has a side of 0",
+            ),
+            (
+                Topology::mesh(&[1_000_000, 1_000_000]),
+                "a site has at most 16777216 processors, this one has more",
+            ),
+            (Topology::hypercube(40), "a hypercube has a dimension from 1 to 24, this one has 40"),
+        ] {
+            assert_eq!(made.unwrap_err(), sentence);
+        }
+    }
+}

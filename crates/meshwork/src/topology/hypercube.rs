@@ -1,0 +1,27 @@
+//! A grid with side 2 in every dimension.
+
+use super::{Topology, TopologyEntry};
+use crate::registry::{About, Default, Kind, Param};
+
+/// Its entry in the list.
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "hypercube",
+        aliases: &["cube"],
+        summary: "a grid with side 2 in every dimension",
+        definition: "Nodes are the numbers of n bits; two are neighbours if they differ in one \
+                     bit.",
+        complexity: "n links at every node; the longest shortest way has n links.",
+        source: "Mohapatra, Yu, Das & Kim, section 2",
+        params: &[Param {
+            name: "dimension",
+            kind: Kind::Integer(1, u32::MAX as u64),
+            default: Default::Required,
+            help: "the number of dimensions: 2 to this power processors",
+        }],
+    },
+    build: |p| {
+        Topology::hypercube(p.integer("dimension") as u32)
+            .map_err(|message| p.problem("dimension", message))
+    },
+};

@@ -1,0 +1,21 @@
+//! A grid without links around its edges.
+
+use super::{SIDES, Topology, TopologyEntry};
+use crate::registry::About;
+
+/// Its entry in the list.
+pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
+    about: About {
+        name: "mesh",
+        aliases: &["grid"],
+        summary: "a grid of any number of dimensions",
+        definition: "Nodes are the points of a grid with these sides; two are neighbours if they \
+                     differ by 1 in one coordinate. Node numbers are in row-major order, \
+                     dimension 0 fastest.",
+        complexity: "2 d links at an inner node; the longest shortest way is the sum of the \
+                     sides less one each.",
+        source: "Chang & Mohapatra, section 2.1",
+        params: &[SIDES],
+    },
+    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+};

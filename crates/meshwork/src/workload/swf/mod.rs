@@ -1,0 +1,578 @@
+//! Jobs from a log in the Standard Workload Format, read as a stream.
+//!
+//! The rules, where the format leaves a choice: a job asks for the processors of field 8, or of
+//! field 5 where field 8 is not known; it runs for field 4; its estimate is field 9, or the run time
+//! where field 9 is not known. Nothing is killed at its estimate, and a run time of 0 is kept. A line
+//! without a run time, without processors or without a time of submission is no job: it is counted
+//! and passed over. Memory does not grow with the log.
+
+mod choice;
+mod format;
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use crate::job::{Job, Request, Time};
+use crate::registry::{About, Default, Kind, Param};
+
+pub use choice::Choice;
+pub use format::{
+    FIELDS, Header, Line, Record, RecordError, header, records, write_header, write_record,
+};
+
+use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
+use format::Lines;
+
+/// How many jobs are held back, where a study does not say, so that a log whose lines are a little
+/// out of order can be put in order as it is read.
+pub const REORDER: usize = 10_000;
+
+/// The entry in the list.
+pub static ENTRY: WorkloadEntry = WorkloadEntry {
+    about: About {
+        name: "swf",
+        aliases: &[],
+        summary: "the jobs of a log in the Standard Workload Format",
+        definition: "Each line of the log is a job: submitted at field 2, asking for the \
+                     processors of field 8 (else field 5), running for field 4, with the \
+                     estimate of field 9 (else the run time). A line without processors, run \
+                     time or time of submission is counted as `unusable` and passed over.",
+        complexity: "O(1) for each line of a log that is in order; memory O(`reorder`), whatever \
+                     the length of the log.",
+        source: "Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)",
+        params: &[
+            Param {
+                name: "path",
+                kind: Kind::Text,
+                default: Default::Required,
+                help: "the log; it may be compressed with gzip",
+            },
+            Param {
+                name: "users",
+                kind: Kind::Integers(0, u32::MAX as u64),
+                default: Default::Absent("the jobs of all users"),
+                help: "only the jobs of these users (field 12)",
+            },
+            Param {
+                name: "queues",
+                kind: Kind::Integers(0, u32::MAX as u64),
+                default: Default::Absent("the jobs of all queues"),
+                help: "only the jobs of these queues (field 15)",
+            },
+            Param {
+                name: "reorder",
+                kind: Kind::Integer(0, 100_000_000),
+                default: Default::Is("10000"),
+                help: "how many jobs are held back to put a log in order whose lines are not quite",
+            },
+        ],
+    },
+    ends: true,
+    build: |params, setting| {
+        let path = params.text("path");
+        let reader = setting.inputs.text(path)?;
+        let reorder = params.integer("reorder") as usize;
+        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params))))
+    },
+};
+
+/// The jobs of a log, in order of submission and, within one instant, in file order; `reorder` jobs
+/// are held back to sort them.
+///
+/// Lines that are no jobs come as they are read. The first error ends the log.
+///
+/// A line costs constant time in a log that is in order, and O(log `reorder`) comparisons and
+/// O(`reorder`) moves where it is not.
+pub fn jobs(
+    reader: Box<dyn BufRead>,
+    path: &str,
+    reorder: usize,
+) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
+    chosen_jobs(reader, path, reorder, Choice::default())
+}
+
+/// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
+fn chosen_jobs(
+    reader: Box<dyn BufRead>,
+    path: &str,
+    reorder: usize,
+    choice: Choice,
+) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
+    Log {
+        lines: Lines::new(reader, path),
+        record: Record { fields: [-1.0; 18] },
+        held: VecDeque::new(),
+        reorder,
+        released: f64::NEG_INFINITY,
+        seen: 0,
+        choice,
+        passed: 0,
+        usable: 0,
+        read_all: false,
+        failed: false,
+    }
+}
+
+/// The job that a line stands for, or why it stands for none; the outer error is a line that cannot
+/// be meant. `count` is its place among the lines with jobs, from 1: its number where it has none.
+///
+/// # Errors
+/// What is wrong with the line, in words that follow `PATH:LINE:`.
+pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
+    Ok(Plain::of(record, count)?.map(Plain::job))
+}
+
+/// A job in the form in which many are held back.
+#[derive(Clone, Copy)]
+struct Plain {
+    number: u64,
+    submit: f64,
+    run_time: f64,
+    estimate: f64,
+    processors: u32,
+}
+
+impl Plain {
+    #[inline]
+    fn of(record: &Record, count: u64) -> Result<Result<Plain, &'static str>, RecordError> {
+        let (submit, run_time, processors) =
+            (record.submit(), record.run_time(), record.processors());
+        if run_time < 0.0 {
+            return Ok(Err("no run time"));
+        }
+        if processors <= 0.0 {
+            return Ok(Err("no processors"));
+        }
+        if submit < 0.0 {
+            return Ok(Err("no submit time"));
+        }
+        let number = record.number();
+        if !is_whole(processors) || (number as i64) as f64 - number != 0.0 {
+            return Err(not_whole(record));
+        }
+        Ok(Ok(Plain {
+            number: if number < 0.0 { count } else { number as u64 },
+            submit,
+            run_time,
+            estimate: record.requested_time().unwrap_or(run_time),
+            processors: processors as u32,
+        }))
+    }
+
+    #[inline]
+    fn job(self) -> Job {
+        Job {
+            number: self.number,
+            arrival: Time::new(self.submit),
+            request: Request::Nodes(self.processors),
+            runtime: self.run_time,
+            estimate: self.estimate,
+        }
+    }
+}
+
+/// Whether a number of processors is a `u32`. A cast and a difference are quicker than `fract`.
+#[inline]
+fn is_whole(processors: f64) -> bool {
+    f64::from(processors as u32) - processors == 0.0
+}
+
+#[cold]
+fn not_whole(record: &Record) -> RecordError {
+    let processors = record.processors();
+    let (field, number, most) = if is_whole(processors) {
+        (0, record.number(), 1e15)
+    } else {
+        (if record.fields[7] > 0.0 { 7 } else { 4 }, processors, f64::from(u32::MAX))
+    };
+    RecordError::NotWhole { field: field + 1, name: FIELDS[field], number, most }
+}
+
+struct Log {
+    lines: Lines,
+    /// The line being read.
+    record: Record,
+    /// Jobs held back, in order of submission and then file order.
+    held: VecDeque<Plain>,
+    reorder: usize,
+    /// When the last job that was handed out was submitted.
+    released: f64,
+    choice: Choice,
+    /// Lines with jobs or what might have been jobs; those among them that are not of the choice, and
+    /// jobs among the others.
+    seen: u64,
+    passed: u64,
+    usable: u64,
+    read_all: bool,
+    failed: bool,
+}
+
+impl Log {
+    fn advance(&mut self) -> Result<Option<Submission>, WorkloadError> {
+        while !self.read_all && self.held.len() <= self.reorder {
+            let Some(text) = self.lines.next()? else {
+                self.read_all = true;
+                if self.usable == 0 {
+                    return Err(self.nothing());
+                }
+                break;
+            };
+            if text[0] == b';' {
+                continue;
+            }
+            if !self.record.read(text) {
+                let what = format::fault(text);
+                return Err(self.lines.error(what));
+            }
+            self.seen += 1;
+            if !self.choice.takes(&self.record) {
+                self.passed += 1;
+                continue;
+            }
+            match Plain::of(&self.record, self.seen) {
+                Ok(Ok(job)) => self.hold(job)?,
+                Ok(Err(reason)) => {
+                    let line = self.lines.line();
+                    return Ok(Some(Submission::Unusable(Unusable { line, reason })));
+                }
+                Err(what) => return Err(self.lines.error(what)),
+            }
+        }
+        Ok(self.held.pop_front().map(|job| {
+            self.released = job.submit;
+            Submission::Job(job.job())
+        }))
+    }
+
+    #[inline]
+    fn hold(&mut self, job: Plain) -> Result<(), WorkloadError> {
+        self.usable += 1;
+        if job.submit < self.released {
+            return Err(self.too_late(&job));
+        }
+        if self.held.back().is_none_or(|last| last.submit <= job.submit) {
+            self.held.push_back(job);
+        } else {
+            let place = self.held.partition_point(|other| other.submit <= job.submit);
+            self.held.insert(place, job);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_late(&self, job: &Plain) -> WorkloadError {
+        self.lines.error(format_args!(
+            "this job was submitted at {}, but one submitted at {} stands more than {} jobs before \
+             it: set a larger `reorder`, or sort the log once with `meshwork trace convert`",
+            job.submit, self.released, self.reorder
+        ))
+    }
+
+    #[cold]
+    fn nothing(&self) -> WorkloadError {
+        let path = self.lines.path();
+        WorkloadError(match self.seen {
+            0 => format!("{path}: the log has no jobs"),
+            seen if self.passed == seen => format!("{path}: {}", self.choice.nothing(seen)),
+            seen => format!(
+                "{path}: the log has no jobs: none of its {seen} lines has a submit time, a run \
+                 time and processors"
+            ),
+        })
+    }
+}
+
+impl Iterator for Log {
+    type Item = Result<Submission, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let item = self.advance().transpose();
+        self.failed = matches!(item, Some(Err(_)));
+        item
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
+mod tests {
+    use std::io::{BufReader, Read};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &[u8], reorder: usize) -> Vec<Result<Submission, WorkloadError>> {
+        jobs(Box::new(BufReader::new(std::io::Cursor::new(text.to_vec()))), "log.swf", reorder)
+            .collect()
+    }
+
+    /// A line with these numbers in fields 1, 2, 4, 5, 8 and 9.
+    fn line(number: i64, submit: i64, run: i64, used: i64, requested: i64, time: i64) -> String {
+        format!(
+            "{number} {submit} -1 {run} {used} -1 -1 {requested} {time} -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+        )
+    }
+
+    fn only(text: &str) -> Result<Submission, String> {
+        read(text.as_bytes(), 10).into_iter().next().expect("an item").map_err(|error| error.0)
+    }
+
+    fn one_job(text: &str) -> Job {
+        match only(text) {
+            Ok(Submission::Job(job)) => job,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
+        let job = |item: &Result<Submission, WorkloadError>| match item {
+            Ok(Submission::Job(job)) => Some(job.number),
+            _ => None,
+        };
+        items.iter().filter_map(job).collect()
+    }
+
+    #[test]
+    fn the_rules_for_the_fields() {
+        let job = one_job(&line(7, 100, 60, 4, 8, 90));
+        assert_eq!(
+            job,
+            Job {
+                number: 7,
+                arrival: Time::new(100.0),
+                request: Request::Nodes(8),
+                runtime: 60.0,
+                estimate: 90.0
+            }
+        );
+        assert_eq!(one_job(&line(7, 100, 60, 4, -1, 90)).request, Request::Nodes(4));
+        assert_eq!(one_job(&line(7, 100, 60, 4, 0, 90)).request, Request::Nodes(4));
+        assert_eq!(one_job(&line(7, 100, 60, 4, 8, -1)).estimate, 60.0);
+        assert_eq!(one_job(&line(7, 100, 60, 4, 8, 0)).estimate, 60.0);
+        assert_eq!(one_job(&line(7, 100, 60, 4, 8, 30)).estimate, 30.0, "nothing is killed");
+        assert_eq!(one_job(&line(7, 100, 0, 4, 8, 90)).runtime, 0.0, "a run time of 0 is kept");
+        assert_eq!(one_job(&line(-1, 100, 1, 4, 8, 90)).number, 1);
+    }
+
+    #[test]
+    fn lines_that_are_no_jobs_are_handed_over_with_a_reason() {
+        let good = line(1, 0, 1, 1, 1, 1);
+        for (bad, reason) in [
+            (line(2, -1, -1, 0, 0, -1), "no run time"),
+            (line(2, -1, 5, 0, -1, -1), "no processors"),
+            (line(2, -1, 5, 1, -1, -1), "no submit time"),
+        ] {
+            let items = read(format!("; a comment\n{good}\n{bad}").as_bytes(), 10);
+            assert_eq!(items[0], Ok(Submission::Unusable(Unusable { line: 4, reason })));
+            assert_eq!(numbers(&items), [1]);
+            let Err(error) = &read(bad.as_bytes(), 10)[1] else { panic!() };
+            assert!(error.0.starts_with("log.swf: the log has no jobs: none of its 1 lines"));
+        }
+    }
+
+    #[test]
+    fn blanks_comments_and_line_ends_of_every_kind() {
+        let text = b"\xef\xbb\xbf; caf\xe9\r\n\r\n\t1\t0 -1   5.50 4 1.5 -1 4 +9 -1 1 1 1 1 1 1 1 1 99 extra\r\n\
+                     ;\n  ; in the middle\n   \n2 1 -1 6 4 -1 -1 4 9e0 -1 1 -1 -1 -1 -1 -1 -1 -1";
+        let items = read(text, 10);
+        assert_eq!(numbers(&items), [1, 2]);
+        let Ok(Submission::Job(job)) = &items[0] else { panic!() };
+        assert_eq!((job.runtime, job.estimate), (5.5, 9.0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, sentence) in [
+            ("", "log.swf: the log has no jobs"),
+            ("; nothing\n", "log.swf: the log has no jobs"),
+            (
+                "\n1 2 3\n",
+                "log.swf:2: a line of a log in the Standard Workload Format has 18 fields, this \
+                 one has 3",
+            ),
+            (
+                "1 2 3 abc 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 4 (run time) is `abc`, but must be a number",
+            ),
+            (
+                "1 2 3 nan 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 4 (run time) is `nan`, but must be a number",
+            ),
+            (
+                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 1-8\n",
+                "log.swf:1: field 18 (think time) is `1-8`, but must be a number",
+            ),
+            (
+                "1 2000000000000000 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 2 (submit time) is `2000000000000000`, but must be a number from \
+                 -1e15 to 1e15",
+            ),
+            (
+                "1 2 3 4 5 6 7 2.5 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 8 (requested processors) is `2.5`, but must be a whole number up \
+                 to 4294967295",
+            ),
+            (
+                "1 2 3 4 5000000000 6 7 0 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 5 (processors) is `5000000000`, but must be a whole number up to \
+                 4294967295",
+            ),
+            (
+                "1.5 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n",
+                "log.swf:1: field 1 (job number) is `1.5`, but must be a whole number up to \
+                 1000000000000000",
+            ),
+        ] {
+            assert_eq!(only(text).unwrap_err(), sentence);
+        }
+        let huge = "1 ".repeat(1 << 20);
+        assert!(only(&huge).unwrap_err().contains("more than a million bytes"));
+    }
+
+    #[test]
+    fn an_error_ends_the_log() {
+        let good = line(1, 0, 1, 1, 1, 1);
+        let items = read(format!("{good}x\n{good}").as_bytes(), 0);
+        assert_eq!(items.len(), 2);
+        assert!(items[0].is_ok() && items[1].is_err());
+    }
+
+    /// Gives its text and then fails, as a torn archive does.
+    struct Torn<'a>(&'a [u8]);
+
+    impl Read for Torn<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(std::io::Error::other("the archive is torn")),
+                read => Ok(read),
+            }
+        }
+    }
+
+    #[test]
+    fn a_reader_that_fails_is_an_error_with_the_last_line() {
+        let text = "1 0 -1 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n2 1 -1";
+        let items: Vec<_> =
+            jobs(Box::new(BufReader::new(Torn(text.as_bytes()))), "log.swf.gz", 10).collect();
+        assert_eq!(
+            items,
+            [Err(WorkloadError("log.swf.gz: the archive is torn after line 1".into()))]
+        );
+    }
+
+    #[test]
+    fn a_log_is_put_in_order_within_the_reorder_buffer() {
+        let text: String = [(1, 5), (2, 3), (3, 5), (4, 9), (5, 5), (6, 8)]
+            .into_iter()
+            .map(|(number, submit)| line(number, submit, 1, 1, 1, 1))
+            .collect();
+        assert_eq!(numbers(&read(text.as_bytes(), 1000)), [2, 1, 3, 5, 6, 4]);
+        // Job 5 is two lines late, counting one for the job that is being handed out.
+        assert_eq!(numbers(&read(text.as_bytes(), 1)), [2, 1, 3, 5, 6, 4]);
+        let items = read(text.as_bytes(), 0);
+        assert_eq!(numbers(&items), [1]);
+        assert_eq!(
+            items[1].as_ref().unwrap_err().0,
+            "log.swf:2: this job was submitted at 3, but one submitted at 5 stands more than 0 jobs \
+             before it: set a larger `reorder`, or sort the log once with `meshwork trace convert`"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn reordering_is_a_stable_sort_or_an_error(
+            submits in prop::collection::vec(0..30_i64, 1..60),
+            reorder in 0..20_usize,
+        ) {
+            let text: String =
+                (1..).zip(&submits).map(|(n, &submit)| line(n, submit, 1, 1, 1, 1)).collect();
+            let mut sorted: Vec<(i64, u64)> = submits.iter().copied().zip(1..).collect();
+            sorted.sort_by_key(|&(submit, _)| submit);
+            let sorted: Vec<u64> = sorted.into_iter().map(|(_, number)| number).collect();
+            // A buffer mends a job if no more jobs than it holds, and that are later, are above it.
+            let mendable = (0..submits.len()).all(|i| {
+                submits[..i].iter().filter(|&&above| above > submits[i]).count() <= reorder
+            });
+            let items = read(text.as_bytes(), reorder);
+            let got = numbers(&items);
+            let failed = items.iter().any(Result::is_err);
+            prop_assert!(!(mendable && failed));
+            if failed {
+                // What was handed out before is in order, and nothing follows the error.
+                prop_assert!(items.last().unwrap().is_err());
+                let key = |&number: &u64| (submits[number as usize - 1], number);
+                prop_assert!(got.is_sorted_by_key(key));
+            } else {
+                prop_assert_eq!(got, sorted);
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..400)) {
+            read(&text, 3);
+            for _ in records(Box::new(std::io::Cursor::new(text.clone())), "x") {}
+            let _ = header(Box::new(std::io::Cursor::new(text)), "x");
+        }
+
+        #[test]
+        fn nearly_a_log_does_not_make_it_panic(text in "([;0-9.e+-]{0,4}[ \t]?){0,40}(\r?\n[0-9 -]{30,60}){0,6}") {
+            for item in read(text.as_bytes(), 3) {
+                if let Err(error) = item {
+                    prop_assert!(error.0.starts_with("log.swf:"), "{}", error);
+                }
+            }
+        }
+
+        #[test]
+        fn records_are_written_and_read_back(
+            fields in prop::array::uniform18(prop_oneof![
+                Just(-1.0), (0..100_000_000_u32).prop_map(f64::from), -1e15..1e15_f64, -10.0..10.0_f64,
+                (0..1_000_000_u32).prop_map(|n| f64::from(n) / 100.0),
+            ])
+        ) {
+            let record = Record { fields };
+            let mut text = Vec::new();
+            write_record(&mut text, &record).unwrap();
+            prop_assert_eq!(Record::parse(&text), Ok(record));
+        }
+
+        #[test]
+        fn numbers_are_read_as_the_standard_library_reads_them(text in "-?[0-9]{1,9}(\\.[0-9]{0,9})?|-?\\.[0-9]{1,18}") {
+            let line = format!("{text} 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 {text}");
+            let record = Record::parse(line.as_bytes()).unwrap();
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!((record.fields[0], record.fields[17]), (expected, expected));
+            prop_assert!(record.fields[0].is_sign_positive() || expected < 0.0);
+        }
+
+        #[test]
+        fn headers_are_written_and_read_back(comments in prop::collection::vec("[ ]{0,3}[A-Za-z]{0,6}(:? ?)[ -~]{0,12}", 0..8)) {
+            let mut header = Header::default();
+            for comment in &comments {
+                header.add(comment);
+            }
+            let mut text = Vec::new();
+            write_header(&mut text, &header).unwrap();
+            let again = super::header(Box::new(std::io::Cursor::new(text)), "x").unwrap();
+            prop_assert_eq!(again, header);
+        }
+    }
+
+    #[test]
+    fn a_header_ends_with_the_first_job() {
+        let text = format!(
+            "; Version: 2.2\r\n;   MaxProcs: 4008 (all)\n;\n; Note: see http://a.b\n; {}; MaxNodes: 3\n",
+            line(1, 0, 1, 1, 1, 1).replacen("1 0", "x\n1 0", 1)
+        );
+        let header = header(Box::new(std::io::Cursor::new(text)), "x").unwrap();
+        assert_eq!(header.get("Version"), Some("2.2"));
+        assert_eq!(header.processors(), Some(4008));
+        assert_eq!(header.get("Note"), Some("see http://a.b"));
+        assert_eq!(header.get("MaxNodes"), None);
+        assert_eq!(header.entries.len(), 5);
+    }
+}
