@@ -313,7 +313,8 @@ pub(crate) struct Generate {
     pub(crate) load: Option<f64>,
 }
 
-const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event, \
+const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event and , or the left \
+    arrow one back, t goes to a time and e to an event, Home to the beginning, j and k scroll the queue by a line and PageDown and PageUp by ten, \
     + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
     frames of plain text are written one below the other.\n\n\
     Every job that runs has a letter and a colour; a dot is a free processor. Layers of a mesh stand side by side; a \
@@ -341,6 +342,12 @@ pub(crate) struct Watch {
     /// A frame after every so many events [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
+    /// Begin at this time of the run, paused
+    #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
+    pub(crate) from: Option<f64>,
+    /// Begin where so many events have happened, paused
+    #[arg(long, value_name = "N")]
+    pub(crate) from_event: Option<u64>,
     /// Frames until this time of the run
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
