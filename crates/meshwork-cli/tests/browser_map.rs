@@ -402,6 +402,155 @@ fn a_part_of_a_run_says_so() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
+#[test]
+fn whoever_points_at_a_processor_learns_where_it_is() {
+    for (head, node, name) in [
+        ("machine = { topology = 'torus', dims = [4, 3, 5] }", 30, "processor 30 (2,1,2): "),
+        ("machine = { topology = 'hypercube', dimension = 5 }", 11, "processor 11 (01011): "),
+        ("machine = { topology = 'flat', processors = 40 }", 17, "processor 17: "),
+    ] {
+        let Some(shown) = shown(head) else { return };
+        shown.slide(0.5);
+        shown.page.act(&format!(
+            "const {{ canvas, layout }} = {MACHINE}.maps[0];
+             const box = canvas.getBoundingClientRect();
+             for (const pane of layout.panes) {{
+                 for (let i = 0; i < pane.columns * pane.rows; i += 1) {{
+                     const [x, y] = [i % pane.columns, Math.floor(i / pane.columns)];
+                     if (pane.node(x, y) !== {node}) continue;
+                     const [clientX, clientY] = [box.left + pane.x + (x + 0.5) * layout.cell, box.top + pane.y + (y + 0.5) * layout.cell];
+                     canvas.dispatchEvent(new PointerEvent('pointermove', {{ clientX, clientY, bubbles: true }}));
+                 }}
+             }}"
+        ));
+        let said = shown.page.value("document.querySelector('.m-tip').textContent");
+        let said = said.as_str().unwrap();
+        let job = shown.page.value(&format!(
+            "(() => {{ const s = {MACHINE}.maps[0].holder[{node}]; return s < 0 ? 0 : {MACHINE}.run.number[{MACHINE}.run.who[s]]; }})()"
+        ));
+        let who = if job == 0 { "free".to_owned() } else { format!("job {job}, ") };
+        assert!(said.starts_with(&format!("{name}{who}")), "{said}");
+    }
+}
+
+#[test]
+fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
+    let Some(browser) = browser() else { return };
+    let head = "machine = { topology = 'mesh', dims = [8, 6] }";
+    let folder = made(head, "[sweep]\nscheduler = ['fcfs', 'sjf']\n", &[]);
+    let page = opened(&browser, folder.path());
+    assert_eq!(page.value("location.hash"), "", "nothing was chosen");
+    page.act(
+        "const runs = document.querySelector('.m-runs select');
+         runs.selectedIndex = 1;
+         runs.dispatchEvent(new Event('change'))",
+    );
+    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = sjf'"));
+    page.act(&format!("{MACHINE}.seek({MACHINE}.timeOf(0.7))"));
+    page.wait("location.hash !== ''");
+    let seen = format!("[{MACHINE}.run.recording.scenario, Number({MACHINE}.time.toPrecision(9))]");
+    let (address, seen_here) = (page.value("location.href"), page.value(&seen));
+    let other = Page::visit(&browser, address.as_str().unwrap());
+    other.wait(&format!("{MACHINE}?.moment"));
+    assert_eq!(other.value(&seen), seen_here);
+    // Back where it began there is nothing to be told.
+    page.act(
+        "const runs = document.querySelector('.m-runs select');
+         runs.selectedIndex = 0;
+         runs.dispatchEvent(new Event('change'))",
+    );
+    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = fcfs'"));
+    page.act(&format!("{MACHINE}.seek({MACHINE}.begin)"));
+    page.wait("location.hash === ''");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn the_map_is_saved_as_it_is_seen() {
+    let Some(shown) = shown("machine = { topology = 'mesh', dims = [8, 6] }") else { return };
+    shown.slide(0.5);
+    let page = &shown.page;
+    page.act(
+        "window.saved = [];
+         URL.createObjectURL = (blob) => { saved.push(blob); return '#'; };
+         HTMLAnchorElement.prototype.click = () => {};
+         for (const button of document.querySelectorAll('.m-save button')) button.click()",
+    );
+    page.wait("saved.length === 2");
+    page.act("saved[0].text().then((text) => { window.drawing = new DOMParser().parseFromString(text, 'image/svg+xml'); })");
+    page.wait("window.drawing");
+    // As much of it is in the colours of jobs as is held.
+    let area = page.value(&format!(
+        "(() => {{
+            const jobs = new Set({MACHINE}.theme.jobs);
+            let area = 0;
+            for (const rect of drawing.querySelectorAll('g rect')) {{
+                if (jobs.has(rect.getAttribute('fill'))) area += rect.getAttribute('width') * rect.getAttribute('height');
+            }}
+            return Math.round(area / {MACHINE}.layouts[0].cell ** 2);
+        }})()"
+    ));
+    assert_eq!(area, page.value(&format!("{MACHINE}.moment.held")));
+    assert_eq!(page.value("drawing.querySelectorAll('parsererror').length"), 0);
+    assert_eq!(page.value("saved[1].type"), "image/png");
+    assert!(page.value("saved[1].size").as_u64() > Some(2000));
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn thirty_two_layers_stand_eight_by_eight() {
+    let head = "machine = { topology = 'torus', dims = [16, 16, 32] }";
+    let Some(shown) = shown(head) else { return };
+    shown.page.look(1280, 900, false);
+    shown.page.wait(&format!("{MACHINE}.width === document.querySelector('.machine').clientWidth"));
+    let across = format!("new Set({MACHINE}.layouts[0].panes.map((pane) => pane.x)).size");
+    assert_eq!(shown.page.value(&across), 8);
+    assert_eq!(shown.page.overflow(), 0);
+}
+
+#[test]
+fn more_lanes_than_rows_are_put_together() {
+    let Some(shown) = shown("machine = { topology = 'flat', processors = 2000 }") else { return };
+    let page = &shown.page;
+    shown.slide(0.5);
+    assert_eq!(page.value(&format!("{MACHINE}.gantt.isDense({MACHINE}.gantt.bands[0])")), true);
+    // Every row says how many of its processors are held, which is what the map says.
+    let wrong = page.value(&format!(
+        "(() => {{
+            const {{ gantt, maps, time }} = {MACHINE};
+            const [band, cells] = [gantt.bands[0], gantt.cells[0]];
+            const wrong = [];
+            for (let row = 0; row < cells.rows; row += 1) {{
+                const [first, end] = [cells.lane(row), cells.lane(row + 1)];
+                const held = [...maps[0].holder.slice(first, end)].filter((stay) => stay >= 0).length;
+                const y = band.top + ((first + 0.5) / band.lanes) * band.height;
+                const words = gantt.rowWords(gantt.x(time), y);
+                if (!words.startsWith(`processors ${{first}}–${{end - 1}}: ${{held}} of ${{end - first}} held`)) wrong.push([words, first, end, held]);
+            }}
+            return [cells.rows > 20, wrong];
+        }})()"
+    ));
+    assert_eq!(wrong, json!([true, []]));
+}
+
+#[test]
+fn the_queue_is_seen_beside_those_that_run() {
+    let head = "machine = { topology = 'mesh', dims = [24, 24] }";
+    let Some(shown) = shown(head) else { return };
+    shown.slide(0.6);
+    let page = &shown.page;
+    assert_eq!(
+        page.value("document.querySelector('.m-stage').classList.contains('m-beside')"),
+        true
+    );
+    let seen = "(() => {
+        const [maps, running, waiting] = ['.m-maps', '.m-list:first-child', '.m-list:last-child']
+            .map((name) => document.querySelector(name).getBoundingClientRect());
+        return [waiting.left >= maps.right, waiting.bottom <= maps.bottom + 2, waiting.top >= running.bottom, waiting.height > 80];
+    })()";
+    assert_eq!(page.value(seen), json!([true, true, true, true]));
+}
+
 /// Not a test of anything but patience: how long a frame takes at 200 places of a run of 50,000 jobs.
 #[test]
 #[ignore = "it measures: its figures stand in docs/performance.md"]

@@ -21,14 +21,13 @@ fn the_page_fills_in_while_the_study_runs() {
     assert_eq!(now["ended"], false);
     assert_eq!(now["total"], 320);
     let machine = &now["machine"];
-    let cells = machine["sites"][0]["cells"].as_array().unwrap();
-    assert_eq!((cells.len(), &machine["sites"][0]["width"]), (256, &Json::from(16)));
-    let held = cells.iter().filter(|cell| cell.as_i64() > Some(0)).count();
-    assert_eq!(machine["sites"][0]["held"], held);
-    let mut jobs: Vec<i64> = cells.iter().filter_map(Json::as_i64).filter(|&job| job > 0).collect();
-    jobs.sort_unstable();
-    jobs.dedup();
-    assert_eq!(machine["running"], jobs.len());
+    let recording = &machine["recording"];
+    assert_eq!(recording["sites"][0]["sides"], serde_json::json!([16, 16]));
+    assert_eq!(recording["until"], machine["time"]);
+    // So many have a site: those that run.
+    let columns = recording["columns"].as_array().unwrap();
+    let started = columns.iter().find(|column| column[0] == "site").unwrap();
+    assert_eq!(started[2], machine["running"]);
     let report = serving.once("/report.json", |report| {
         report["data"]["sections"][0]["figures"]
             .as_array()

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use meshwork::registry::Problem;
+use meshwork::workload::Inputs as _;
+use meshwork::workload::swf::header;
 
 use crate::findings::claims::{self, Judgement};
+use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
 use crate::run::inputs::Files;
 use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
@@ -14,6 +17,7 @@ use crate::run::{Progress, Results, Runner, Watcher};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
+use crate::watch::recording::kept::Kept;
 
 /// How a study is run.
 pub struct Options<'a> {
@@ -43,6 +47,8 @@ pub struct Finished {
     pub summary: Summary,
     /// What they say of each claim of the study.
     pub claims: Vec<Judgement>,
+    /// What the clock of the first scenario counts.
+    pub clock: Clock,
     /// What is worth a word and stopped nothing, one sentence each.
     pub warnings: Vec<String>,
     /// What failed, one sentence each: runs, or writing their results.
@@ -102,6 +108,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
+    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
     let runner = Runner {
         points: &points,
         inputs: &inputs,
@@ -111,6 +118,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         },
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
+        kept,
         progress: options.progress,
         watcher: options.watcher,
     };
@@ -123,7 +131,11 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         let written = [summary.write(folder), claims::write(&claims, folder)];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
-    Ok(Finished { points, results, summary, claims, warnings, failures })
+    let clock = points.first().map_or_else(Clock::default, |point| {
+        let start = inputs[0].as_ref().and_then(|input| input.start.as_ref());
+        Clock::of(study, &point.scenario, start)
+    });
+    Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
 /// The file that each scenario reads. A digest is taken only where it is stored.
@@ -146,7 +158,11 @@ fn inputs(
             let blake3 = read.map_err(|message| missing_input(study, index, message))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
-            known.insert(path, Input { path: whole.display().to_string(), blake3 });
+            let is_log = point.scenario.table()["workload"]["name"].as_str() == Some("swf");
+            // A log that cannot be read will say so when it is run.
+            let start = is_log.then(|| files.text(path).and_then(|text| header(text, path)));
+            let start = start.and_then(|header| Start::of(&header.ok()?));
+            known.insert(path, Input { path: whole.display().to_string(), blake3, start });
         }
         inputs.push(known.get(path).cloned());
     }

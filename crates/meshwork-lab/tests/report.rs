@@ -37,7 +37,7 @@ fn read(folder: &Path) -> Report {
 
 /// What the page gives to its script, taken out of the page.
 fn embedded(html: &str) -> serde_json::Value {
-    let begin = "<script type=\"application/json\" id=\"report-data\">";
+    let begin = "<script id=\"report-data\" type=\"application/json\">";
     let text = html.split_once(begin).unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(text).unwrap()
 }
@@ -147,7 +147,7 @@ fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
     for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
         let rounded = Rounded::new(mean.parse().ok(), half.parse().ok());
         assert_eq!(row[1].text, format!("{} ± {}", rounded.mean, rounded.half_width.unwrap()));
-        assert!(report.html().contains(&format!("<td class=n>{}</td>", row[1].text)));
+        assert!(report.html().contains(&format!("<td class=\"n\">{}</td>", row[1].text)));
     }
     assert_eq!(rows.len(), means.len());
 }

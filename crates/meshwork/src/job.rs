@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -17,6 +18,8 @@ use smallvec::SmallVec;
 /// assert!(start < start + 0.5);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "f64", into = "f64"))]
 pub struct Time(f64);
 
 impl Time {
@@ -45,6 +48,25 @@ impl Time {
         self.0
     }
 }
+
+impl TryFrom<f64> for Time {
+    type Error = NotANumber;
+
+    fn try_from(units: f64) -> Result<Time, NotANumber> {
+        if units.is_nan() { Err(NotANumber) } else { Ok(Time::new(units)) }
+    }
+}
+
+impl From<Time> for f64 {
+    fn from(time: Time) -> f64 {
+        time.0
+    }
+}
+
+/// NaN where an instant must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("NaN is given, but an instant is a number")]
+pub struct NotANumber;
 
 impl Eq for Time {}
 
@@ -87,6 +109,8 @@ pub type Dims = SmallVec<[u32; 4]>;
 ///
 /// A closed choice: every `match` on it shows who has to be asked when a form is added.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Request {
     /// So many processors, in whatever form the site's allocator hands them out.
     Nodes(u32),
@@ -155,8 +179,18 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
+/// Whose job it is, by the names that its log or table has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The user, where that is known.
+    pub user: Option<String>,
+    /// The user's group, where that is known.
+    pub group: Option<String>,
+}
+
 /// One job, as its workload gives it. It never changes during a run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
     /// The workload's own number for it: field 1 of a log, 1, 2, 3 … where jobs are drawn.
     pub number: u64,
@@ -169,6 +203,10 @@ pub struct Job {
     /// How long its user says it will run: all that a scheduler may know of its end. Where the
     /// workload has no estimate this is the run time.
     pub estimate: f64,
+    /// Whose it is, where the workload knows and something is measured by user or by group; jobs of one
+    /// owner share it. It is no part of what is serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub owner: Option<Arc<Owner>>,
 }
 
 #[cfg(test)]

@@ -5,30 +5,96 @@
 //! processors out. It is pure: it opens no file, starts no thread, reads no clock and prints
 //! nothing; the same scenario gives the same result, bit for bit.
 //!
-//! A scenario is one table. Here jobs of random shapes arrive at a mesh, and are served in order of
-//! arrival by the first free block:
+//! # Simulate one scenario
+//!
+//! Jobs of random shapes arrive at a mesh, and are served in order of arrival by the first free block:
 //!
 //! ```
-//! use meshwork::scenario::Scenario;
-//! use meshwork::workload::NoInputs;
+//! use meshwork::{Component, NoInputs, Scenario};
 //!
-//! let scenario = Scenario::read(&toml::toml! {
-//!     seed = 1
-//!     allocator = "first_fit"
-//!     scheduler = "fcfs"
-//!     machine = { topology = "mesh", dims = [16, 16] }
-//!     workload = { name = "synthetic", load = 0.4, sizes = "uniform",
-//!                  runtimes = { name = "exponential", mean = 5.0 } }
-//!     measure = { warmup_jobs = 100, jobs = 2000, metrics = ["wait", "utilization"] }
-//! })
-//! .expect("the scenario is right");
+//! let scenario = Scenario::builder()
+//!     .mesh([16, 16])
+//!     .allocator("first_fit")
+//!     .scheduler("fcfs")
+//!     .workload(
+//!         Component::new("synthetic")
+//!             .with("load", 0.4)
+//!             .with("sizes", "uniform")
+//!             .with("runtimes", Component::new("exponential").with("mean", 5.0)),
+//!     )
+//!     .warmup_jobs(100)
+//!     .jobs(2000)
+//!     .metrics(["wait", "utilization"])
+//!     .build()
+//!     .expect("the scenario is right");
 //! let outcome = scenario.run(0, &NoInputs, &mut ()).expect("nothing is read that could fail");
 //! let [wait, utilization] = &outcome.metrics[..] else { panic!("two metrics were asked for") };
 //! assert!(wait.value.unwrap() > 0.0 && utilization.value.unwrap() < 1.0);
 //! ```
 //!
-//! The modules in reading order are the table of contents below; `ARCHITECTURE.md` in the
-//! repository says who may know whom.
+//! What a builder makes is a table, the one that a study in TOML would be; [`Scenario::read`] takes such a table as
+//! it is. The same scenario, replication and inputs give the same outcome.
+//!
+//! # Allocate and release
+//!
+//! An allocator alone, for a scheduler of your own. It has no queue and no jobs: you say what is wanted, and give it
+//! back.
+//!
+//! ```
+//! use meshwork::{Pool, Request};
+//!
+//! let mut pool = Pool::builder().mesh([8, 8]).allocator("first_fit").build()?;
+//! let block = pool.allocate(&Request::block(&[3, 5])).expect("an empty mesh has room for 3 × 5");
+//! assert_eq!(pool.site().free_nodes(), 49);
+//! assert_eq!(pool.allocate(&Request::block(&[8, 6])), None, "there is no room for it now");
+//! pool.release(&block)?;
+//! assert!(pool.allocate(&Request::block(&[8, 6])).is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Add a strategy
+//!
+//! A scheduler is asked at each instant at which a job arrived or ended, and starts what it wants. This one takes
+//! the smallest job first:
+//!
+//! ```
+//! use meshwork::cluster::{Cluster, Ticket};
+//! use meshwork::engine::Setup;
+//! use meshwork::sched::Scheduler;
+//! use meshwork::{Component, NoInputs, Scenario};
+//!
+//! #[derive(Default)]
+//! struct SmallestFirst(Vec<Ticket>);
+//!
+//! impl Scheduler for SmallestFirst {
+//!     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+//!         self.0.extend(cluster.arrivals());
+//!         self.0.sort_by_key(|&ticket| cluster.job(ticket).request.nodes());
+//!         self.0.retain(|&ticket| !cluster.start(ticket));
+//!     }
+//! }
+//!
+//! let scenario = Scenario::builder()
+//!     .mesh([16, 16])
+//!     .workload(Component::new("lublin").with("jobs", 500))
+//!     .metrics(["wait"])
+//!     .build()?;
+//! let setup = Setup { scheduler: Box::new(SmallestFirst::default()), ..scenario.setup(0)? };
+//! let outcome = scenario.run_on(setup, scenario.jobs(0, &NoInputs)?, &mut ())?;
+//! assert_eq!(outcome.finished, 500);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by line.
+//!
+//! # Where to read on
+//!
+//! The modules below stand in the order in which they build on one another; `ARCHITECTURE.md` in the repository says
+//! who may know whom. What most programs need is at the top: [`Scenario`] and its [`Outcome`], [`Pool`], [`Job`],
+//! [`Request`] and [`Placement`], [`Observer`] and [`Event`], and [`Problem`], which is what is wrong with something
+//! that a user wrote.
+//!
+//! Features: `serde`, for all that passes through an interface; off by default.
 
 // In reading order: what a machine is, what a job is, who decides, and the loop that lets them.
 pub mod topology;
@@ -53,3 +119,17 @@ pub mod sched;
 pub mod engine;
 pub mod scenario;
 pub mod pool;
+pub mod builder;
+
+pub use builder::Component;
+pub use engine::RunError;
+pub use job::{Job, Request, Time};
+pub use machine::{Block, Placement};
+pub use observe::{Event, Observer};
+pub use pool::Pool;
+pub use registry::Problem;
+pub use scenario::{Outcome, Scenario};
+pub use workload::NoInputs;
+
+// They stand in signatures: what is passed in must be of the same version.
+pub use {smallvec, toml};

@@ -1,19 +1,19 @@
 //! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
 
 use crate::form::Asks;
-use crate::geometry::squarest::block_of;
+use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// How a count of processors becomes a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// The block with the least sum of sides that holds the count and fits the machine; among
-    /// those the one with fewest nodes, then the one whose long sides lie along the machine's.
+    /// Exactly the count where a block has it that fits the machine and is not absurdly long; else
+    /// the block with the least sum of sides that holds the count: see [`block_for`].
     #[default]
     Squarest,
-    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine;
-    /// where none fits, as `Squarest`.
+    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine,
+    /// however long it is; where none fits, as `Squarest`.
     Exact,
 }
 
@@ -102,7 +102,7 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
 /// The block that a rule makes of a count, if one fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
-    exact.or_else(|| block_of(nodes, grid, false))
+    exact.or_else(|| block_for(nodes, grid))
 }
 
 #[cfg(test)]
@@ -114,25 +114,48 @@ mod tests {
         block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
-    /// The definition: every block that fits, in no order.
-    fn by_search(nodes: u32, width: u32, height: u32) -> Option<Vec<u32>> {
-        let mut blocks: Vec<(u32, u32)> = (1..=width)
-            .flat_map(|w| (1..=height).map(move |h| (w, h)))
-            .filter(|(w, h)| w * h >= nodes)
-            .collect();
-        blocks.sort_by_key(|&(w, h)| {
-            (w + h, w * h, std::cmp::Reverse(w * width + h * height), std::cmp::Reverse(w))
-        });
-        blocks.first().map(|&(w, h)| vec![w, h])
+    /// The definition: of every block that fits, the best with exactly the count, unless it is absurdly
+    /// long beside the best with no fewer.
+    fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
+        let [width, height, depth] = machine;
+        let of = |(w, h, d): (u32, u32, u32)| w * h * d;
+        let best = |holds: &dyn Fn(u32) -> bool| {
+            let mut blocks: Vec<(u32, u32, u32)> = (1..=width)
+                .flat_map(|w| (1..=height).flat_map(move |h| (1..=depth).map(move |d| (w, h, d))))
+                .filter(|&block| holds(of(block)))
+                .collect();
+            blocks.sort_by_key(|&(w, h, d)| {
+                let along = w * width + h * height + d * depth;
+                (w + h + d, w * h * d, std::cmp::Reverse(along), std::cmp::Reverse((w, h, d)))
+            });
+            blocks.first().copied()
+        };
+        let steps = |(w, h, d): (u32, u32, u32)| f64::from(w + h + d - 3);
+        let padded = best(&|own| own >= nodes)?;
+        let exact = best(&|own| own == nodes).filter(|&own| steps(own) <= 1.25 * steps(padded));
+        let (w, h, d) = exact.unwrap_or(padded);
+        Some(vec![w, h, d])
     }
 
     #[test]
     fn the_squarest_block_is_the_best_of_all_blocks() {
-        for (width, height) in [(16, 8), (8, 16), (7, 7), (1, 9), (12, 5)] {
-            for nodes in 1..=width * height + 1 {
-                assert_eq!(squarest(nodes, &[width, height]), by_search(nodes, width, height));
+        for machine in [[16, 8, 1], [8, 16, 1], [7, 7, 1], [1, 9, 1], [12, 5, 1], [6, 4, 5]] {
+            for nodes in 1..=machine.iter().product::<u32>() + 1 {
+                assert_eq!(squarest(nodes, &machine), by_search(nodes, machine), "{nodes}");
             }
         }
+    }
+
+    #[test]
+    fn powers_of_two_are_never_padded_where_they_fit() {
+        for sides in [&[16, 16, 16][..], &[32, 32], &[8, 8, 8, 8], &[64, 4], &[16, 8, 4]] {
+            let all: u32 = sides.iter().product();
+            for nodes in (0..).map(|k| 1 << k).take_while(|&nodes| nodes <= all) {
+                let block = squarest(nodes, sides).unwrap();
+                assert_eq!(block.iter().product::<u32>(), nodes, "{block:?}");
+            }
+        }
+        assert_eq!(squarest(1024, &[16, 16, 16]).unwrap(), [16, 8, 8]);
     }
 
     #[test]

@@ -160,6 +160,20 @@ fn in_random_histories(
 }
 
 #[test]
+fn rotation_has_one_default_but_where_a_definition_turns_blocks() {
+    let turns = ["adaptive_scan", "quick_allocation", "greedy_available"];
+    for allocator in ALLOCATORS {
+        let about = &allocator.about;
+        let Some(rotation) = about.params.iter().find(|param| param.name == "rotation") else {
+            continue;
+        };
+        let expected = if turns.contains(&about.name) { "\"if_needed\"" } else { "\"never\"" };
+        let meshwork::registry::Default::Is(default) = rotation.default else { panic!() };
+        assert_eq!(default, expected, "{}", about.name);
+    }
+}
+
+#[test]
 fn a_placement_is_free_distinct_and_of_the_right_shape() {
     in_random_histories(|entry, table, site, allocator, request| {
         let mut rng = Stream::new(1, 0, "draws");

@@ -2,9 +2,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{job, run, scenario, submissions};
 use meshwork::engine::RunError;
-use meshwork::job::{Job, Request, Time};
+use meshwork::job::{Job, Owner, Request, Time};
+use meshwork::observe::recorder::OwnerClass;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
 
@@ -60,6 +63,128 @@ fn all_of_a_run() {
     );
     let all: Vec<&str> = outcome.metrics.iter().map(|metric| metric.name).collect();
     assert_eq!(all, meshwork::observe::metrics::usual(false));
+}
+
+#[test]
+fn quantiles_lie_on_the_line_between_two_jobs() {
+    let study = flat(
+        "measure = { slowdown_threshold = 1, metrics = ['median_wait', 'p90_wait', 'p95_wait', 'p99_wait', \
+         'slowdown', 'median_slowdown', 'p90_bounded_slowdown'] }",
+    );
+    // Waits of 0, 9 and 13; slowdowns of 1, 2.8 and 4.25.
+    let (outcome, _) = run(&study, three_jobs());
+    assert_values(
+        &outcome,
+        &[
+            ("median_wait", 9.0),
+            ("p90_wait", 9.0 + 0.8 * 4.0),
+            ("p95_wait", 9.0 + 0.9 * 4.0),
+            ("p99_wait", 9.0 + 0.98 * 4.0),
+            ("slowdown", (1.0 + 2.8 + 4.25) / 3.0),
+            ("median_slowdown", 2.8),
+            ("p90_bounded_slowdown", 2.8 + 0.8 * 1.45),
+        ],
+    );
+    // A job that takes no time has no slowdown.
+    let mut jobs = three_jobs();
+    jobs.push(job(3.0, Request::Nodes(1), 0.0));
+    let (outcome, _) = run(&study, jobs);
+    assert_values(&outcome, &[("median_wait", (9.0 + 12.0) / 2.0), ("median_slowdown", 2.8)]);
+}
+
+#[test]
+fn quantiles_have_batches_where_enough_jobs_lie_beyond_them() {
+    // One processor at a time: the n-th job waits n units.
+    let jobs = (0..1600).map(|_| job(0.0, Request::Nodes(4), 1.0)).collect();
+    let study = flat("measure = { metrics = ['median_wait', 'p90_wait'] }");
+    let (outcome, _) = run(&study, jobs);
+    assert_values(&outcome, &[("median_wait", 799.5), ("p90_wait", 1439.1)]);
+    let batches = |at: usize| outcome.metrics[at].batches.clone();
+    // 25 batches of 64 jobs: half of one is 32 jobs, a tenth of one too few.
+    let medians: Vec<f64> = (0..25).map(|n| 64.0 * f64::from(n) + 31.5).collect();
+    assert_eq!(batches(0), medians);
+    assert_eq!(batches(1), [0.0; 0]);
+}
+
+#[test]
+fn arrivals_see_the_queue_before_them() {
+    let study = |more: &str| flat(&format!("measure = {{ metrics = ['queue_seen'] {more} }}"));
+    // The third of three jobs sees the second; two more at its instant see one another.
+    let (outcome, _) = run(&study(""), three_jobs());
+    assert_values(&outcome, &[("queue_seen", 1.0 / 3.0)]);
+    let mut jobs = three_jobs();
+    jobs.extend([job(2.0, Request::Nodes(1), 1.0), job(10.0, Request::Nodes(1), 1.0)]);
+    let (outcome, _) = run(&study(""), jobs.clone());
+    // At 10 the first job leaves, and three still wait when the last one comes.
+    assert_values(&outcome, &[("queue_seen", (0.0 + 0.0 + 1.0 + 2.0 + 3.0) / 5.0)]);
+    let (outcome, _) = run(&study(", warmup_time = 2"), jobs);
+    assert_values(&outcome, &[("queue_seen", (1.0 + 2.0 + 3.0) / 3.0)]);
+}
+
+#[test]
+fn padding_is_what_rounding_up_takes_from_the_machine() {
+    let study = scenario(
+        "machine = { topology = 'hypercube', dimension = 3 }
+         allocator = 'buddy'
+         measure = { metrics = ['utilization', 'utilization_asked', 'padding'] }",
+    );
+    // 3 of 8 processors become 4 for 10 units; then 2 are 2.
+    let jobs = vec![job(0.0, Request::Nodes(3), 10.0), job(10.0, Request::Nodes(2), 10.0)];
+    let (outcome, _) = run(&study, jobs);
+    assert_values(
+        &outcome,
+        &[
+            ("utilization", 60.0 / 160.0),
+            ("utilization_asked", 50.0 / 160.0),
+            ("padding", 10.0 / 160.0),
+        ],
+    );
+}
+
+#[test]
+fn jobs_are_told_apart_by_their_owners() {
+    let of = |user: Option<&str>, group: Option<&str>, job: Job| {
+        let owner = Owner { user: user.map(str::to_owned), group: group.map(str::to_owned) };
+        Job { owner: Some(Arc::new(owner)), ..job }
+    };
+    let [first, second, third]: [Job; 3] = three_jobs().try_into().unwrap();
+    let jobs = vec![
+        of(Some("10"), Some("a"), first),
+        of(Some("9"), Some("a"), second),
+        of(None, None, third),
+    ];
+    let of_both = "workload = { name = 'table', path = 'none' }\n\
+                   measure = { metrics = ['wait', 'utilization'], by_user = true, by_group = true }";
+    let table = format!("machine = {{ topology = 'flat', processors = 4 }}\n{of_both}");
+    let study = Scenario::read(&table.parse().unwrap()).unwrap();
+    let (outcome, _) = run(&study, jobs);
+    let shown = |classes: &[OwnerClass]| {
+        let one = |class: &OwnerClass| {
+            assert_eq!(class.metrics.len(), 1, "only means over jobs");
+            (class.name.clone(), class.jobs, class.metrics[0].value.unwrap())
+        };
+        classes.iter().map(one).collect::<Vec<_>>()
+    };
+    let name = |name: &str| Some(name.to_owned());
+    assert_eq!(
+        shown(&outcome.by_user),
+        [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]
+    );
+    assert_eq!(shown(&outcome.by_group), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
+}
+
+#[test]
+fn a_workload_without_owners_is_not_measured_by_them() {
+    let table = "machine = { topology = 'flat', processors = 4 }
+         workload = { name = 'synthetic', load = 0.5, sizes = 'uniform',
+                      runtimes = { name = 'exponential', mean = 1.0 } }
+         measure = { jobs = 10, by_group = true }";
+    let problem = Scenario::read(&table.parse().unwrap()).unwrap_err();
+    assert_eq!(problem.path, "measure.by_group");
+    assert_eq!(
+        problem.message,
+        "`measure.by_group` is for logs and tables: the jobs of the workload `synthetic` are nobody's"
+    );
 }
 
 #[test]

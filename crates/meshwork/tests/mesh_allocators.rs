@@ -320,10 +320,10 @@ fn best_fit_by_the_base_alone_has_the_most_neighbours_where_the_block_is_not_fre
 fn boundary_search_has_the_greatest_boundary_value() {
     for named in [
         "boundary_search",
-        "boundary_search rotation='never'",
+        "boundary_search rotation='best'",
         "boundary_search rotation='if_needed'",
     ] {
-        is_its_definition(named, ANY, Rotation::Best, |state, base, sides| {
+        is_its_definition(named, ANY, Rotation::Never, |state, base, sides| {
             state.boundary(base, sides, 1, |_| 1)
         });
     }
@@ -333,10 +333,10 @@ fn boundary_search_has_the_greatest_boundary_value() {
 fn corner_boundary_search_breaks_ties_by_corners() {
     for named in [
         "corner_boundary_search",
-        "corner_boundary_search rotation='never'",
+        "corner_boundary_search rotation='best'",
         "corner_boundary_search rotation='if_needed'",
     ] {
-        is_its_definition(named, ANY, Rotation::Best, |state, base, sides| {
+        is_its_definition(named, ANY, Rotation::Never, |state, base, sides| {
             (state.boundary(base, sides, 1, |_| 1), state.corners(base, sides))
         });
     }
@@ -367,7 +367,7 @@ fn weighted_boundary_search_weighs_neighbours_by_age() {
             "weighted_boundary_search rotation='{rotation}' weighting='{weighting}' \
              alpha={alpha:.1} corners={corners}"
         );
-        is_its_definition(&named, ANY, Rotation::Best, |state, base, sides| {
+        is_its_definition(&named, ANY, Rotation::Never, |state, base, sides| {
             let weight = |node: Node| {
                 let since = state.since[node as usize].unwrap();
                 weight(weighting, alpha, state.now - since)
@@ -380,12 +380,15 @@ fn weighted_boundary_search_weighs_neighbours_by_age() {
 
 #[test]
 fn with_weights_that_never_fade_it_is_boundary_search() {
-    for (corners, twin) in [(false, "boundary_search"), (true, "corner_boundary_search")] {
+    let (plain, corner) = ("boundary_search", "corner_boundary_search");
+    for (corners, twin) in [(false, plain), (true, corner)] {
         for topology in grids(ANY) {
-            let named = format!("weighted_boundary_search alpha=1e15 corners={corners}");
+            let twin = format!("{twin} rotation='best'");
+            let named =
+                format!("weighted_boundary_search rotation='best' alpha=1e15 corners={corners}");
             let mut rng = Stream::new(3, 0, "twins");
             let (_, mut weighted) = build(&named, &topology);
-            let (_, mut twin) = build(twin, &topology);
+            let (_, mut twin) = build(&twin, &topology);
             let mut site = Site::new(topology.clone(), 1.0);
             let mut held: Vec<Placement> = Vec::new();
             for step in 0..300 {

@@ -291,3 +291,15 @@ fn a_pool_and_a_run_place_alike() {
         assert_eq!(pool.held().count(), 0);
     }
 }
+
+#[test]
+fn four_jobs_of_1024_fill_a_torus_of_4096() {
+    let mut pool = Pool::read(&toml::toml! {
+        machine = { topology = "torus", dims = [16, 16, 16] }
+    })
+    .unwrap();
+    for _ in 0..4 {
+        assert_eq!(pool.allocate(&Request::Nodes(1024)).unwrap().len(), 1024);
+    }
+    assert_eq!(pool.site().free_nodes(), 0);
+}

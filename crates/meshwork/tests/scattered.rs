@@ -460,10 +460,10 @@ fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Opti
 fn adaptive_noncontiguous_cuts_what_finds_no_place() {
     let machines = small_machines();
     for (named, rotation, levels) in [
-        ("adaptive_noncontiguous", Rotation::IfNeeded, 64),
-        ("adaptive_noncontiguous rotation='never'", Rotation::Never, 64),
-        ("adaptive_noncontiguous levels=0", Rotation::IfNeeded, 0),
-        ("adaptive_noncontiguous levels=2", Rotation::IfNeeded, 2),
+        ("adaptive_noncontiguous", Rotation::Never, 64),
+        ("adaptive_noncontiguous rotation='if_needed'", Rotation::IfNeeded, 64),
+        ("adaptive_noncontiguous levels=0", Rotation::Never, 0),
+        ("adaptive_noncontiguous levels=2", Rotation::Never, 2),
     ] {
         is_its_definition_for(named, &machines, any_shape, |question| {
             by_halves(question, rotation, levels)

@@ -11,6 +11,7 @@ use meshwork::engine::Setup;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::Scheduler;
 use meshwork::workload::NoInputs;
+use toml::Value;
 
 const REPLICATIONS: u64 = 20;
 /// Two-sided 99.9 % quantile of Student's t with 19 degrees of freedom.
@@ -68,6 +69,30 @@ fn waits_of_one_processor_jobs_are_erlang_c() {
         let study = one_processor_jobs(machine, load, "name = 'exponential', mean = 1.0", 40_000);
         let theory = erlang_c_wait(c, load * f64::from(c));
         assert_mean(&format!("M/M/{c}"), &replicate(&study, "wait"), theory);
+    }
+}
+
+#[test]
+fn poisson_arrivals_see_the_queue_of_the_clock() {
+    let load = 0.7;
+    let mut study = one_processor_jobs(
+        "topology = 'flat', processors = 1",
+        load,
+        "name = 'exponential', mean = 1.0",
+        40_000,
+    )
+    .table()
+    .clone();
+    let metrics = ["queue_seen", "queue_length", "median_wait", "p95_wait"].map(Value::from);
+    study["measure"].as_table_mut().unwrap().insert("metrics".into(), metrics.to_vec().into());
+    let study = Scenario::read(&study).unwrap();
+    // M/M/1: ρ² / (1 − ρ) jobs wait, and P(wait > t) = ρ · exp(−(1 − ρ) t).
+    let queue = load * load / (1.0 - load);
+    assert_mean("the queue that arrivals see", &replicate(&study, "queue_seen"), queue);
+    assert_mean("the queue over time", &replicate(&study, "queue_length"), queue);
+    for (name, beyond) in [("median_wait", 0.5), ("p95_wait", 0.05)] {
+        let theory = (load / beyond).ln() / (1.0 - load);
+        assert_mean(name, &replicate(&study, name), theory);
     }
 }
 

@@ -12,6 +12,7 @@ use meshwork_lab::report::{Content, Report};
 use meshwork_lab::run::{Progress, Results, Run, Watcher};
 use meshwork_lab::study::asked::Asked;
 use meshwork_lab::study::expand::{Point, expand};
+use meshwork_lab::watch::recording::Recording;
 use meshwork_lab::watch::{Spectator, View};
 use meshwork_lab::{Refused, Study};
 use meshwork_lab::visible::visible_json;
@@ -19,19 +20,11 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;
 use crate::output::{Stop, tell};
-use crate::picture::{Cell, Map};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-static STYLE: &str = include_str!("../../assets/serve.css");
-static SCRIPT: &str = include_str!("../../assets/serve.js");
-static BEFORE: &str = include_str!("../../assets/serve.html");
-
 /// How many waiting jobs are listed.
-const MOST_WAITING: usize = 8;
-
-/// The width in which layers of a machine are laid out.
-const WIDTH: usize = 96;
+const MOST_WAITING: usize = 20;
 
 /// A page that is asked for again is made again after this time, and after so many times the time that it took: the
 /// runs have the processors first.
@@ -222,7 +215,7 @@ impl Source for Watched {
         match resource {
             Resource::Page => {
                 let (_, report) = self.report();
-                let page = report.live(BEFORE, STYLE, SCRIPT).into_bytes();
+                let page = report.live().into_bytes();
                 let kind = "text/html; charset=utf-8";
                 Some(Answer { kind, tag: String::new(), body: Arc::new(page) })
             }
@@ -235,40 +228,13 @@ impl Source for Watched {
     }
 }
 
-/// A machine and its queue, laid out as `meshwork watch` lays it out.
+/// A machine and its queue, as the page draws them.
 fn machine(view: &View) -> Json {
-    let View { scenario, replication, scene } = view;
-    let sites: Vec<Json> = scene
-        .topologies()
-        .iter()
-        .enumerate()
-        .map(|(site, topology)| {
-            let map = Map::new(topology, WIDTH);
-            let (width, height) = map.size();
-            // −1 is no processor, 0 a free one, and any other number its job, from 1.
-            let cell = |place: usize| match map.cell(place % width, place / width) {
-                Cell::Node(node) => scene.owner(site, node).map_or(0, |job| job.0 as i64 + 1),
-                Cell::Label(_) | Cell::Blank => -1,
-            };
-            let cells: Vec<i64> = (0..width * height).map(cell).collect();
-            let (nodes, free) = (topology.grid().nodes(), scene.free_on(site));
-            json!({
-                "name": topology.to_string(), "nodes": nodes, "held": nodes - free,
-                "width": width, "cells": cells,
-            })
-        })
-        .collect();
-    let queue: Vec<Json> = scene
-        .waiting()
-        .values()
-        .take(MOST_WAITING)
-        .map(|job| json!({ "asks": job.request.to_string(), "since": job.arrival.units() }))
-        .collect();
+    let View { scenario, replication, scene, ended } = view;
     json!({
-        "scenario": scenario, "replication": replication + 1, "time": scene.now().units(),
-        "running": scene.running().len(), "waiting": scene.waiting().len(),
-        "finished": scene.finished(), "utilization": scene.utilization(),
-        "sites": sites, "queue": queue,
+        "scenario": scenario, "replication": replication + 1, "time": scene.now().units(), "ended": ended,
+        "running": scene.running().len(), "waiting": scene.waiting().len(), "finished": scene.finished(),
+        "recording": Recording::still(scenario, *replication, scene, MOST_WAITING),
     })
 }
 

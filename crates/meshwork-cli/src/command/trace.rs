@@ -1,6 +1,7 @@
 //! `meshwork trace`.
 
 use meshwork::workload::statistics::{Column as Distribution, Statistics};
+use meshwork_lab::findings::clock::Start;
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{Converted, Model, convert, generate, info};
 use serde_json::{Value as Json, json};
@@ -102,6 +103,16 @@ fn gist(statistics: &Statistics) -> String {
 }
 
 fn print(out: &mut Output, statistics: &Statistics) -> Result<(), Stop> {
+    let start = Start::of(&statistics.header);
+    for (name, instant) in
+        [("first submit", statistics.first_submit), ("last submit", statistics.last_submit)]
+    {
+        if let Some(instant) = instant {
+            let date = start.as_ref().map(|start| format!("  {}", start.date(instant)));
+            let date = date.unwrap_or_default();
+            out.line(&format!("{}  {} s{date}", left(name, 12), significant(instant, 15)))?;
+        }
+    }
     out.line(&gist(statistics))?;
     for label in ORIGIN {
         if let Some(value) = statistics.header.get(label) {

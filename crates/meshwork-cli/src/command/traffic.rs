@@ -86,6 +86,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
 
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     let dims = &arguments.dims;
+    let refused = |sentence: &dyn std::fmt::Display| Stop::Wrong(format!("--dims: {sentence}"));
     let made = match (arguments.topology.as_str(), dims.as_slice()) {
         ("mesh", _) => Topology::mesh(dims),
         ("torus", _) => Topology::torus(dims),
@@ -93,9 +94,9 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
         (_, sides) if sides.iter().all(|&side| side == 2) => {
             Topology::hypercube(sides.len() as u32)
         }
-        _ => Err("a hypercube has one number, its dimension, such as --dims 6".to_owned()),
+        _ => return Err(refused(&"a hypercube has one number, its dimension, such as --dims 6")),
     };
-    made.map_err(|sentence| Stop::Wrong(format!("--dims: {sentence}")))
+    made.map_err(|error| refused(&error))
 }
 
 /// A problem as a sentence that begins with the argument that is to blame.

@@ -8,7 +8,8 @@ use std::path::Path;
 use meshwork_lab::findings::columns::{Shown, about, value};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
-use meshwork_lab::findings::summary::{Row, label};
+use meshwork_lab::findings::summary::{Means, OwnerRow, Row, label};
+use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
 use meshwork_lab::run::store::{Findings, RUNS};
 use meshwork_lab::study::Replications;
@@ -31,11 +32,16 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     for line in wrapped(&caption(finished), out.width, "") {
         out.line(&line)?;
     }
+    if let Some(unit) = finished.clock.unit {
+        out.line(&format!("times in {unit}"))?;
+    }
     network::print(out, &finished.points)?;
     out.line("")?;
     print_means(out, finished)?;
     print_differences(out, study, finished)?;
     print_sizes(out, finished)?;
+    print_owners(out, finished, "user", |row| &row.by_user)?;
+    print_owners(out, finished, "group", |row| &row.by_group)?;
     print_claims(out, finished)?;
     print_notes(out, study, finished)
 }
@@ -64,6 +70,12 @@ pub(crate) fn print_files(
     if rows.iter().any(|row| !row.by_size.is_empty()) {
         files.push("by_size.csv");
     }
+    if rows.iter().any(|row| !row.by_user.is_empty()) {
+        files.push("by_user.csv");
+    }
+    if rows.iter().any(|row| !row.by_group.is_empty()) {
+        files.push("by_group.csv");
+    }
     if rows.iter().any(|row| !row.speeds.is_empty()) {
         files.push("speeds.csv");
     }
@@ -72,6 +84,9 @@ pub(crate) fn print_files(
     }
     if !study.jobs.is_empty() {
         files.push("jobs/");
+    }
+    if study.record == Some(true) {
+        files.push("recordings/");
     }
     out.line("")?;
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
@@ -114,18 +129,20 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
         return out.line("no run came to its end: there is nothing to show");
     }
     match &rows[..] {
-        [row] if row.swept.is_empty() => print_one(out, row, &names)?,
+        [row] if row.swept.is_empty() => print_one(out, finished, row, &names)?,
         _ => {
             let column = |name: &String| {
-                let figures = rows.iter().map(|row| figure(&value(&row.metrics, name)));
+                let figures = rows.iter().map(|row| measured(finished, &row.metrics, name));
                 Column::numbers(name, align(&figures.collect::<Vec<_>>()))
             };
             let columns: Vec<Column> = names.iter().map(column).collect();
             print_table(out, &keys(rows.iter()), &columns, &[])?;
         }
     }
-    if !left_out.is_empty() {
-        for line in wrapped(&format!("not shown: {}", left_out.join(", ")), out.width, "") {
+    let left_out = (!left_out.is_empty()).then(|| format!("not shown: {}", left_out.join(", ")));
+    let differing = unlike(&finished.points).into_iter().map(|differing| differing.to_string());
+    for note in left_out.into_iter().chain(differing) {
+        for line in wrapped(&note, out.width, "") {
             out.line(&line)?;
         }
     }
@@ -133,9 +150,14 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 }
 
 /// One scenario: a line for each metric, with its meaning.
-fn print_one(out: &mut Output, row: &Row, names: &[String]) -> Result<(), Stop> {
+fn print_one(
+    out: &mut Output,
+    finished: &Finished,
+    row: &Row,
+    names: &[String],
+) -> Result<(), Stop> {
     let figures: Vec<Rounded> =
-        names.iter().map(|name| figure(&value(&row.metrics, name))).collect();
+        names.iter().map(|name| measured(finished, &row.metrics, name)).collect();
     let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
     // Numbers of different kinds: nothing is gained by setting their points below each other.
     let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
@@ -148,7 +170,7 @@ fn print_one(out: &mut Output, row: &Row, names: &[String]) -> Result<(), Stop> 
         Column::words(&right("mean", most), figures.iter().map(text).collect()),
     ];
     let mut columns = Vec::new();
-    let unit = |name: &str| about(name).map_or("", |metric| metric.unit).to_owned();
+    let unit = |name: &str| finished.clock.unit(unit_of(name));
     columns.push(Column::words("unit", words(&unit)));
     let taken: usize = keys.iter().chain(&columns).map(|column| column.width() + 2).sum();
     let room = out.width.saturating_sub(taken);
@@ -168,6 +190,16 @@ fn cut(text: &str, columns: usize) -> String {
         Some((before, _)) => cut(before, columns),
         None => text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
     }
+}
+
+/// The unit in which a metric is measured.
+fn unit_of(name: &str) -> &'static str {
+    about(name).map_or("", |metric| metric.unit)
+}
+
+/// What was found of a metric, in the unit in which it is shown.
+fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
+    figure(&finished.clock.shown(value(metrics, name), unit_of(name)))
 }
 
 fn figure(interval: &Interval) -> Rounded {
@@ -207,7 +239,8 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         }
         let found = |name: &str| -> Vec<(Interval, Option<f64>)> {
             let of = |(_, difference): &(&Row, meshwork_lab::findings::summary::Difference)| {
-                difference.metrics.iter().find(|(own, ..)| own == name).map(|(_, i, r)| (*i, *r))
+                let found = difference.metrics.iter().find(|(own, ..)| own == name);
+                found.map(|(_, interval, r)| (finished.clock.shown(*interval, unit_of(name)), *r))
             };
             let nothing = value(&Vec::new(), name);
             rows.iter().map(|row| of(row).unwrap_or((nothing, None))).collect()
@@ -303,7 +336,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     let columns: Vec<Column> = names
         .iter()
         .map(|name| {
-            let figures = classes.iter().map(|(_, class)| figure(&value(&class.metrics, name)));
+            let figures = classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
             Column::numbers(name, align(&figures.collect::<Vec<_>>()))
         })
         .collect();
@@ -317,6 +350,48 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
         begins.push(row);
     }
     print_table(out, &keys, &columns, &begins)
+}
+
+/// The most users or groups that are printed; of more, their file is named.
+const MOST_OWNERS: usize = 100;
+
+/// The jobs of each user or group.
+fn print_owners(
+    out: &mut Output,
+    finished: &Finished,
+    owner: &str,
+    of: fn(&Row) -> &[OwnerRow],
+) -> Result<(), Stop> {
+    let rows = &finished.summary.rows;
+    let classes: Vec<(&Row, &OwnerRow)> =
+        rows.iter().flat_map(|row| of(row).iter().map(move |class| (row, class))).collect();
+    let Some((_, first)) = classes.first() else { return Ok(()) };
+    out.line("")?;
+    out.headline(&format!("By {owner}: means over the jobs of each"))?;
+    if classes.len() > MOST_OWNERS {
+        let text = format!(
+            "{}: too many to be printed, with `--out DIR` they are written to by_{owner}.csv",
+            plural(classes.len() as u64, "row")
+        );
+        return out.line(&text);
+    }
+    let mut keys = keys(classes.iter().map(|(row, _)| *row));
+    keys.push(Column::words(owner, classes.iter().map(|(_, class)| class.name.clone()).collect()));
+    let jobs = classes
+        .iter()
+        .map(|(_, class)| Rounded { mean: count(class.jobs), ..Rounded::default() })
+        .collect::<Vec<_>>();
+    keys.push(Column::numbers("jobs", align(&jobs)));
+    let columns = first.metrics.iter().map(|(name, _)| {
+        let figures = classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
+        Column::numbers(name, align(&figures.collect::<Vec<_>>()))
+    });
+    out.line("")?;
+    let begins = rows.iter().scan(0, |row, scenario| {
+        *row += of(scenario).len();
+        Some(*row)
+    });
+    print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
 }
 
 /// What is worth a word only where it happened.

@@ -3,113 +3,110 @@
 // A plane is drawn as it is, node 0 at the top left; more dimensions follow as layers. A hypercube is drawn as a Karnaugh
 // map: half of the dimensions count columns and half rows, both in Gray code, so that nodes side by side are
 // neighbours. One dimension is broken into rows.
-(function (M) {
-  "use strict";
 
-  const GAP = 14; // between two layers, in pixels
-  const TITLE = 15; // the height of a layer's title
-  const LETTER = 6.2; // the width of a character of a label
+const GAP = 14; // between two layers, in pixels
+const TITLE = 15; // the height of a layer's title
+const LETTER = 6.2; // the width of a character of a label
 
-  const gray = (place) => place ^ (place >> 1);
-  const width = (text) => Math.ceil(String(text).length * LETTER);
+const gray = (place) => place ^ (place >> 1);
+const width = (text) => Math.ceil(String(text).length * LETTER);
 
-  // One dimension, in rows.
-  function rows(site, cell, room) {
-    const label = cell >= 8 ? width(site.nodes - 1) + 6 : 0;
-    const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
-    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell)));
-    const down = Math.ceil(site.nodes / across);
-    const labels = [];
-    for (let y = 0; label > 0 && y < down; y += 1) {
-      labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: "right" });
-    }
-    const node = (x, y) => (y * across + x < site.nodes ? y * across + x : -1);
-    return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
+// One dimension, in rows.
+function rows(site, cell, room) {
+  const label = cell >= 8 ? width(site.nodes - 1) + 6 : 0;
+  const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
+  const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell)));
+  const down = Math.ceil(site.nodes / across);
+  const labels = [];
+  for (let y = 0; label > 0 && y < down; y += 1) {
+    labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: "right" });
   }
+  const node = (x, y) => (y * across + x < site.nodes ? y * across + x : -1);
+  return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
+}
 
-  // Half of the bits across, the others down.
-  function karnaugh(site, cell) {
-    const across = Math.ceil(site.sides.length / 2);
-    const down = site.sides.length - across;
-    const [columns, lines] = [2 ** across, 2 ** down];
-    const bits = cell >= 9;
-    const x = bits && down > 0 ? width("".padStart(down)) + 6 : 0;
-    const y = bits ? across * 10 + 4 : 0;
-    const labels = [];
-    for (let column = 0; bits && column < columns; column += 1) {
-      const text = gray(column).toString(2).padStart(across, "0");
-      [...text].forEach((bit, i) => labels.push({ x: x + (column + 0.5) * cell, y: i * 10 + 5, text: bit, align: "center" }));
-    }
-    for (let row = 0; x > 0 && row < lines; row += 1) {
-      const text = gray(row).toString(2).padStart(down, "0");
-      labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: "right" });
-    }
-    const node = (column, row) => gray(row) * columns + gray(column);
-    return { labels, panes: [{ x, y, columns, rows: lines, node }] };
+// Half of the bits across, the others down.
+function karnaugh(site, cell) {
+  const across = Math.ceil(site.sides.length / 2);
+  const down = site.sides.length - across;
+  const [columns, lines] = [2 ** across, 2 ** down];
+  const bits = cell >= 9;
+  const x = bits && down > 0 ? width("".padStart(down)) + 6 : 0;
+  const y = bits ? across * 10 + 4 : 0;
+  const labels = [];
+  for (let column = 0; bits && column < columns; column += 1) {
+    const text = gray(column).toString(2).padStart(across, "0");
+    [...text].forEach((bit, i) => labels.push({ x: x + (column + 0.5) * cell, y: i * 10 + 5, text: bit, align: "center" }));
   }
-
-  // The first two dimensions as planes, beside each other as far as they fit.
-  function layers(site, cell, room) {
-    const [columns, lines] = [site.sides[0], site.sides[1]];
-    const size = columns * lines;
-    const count = site.nodes / size;
-    const title = (layer) => {
-      const further = site.sides.slice(2).map((side, d) => Math.floor((layer * size) / site.strides[d + 2]) % side);
-      return further.length === 1 ? `z=${further[0]}` : further.join(",");
-    };
-    const pane = Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
-    let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
-    // Nested, where there are more than three dimensions: a new line begins with a new value of the fourth.
-    if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
-    const heading = count > 1 ? TITLE : 0;
-    const labels = [];
-    const panes = [];
-    for (let layer = 0; layer < count; layer += 1) {
-      const x = (layer % across) * (pane + GAP);
-      const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
-      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: "left" });
-      const node = (column, row) => layer * size + row * columns + column;
-      panes.push({ x, y: y + heading, columns, rows: lines, node });
-    }
-    return { labels, panes };
+  for (let row = 0; x > 0 && row < lines; row += 1) {
+    const text = gray(row).toString(2).padStart(down, "0");
+    labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: "right" });
   }
+  const node = (column, row) => gray(row) * columns + gray(column);
+  return { labels, panes: [{ x, y, columns, rows: lines, node }] };
+}
 
-  // A site drawn with cells of so many pixels, in this much room from left to right.
-  function layout(site, cell, room) {
-    let drawn;
-    if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
-    else if (site.sides.length === 1) drawn = rows(site, cell, room);
-    else drawn = layers(site, cell, room);
-    const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
-    drawn.width = far((pane) => pane.x + pane.columns * cell);
-    drawn.height = far((pane) => pane.y + pane.rows * cell);
-    for (const label of drawn.labels) {
-      if (label.align === "left") drawn.width = Math.max(drawn.width, label.x + width(label.text));
-    }
-    return Object.assign(drawn, { cell });
-  }
-  M.layout = layout;
-
-  // All sites with cells of one size, the largest with which they fit into the room.
-  M.layouts = function layouts(sites, room, height, caption) {
-    let cells = [];
-    for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
-    cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
-    for (const cell of cells) {
-      const all = sites.map((site) => layout(site, cell, room));
-      let [x, y, line] = [0, 0, 0];
-      for (const one of all) {
-        const taken = Math.max(one.width, 150);
-        if (x > 0 && x + taken > room) {
-          y += line;
-          [x, line] = [0, 0];
-        }
-        x += taken + 24;
-        line = Math.max(line, one.height + caption);
-      }
-      const fits = all.every((one) => one.width <= room) && (y + line <= height || cell <= 0.0625);
-      if (fits) return all;
-    }
-    return sites.map((site) => layout(site, cells[cells.length - 1], room));
+// The first two dimensions as planes, beside each other as far as they fit.
+function layers(site, cell, room) {
+  const [columns, lines] = [site.sides[0], site.sides[1]];
+  const size = columns * lines;
+  const count = site.nodes / size;
+  const title = (layer) => {
+    const further = site.sides.slice(2).map((side, d) => Math.floor((layer * size) / site.strides[d + 2]) % side);
+    return further.length === 1 ? `z=${further[0]}` : further.join(",");
   };
-})((globalThis.Meshwork = globalThis.Meshwork || {}));
+  const pane = Math.max(columns * cell, count > 1 ? width(title(count - 1)) : 0);
+  let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+  // In as few lines as there have to be, all as long: 32 layers of which ten would fit stand eight by eight.
+  across = Math.ceil(count / Math.ceil(count / across));
+  // Nested, where there are more than three dimensions: a new line begins with a new value of the fourth.
+  if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
+  const heading = count > 1 ? TITLE : 0;
+  const labels = [];
+  const panes = [];
+  for (let layer = 0; layer < count; layer += 1) {
+    const x = (layer % across) * (pane + GAP);
+    const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
+    if (heading > 0) labels.push({ x, y: y + heading / 2, text: title(layer), align: "left" });
+    const node = (column, row) => layer * size + row * columns + column;
+    panes.push({ x, y: y + heading, columns, rows: lines, node });
+  }
+  return { labels, panes };
+}
+
+// A site drawn with cells of so many pixels, in this much room from left to right.
+export function layout(site, cell, room) {
+  let drawn;
+  if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
+  else if (site.sides.length === 1) drawn = rows(site, cell, room);
+  else drawn = layers(site, cell, room);
+  const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
+  drawn.width = far((pane) => pane.x + pane.columns * cell);
+  drawn.height = far((pane) => pane.y + pane.rows * cell);
+  for (const label of drawn.labels) {
+    if (label.align === "left") drawn.width = Math.max(drawn.width, label.x + width(label.text));
+  }
+  return Object.assign(drawn, { cell });
+}
+// All sites with cells of one size, the largest with which they fit into the room.
+export function layouts(sites, room, height, caption) {
+  let cells = [];
+  for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
+  cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
+  for (const cell of cells) {
+    const all = sites.map((site) => layout(site, cell, room));
+    let [x, y, line] = [0, 0, 0];
+    for (const one of all) {
+      const taken = Math.max(one.width, 150);
+      if (x > 0 && x + taken > room) {
+        y += line;
+        [x, line] = [0, 0];
+      }
+      x += taken + 24;
+      line = Math.max(line, one.height + caption);
+    }
+    const fits = all.every((one) => one.width <= room) && (y + line <= height || cell <= 0.0625);
+    if (fits) return all;
+  }
+  return sites.map((site) => layout(site, cells[cells.length - 1], room));
+}

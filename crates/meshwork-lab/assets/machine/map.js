@@ -1,212 +1,219 @@
 // The map of one site: every processor in the look of the job that holds it.
-(function (M) {
-  "use strict";
 
-  class SiteMap {
-    constructor(run, site, canvas) {
-      Object.assign(this, { run, site, canvas });
-      this.holder = new Int32Array(run.sites[site].nodes);
-    }
+import { fill, sized } from "./paint.js";
+import { COLOURS } from "./run.js";
 
-    // Who holds each processor: the number of the stay, or -1.
-    hold(moment) {
-      this.holder.fill(-1);
-      for (const s of moment.running) {
-        if (this.run.where[s] === this.site) {
-          this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
-        }
-      }
-    }
+export class SiteMap {
+  /** @type {import("./run.js").Run} */ run;
+  /** @type {number} */ site;
+  /** @type {HTMLCanvasElement} */ canvas;
 
-    draw(layout, moment, chosen, theme) {
-      this.layout = layout;
-      this.hold(moment);
-      const context = M.sized(this.canvas, layout.width, layout.height);
-      for (const pane of layout.panes) {
-        if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
-        else this.drawDots(context, pane, chosen, theme);
-      }
-      context.fillStyle = theme.soft;
-      for (const label of layout.labels) {
-        context.textAlign = label.align;
-        context.fillText(label.text, label.x, label.y);
-      }
-    }
+  constructor(run, site, canvas) {
+    Object.assign(this, { run, site, canvas });
+    this.holder = new Int32Array(run.sites[site].nodes);
+  }
 
-    drawPane(context, pane, chosen, theme) {
-      const { cell } = this.layout;
-      context.fillStyle = theme.free;
-      const whole = this.rectangles(pane);
-      const line = cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
-      for (const { s, x, y, columns, rows } of whole) {
-        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-        if (s >= 0) M.fill(context, theme, this.run.look[this.run.who[s]], left, top, columns * cell, rows * cell);
-        else {
-          context.fillStyle = theme.free;
-          context.fillRect(left, top, columns * cell, rows * cell);
-        }
+  // Who holds each processor: the number of the stay, or -1.
+  hold(moment) {
+    this.holder.fill(-1);
+    for (const s of moment.running) {
+      if (this.run.where[s] === this.site) {
+        this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
       }
-      if (cell >= 5) this.drawGrid(context, pane, theme);
-      this.drawEdges(context, pane, theme, line);
-      if (chosen >= 0) this.drawChosen(context, pane, chosen, theme);
-      this.drawNames(context, pane, whole, theme);
-    }
-
-    holderAt(pane, x, y) {
-      if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return -2;
-      const node = pane.node(x, y);
-      return node < 0 ? -2 : this.holder[node];
-    }
-
-    // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
-    rectangles(pane) {
-      const done = [];
-      let open = [];
-      for (let y = 0; y < pane.rows; y += 1) {
-        const row = [];
-        for (let x = 0; x < pane.columns; ) {
-          const s = this.holderAt(pane, x, y);
-          const from = x;
-          do x += 1;
-          while (x < pane.columns && this.holderAt(pane, x, y) === s);
-          if (s > -2) row.push({ s, x: from, y, columns: x - from, rows: 1 });
-        }
-        let above = 0;
-        for (let i = 0; i < row.length; i += 1) {
-          while (above < open.length && open[above].x < row[i].x) above += 1;
-          const same = open[above];
-          if (same && same.x === row[i].x && same.columns === row[i].columns && same.s === row[i].s) {
-            same.rows += 1;
-            same.taken = y;
-            row[i] = same;
-          }
-        }
-        for (const one of open) if (one.taken !== y) done.push(one);
-        open = row;
-      }
-      return done.concat(open);
-    }
-
-    drawGrid(context, pane, theme) {
-      const { cell } = this.layout;
-      context.strokeStyle = theme.edge;
-      context.lineWidth = 1;
-      context.globalAlpha = 0.22;
-      context.beginPath();
-      for (let x = 1; x < pane.columns; x += 1) {
-        context.moveTo(pane.x + x * cell, pane.y);
-        context.lineTo(pane.x + x * cell, pane.y + pane.rows * cell);
-      }
-      for (let y = 1; y < pane.rows; y += 1) {
-        context.moveTo(pane.x, pane.y + y * cell);
-        context.lineTo(pane.x + pane.columns * cell, pane.y + y * cell);
-      }
-      context.stroke();
-      context.globalAlpha = 1;
-    }
-
-    // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
-    edges(pane, differ, visit) {
-      const { cell } = this.layout;
-      for (let y = 0; y <= pane.rows; y += 1) {
-        for (let x = 0; x <= pane.columns; x += 1) {
-          const here = this.holderAt(pane, x, y);
-          const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell);
-          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell, top);
-        }
-      }
-    }
-
-    drawEdges(context, pane, theme, width) {
-      if (width === 0) return;
-      context.strokeStyle = theme.edge;
-      context.lineWidth = width;
-      context.lineCap = "square";
-      context.beginPath();
-      const differ = (a, b) => a !== b && (a >= 0 || b >= 0);
-      this.edges(pane, differ, (...ends) => {
-        context.moveTo(ends[0], ends[1]);
-        context.lineTo(ends[2], ends[3]);
-      });
-      context.stroke();
-      const { cell } = this.layout;
-      // A dashed frame where the edges of the machine are joined.
-      const isTorus = this.run.sites[this.site].wiring === "torus";
-      context.lineWidth = 1;
-      context.setLineDash(isTorus ? [3, 3] : []);
-      context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell - 1, pane.rows * cell - 1);
-      context.setLineDash([]);
-    }
-
-    drawChosen(context, pane, chosen, theme) {
-      const { cell } = this.layout;
-      const is = (s) => s >= 0 && this.run.who[s] === chosen;
-      context.fillStyle = theme.ground;
-      context.globalAlpha = 0.5;
-      for (const { s, x, y, columns, rows } of this.rectangles(pane)) {
-        if (!is(s)) context.fillRect(pane.x + x * cell, pane.y + y * cell, columns * cell, rows * cell);
-      }
-      context.globalAlpha = 1;
-      context.strokeStyle = theme.chosen;
-      context.lineWidth = Math.max(2, Math.min(3, cell / 5));
-      context.beginPath();
-      this.edges(pane, (a, b) => is(a) !== is(b), (...ends) => {
-        context.moveTo(ends[0], ends[1]);
-        context.lineTo(ends[2], ends[3]);
-      });
-      context.stroke();
-    }
-
-    // The number of every job that has room for it, once.
-    drawNames(context, pane, whole, theme) {
-      const { cell } = this.layout;
-      const largest = new Map();
-      for (const one of whole) {
-        const known = largest.get(one.s);
-        if (one.s >= 0 && (!known || known.columns * known.rows < one.columns * one.rows)) largest.set(one.s, one);
-      }
-      context.fillStyle = theme.label;
-      context.textAlign = "center";
-      for (const { s, x, y, columns, rows } of largest.values()) {
-        const text = String(this.run.number[this.run.who[s]]);
-        const [width, height] = [columns * cell, rows * cell];
-        if (text.length * 6 + 4 > width || height < 11) continue;
-        context.fillText(text, pane.x + x * cell + width / 2, pane.y + y * cell + height / 2 + 0.5);
-      }
-    }
-
-    // More processors than dots: each dot shows one of those that it stands for.
-    drawDots(context, pane, chosen, theme) {
-      const { cell } = this.layout;
-      const [width, height] = [Math.ceil(pane.columns * cell), Math.ceil(pane.rows * cell)];
-      for (let y = 0; y < height; y += 1) {
-        const row = Math.min(pane.rows - 1, Math.floor(y / cell));
-        for (let x = 0; x < width; ) {
-          const at = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
-          const s = at(x);
-          const from = x;
-          do x += 1;
-          while (x < width && at(x) === s);
-          if (s === -2) continue;
-          context.fillStyle = s < 0 ? theme.free : theme.jobs[this.run.look[this.run.who[s]] % M.COLOURS];
-          context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
-          context.fillRect(pane.x + from, pane.y + y, x - from, 1);
-        }
-      }
-      context.globalAlpha = 1;
-    }
-
-    // The job at a point of the canvas, or -1; and the node, or -1.
-    at(px, py) {
-      const { cell, panes } = this.layout;
-      for (const pane of panes) {
-        const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
-        const s = this.holderAt(pane, x, y);
-        if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
-      }
-      return { node: -1, job: -1 };
     }
   }
-  M.SiteMap = SiteMap;
-})((globalThis.Meshwork = globalThis.Meshwork || {}));
+
+  draw(layout, moment, chosen, theme) {
+    this.paint(sized(this.canvas, layout.width, layout.height), layout, moment, chosen, theme);
+  }
+
+  // Onto a canvas or onto a sheet of SVG.
+  paint(context, layout, moment, chosen, theme) {
+    this.layout = layout;
+    this.hold(moment);
+    for (const pane of layout.panes) {
+      if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
+      else this.drawDots(context, pane, chosen, theme);
+    }
+    context.fillStyle = theme.soft;
+    for (const label of layout.labels) {
+      context.textAlign = label.align;
+      context.fillText(label.text, label.x, label.y);
+    }
+  }
+
+  drawPane(context, pane, chosen, theme) {
+    const { cell } = this.layout;
+    context.fillStyle = theme.free;
+    const whole = this.rectangles(pane);
+    const line = cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
+    for (const { s, x, y, columns, rows } of whole) {
+      const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+      if (s >= 0) fill(context, theme, this.run.look[this.run.who[s]], left, top, columns * cell, rows * cell);
+      else {
+        context.fillStyle = theme.free;
+        context.fillRect(left, top, columns * cell, rows * cell);
+      }
+    }
+    if (cell >= 5) this.drawGrid(context, pane, theme);
+    this.drawEdges(context, pane, theme, line);
+    if (chosen >= 0) this.drawChosen(context, pane, chosen, theme);
+    this.drawNames(context, pane, whole, theme);
+  }
+
+  holderAt(pane, x, y) {
+    if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return -2;
+    const node = pane.node(x, y);
+    return node < 0 ? -2 : this.holder[node];
+  }
+
+  // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
+  rectangles(pane) {
+    const done = [];
+    let open = [];
+    for (let y = 0; y < pane.rows; y += 1) {
+      const row = [];
+      for (let x = 0; x < pane.columns; ) {
+        const s = this.holderAt(pane, x, y);
+        const from = x;
+        do x += 1;
+        while (x < pane.columns && this.holderAt(pane, x, y) === s);
+        if (s > -2) row.push({ s, x: from, y, columns: x - from, rows: 1 });
+      }
+      let above = 0;
+      for (let i = 0; i < row.length; i += 1) {
+        while (above < open.length && open[above].x < row[i].x) above += 1;
+        const same = open[above];
+        if (same && same.x === row[i].x && same.columns === row[i].columns && same.s === row[i].s) {
+          same.rows += 1;
+          same.taken = y;
+          row[i] = same;
+        }
+      }
+      for (const one of open) if (one.taken !== y) done.push(one);
+      open = row;
+    }
+    return done.concat(open);
+  }
+
+  drawGrid(context, pane, theme) {
+    const { cell } = this.layout;
+    context.strokeStyle = theme.edge;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.22;
+    context.beginPath();
+    for (let x = 1; x < pane.columns; x += 1) {
+      context.moveTo(pane.x + x * cell, pane.y);
+      context.lineTo(pane.x + x * cell, pane.y + pane.rows * cell);
+    }
+    for (let y = 1; y < pane.rows; y += 1) {
+      context.moveTo(pane.x, pane.y + y * cell);
+      context.lineTo(pane.x + pane.columns * cell, pane.y + y * cell);
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
+  edges(pane, differ, visit) {
+    const { cell } = this.layout;
+    for (let y = 0; y <= pane.rows; y += 1) {
+      for (let x = 0; x <= pane.columns; x += 1) {
+        const here = this.holderAt(pane, x, y);
+        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+        if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell);
+        if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell, top);
+      }
+    }
+  }
+
+  drawEdges(context, pane, theme, width) {
+    if (width === 0) return;
+    context.strokeStyle = theme.edge;
+    context.lineWidth = width;
+    context.lineCap = "square";
+    context.beginPath();
+    const differ = (a, b) => a !== b && (a >= 0 || b >= 0);
+    this.edges(pane, differ, (...ends) => {
+      context.moveTo(ends[0], ends[1]);
+      context.lineTo(ends[2], ends[3]);
+    });
+    context.stroke();
+    const { cell } = this.layout;
+    // A dashed frame where the edges of the machine are joined.
+    const isTorus = this.run.sites[this.site].wiring === "torus";
+    context.lineWidth = 1;
+    context.setLineDash(isTorus ? [3, 3] : []);
+    context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell - 1, pane.rows * cell - 1);
+    context.setLineDash([]);
+  }
+
+  drawChosen(context, pane, chosen, theme) {
+    const { cell } = this.layout;
+    const is = (s) => s >= 0 && this.run.who[s] === chosen;
+    context.fillStyle = theme.ground;
+    context.globalAlpha = 0.5;
+    for (const { s, x, y, columns, rows } of this.rectangles(pane)) {
+      if (!is(s)) context.fillRect(pane.x + x * cell, pane.y + y * cell, columns * cell, rows * cell);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.chosen;
+    context.lineWidth = Math.max(2, Math.min(3, cell / 5));
+    context.beginPath();
+    this.edges(pane, (a, b) => is(a) !== is(b), (...ends) => {
+      context.moveTo(ends[0], ends[1]);
+      context.lineTo(ends[2], ends[3]);
+    });
+    context.stroke();
+  }
+
+  // The number of every job that has room for it, once.
+  drawNames(context, pane, whole, theme) {
+    const { cell } = this.layout;
+    const largest = new Map();
+    for (const one of whole) {
+      const known = largest.get(one.s);
+      if (one.s >= 0 && (!known || known.columns * known.rows < one.columns * one.rows)) largest.set(one.s, one);
+    }
+    context.fillStyle = theme.label;
+    context.textAlign = "center";
+    for (const { s, x, y, columns, rows } of largest.values()) {
+      const text = String(this.run.number[this.run.who[s]]);
+      const [width, height] = [columns * cell, rows * cell];
+      if (text.length * 6 + 4 > width || height < 11) continue;
+      context.fillText(text, pane.x + x * cell + width / 2, pane.y + y * cell + height / 2 + 0.5);
+    }
+  }
+
+  // More processors than dots: each dot shows one of those that it stands for.
+  drawDots(context, pane, chosen, theme) {
+    const { cell } = this.layout;
+    const [width, height] = [Math.ceil(pane.columns * cell), Math.ceil(pane.rows * cell)];
+    for (let y = 0; y < height; y += 1) {
+      const row = Math.min(pane.rows - 1, Math.floor(y / cell));
+      for (let x = 0; x < width; ) {
+        const at = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
+        const s = at(x);
+        const from = x;
+        do x += 1;
+        while (x < width && at(x) === s);
+        if (s === -2) continue;
+        context.fillStyle = s < 0 ? theme.free : theme.jobs[this.run.look[this.run.who[s]] % COLOURS];
+        context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
+        context.fillRect(pane.x + from, pane.y + y, x - from, 1);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  // The job at a point of the canvas, or -1; and the node, or -1.
+  at(px, py) {
+    const { cell, panes } = this.layout;
+    for (const pane of panes) {
+      const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
+      const s = this.holderAt(pane, x, y);
+      if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
+    }
+    return { node: -1, job: -1 };
+  }
+}

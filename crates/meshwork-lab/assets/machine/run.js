@@ -3,290 +3,326 @@
 // Whoever reads this first: an *instant* is a time at which something happened; a *stay* is a job on the processors that
 // it holds without a change, so a job that is never moved has one. At a time, all that happened up to and at
 // that time has happened.
-(function (M) {
-  "use strict";
 
-  const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
-  const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
+import { Clock } from "./clock.js";
 
-  // How many stays, or jobs, share one entry of the index.
-  const CHUNK = 256;
+const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
+const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 
-  // Colours times patterns: as many jobs as run at once can be told apart without a look at their edges.
-  M.COLOURS = 8;
-  M.LOOKS = 3 * M.COLOURS;
+// How many stays, or jobs, share one entry of the index.
+const CHUNK = 256;
 
-  async function inflated(base64) {
-    if (typeof DecompressionStream === "undefined") {
-      throw new Error("This browser cannot unpack the recording: it is too old for that.");
+// Colours times patterns: as many jobs as run at once can be told apart without a look at their edges.
+export const COLOURS = 8;
+export const LOOKS = 3 * COLOURS;
+
+async function inflated(base64) {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("This browser cannot unpack the recording: it is too old for that.");
+  }
+  const text = atob(base64);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Of a column the lowest byte of every number comes first, then the next ones. All machines that browsers run on keep
+// numbers in that order.
+function column(bytes, from, kind, length) {
+  const numbers = new ARRAYS[kind](length);
+  const target = new Uint8Array(numbers.buffer);
+  const width = numbers.BYTES_PER_ELEMENT;
+  for (let byte = 0; byte < width; byte += 1) {
+    const plane = from + byte * length;
+    for (let i = 0; i < length; i += 1) target[i * width + byte] = bytes[plane + i];
+  }
+  return numbers;
+}
+
+// The number of values, in a sorted list of which the first `length` count, that are not beyond this one.
+export function upTo(sorted, value, length) {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+// For every CHUNK of spans the last end, so that those that are long over are passed by at once.
+function lastEnds(ends, length) {
+  const last = new Float64Array(Math.ceil(length / CHUNK)).fill(-Infinity);
+  for (let i = 0; i < length; i += 1) {
+    const chunk = Math.floor(i / CHUNK);
+    if (ends[i] > last[chunk]) last[chunk] = ends[i];
+  }
+  return last;
+}
+
+// Calls `visit` for those of the first `count` spans that end beyond `time`, until it returns true.
+export function lasting(ends, last, count, time, visit) {
+  for (let i = 0; i < count; i += 1) {
+    if (i % CHUNK === 0 && last[i / CHUNK] <= time) i += CHUNK - 1;
+    else if (ends[i] > time && visit(i)) return;
+  }
+}
+
+/** What an element of the page needs to know of a run to draw it. */
+export class Run {
+  // The columns of the recording.
+  /** @type {Float64Array} */ at;
+  /** @type {Float64Array} */ number;
+  /** @type {Uint32Array} */ count;
+  /** @type {Uint32Array} */ job;
+  /** @type {Uint32Array} */ request;
+  /** @type {Uint32Array} */ site;
+  /** @type {Uint32Array} */ blocks;
+  /** @type {Uint32Array} */ base;
+  /** @type {Uint32Array} */ shape;
+  /** @type {Uint8Array} */ kind;
+  // What `play` makes of them.
+  /** @type {Float64Array} when a job joined the queue, */ submit;
+  /** @type {Float64Array} left it, */ left;
+  /** @type {Float64Array} began to run, */ start;
+  /** @type {Float64Array} and ended */ finish;
+  /** @type {Uint8Array} 1 refused, 2 turned away */ unserved;
+  /** @type {Uint8Array} its colour and pattern */ look;
+  /** @type {number} */ stays;
+  /** @type {Uint32Array} of each stay the job, */ who;
+  /** @type {Uint32Array} the site, */ where;
+  /** @type {Float64Array} the time, */ from;
+  /** @type {Float64Array} */ to;
+  /** @type {Uint32Array} and the first block */ firstBlock;
+  /** @type {Uint32Array} how many processors it is */ heldBy;
+  /** @type {Uint32Array} after each instant: processors held, */ held;
+  /** @type {Uint32Array} jobs that wait, */ waits;
+  /** @type {Uint32Array} that run, */ runs;
+  /** @type {Uint32Array} that were refused or turned away so far */ notServed;
+  /** @type {number} */ mostWaiting;
+
+  constructor(recording, columns, looks = new Map()) {
+    Object.assign(this, columns);
+    this.recording = recording;
+    /** Whether it is still running, and this is the last that was heard of it. */
+    this.isLive = false;
+    this.isOver = false;
+    this.clock = new Clock(recording.clock);
+    this.sites = recording.sites;
+    this.asked = recording.asked;
+    this.shapes = recording.shapes;
+    this.jobs = this.number.length;
+    this.processors = 0;
+    for (const site of this.sites) {
+      site.nodes = site.sides.reduce((product, side) => product * side, 1);
+      site.strides = [];
+      site.sides.reduce((stride, side) => (site.strides.push(stride), stride * side), 1);
+      this.processors += site.nodes;
     }
-    const text = atob(base64);
-    const packed = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
+    this.play(looks);
+    this.lastStays = lastEnds(this.to, this.stays);
+    this.lastWaits = lastEnds(this.left, this.jobs);
   }
 
-  // Of a column the lowest byte of every number comes first, then the next ones. All machines that browsers run on keep
-  // numbers in that order.
-  function column(bytes, from, kind, length) {
-    const numbers = new ARRAYS[kind](length);
-    const target = new Uint8Array(numbers.buffer);
-    const width = numbers.BYTES_PER_ELEMENT;
-    for (let byte = 0; byte < width; byte += 1) {
-      const plane = from + byte * length;
-      for (let i = 0; i < length; i += 1) target[i * width + byte] = bytes[plane + i];
-    }
-    return numbers;
-  }
-
-  // The number of values, in a sorted list of which the first `length` count, that are not beyond this one.
-  function upTo(sorted, value, length) {
-    let low = 0;
-    let high = length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sorted[middle] <= value) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-  M.upTo = upTo;
-
-  // For every CHUNK of spans the last end, so that those that are long over are passed by at once.
-  function lastEnds(ends, length) {
-    const last = new Float64Array(Math.ceil(length / CHUNK)).fill(-Infinity);
-    for (let i = 0; i < length; i += 1) {
-      const chunk = Math.floor(i / CHUNK);
-      if (ends[i] > last[chunk]) last[chunk] = ends[i];
-    }
-    return last;
-  }
-
-  // Calls `visit` for those of the first `count` spans that end beyond `time`, until it returns true.
-  function lasting(ends, last, count, time, visit) {
-    for (let i = 0; i < count; i += 1) {
-      if (i % CHUNK === 0 && last[i / CHUNK] <= time) i += CHUNK - 1;
-      else if (ends[i] > time && visit(i)) return;
-    }
-  }
-
-  M.lasting = lasting;
-
-  class Run {
-    constructor(recording, columns) {
-      Object.assign(this, columns);
-      this.recording = recording;
-      this.sites = recording.sites;
-      this.asked = recording.asked;
-      this.shapes = recording.shapes;
-      this.jobs = this.number.length;
-      this.processors = 0;
-      for (const site of this.sites) {
-        site.nodes = site.sides.reduce((product, side) => product * side, 1);
-        site.strides = [];
-        site.sides.reduce((stride, side) => (site.strides.push(stride), stride * side), 1);
-        this.processors += site.nodes;
-      }
-      this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
-      this.play();
-      this.lastStays = lastEnds(this.to, this.stays);
-      this.lastWaits = lastEnds(this.left, this.jobs);
-    }
-
-    // Goes through all that happened, once.
-    play() {
-      const most = this.blocks.length;
-      Object.assign(this, {
-        submit: new Float64Array(this.jobs), // when a job joined the queue,
-        left: new Float64Array(this.jobs).fill(Infinity), // left it,
-        start: new Float64Array(this.jobs).fill(Infinity), // began to run,
-        finish: new Float64Array(this.jobs).fill(Infinity), // and ended
-        unserved: new Uint8Array(this.jobs), // 1 refused, 2 turned away
-        look: new Uint8Array(this.jobs), // its colour and pattern
-        stays: 0,
-        who: new Uint32Array(most), // of each stay the job,
-        where: new Uint32Array(most), // the site,
-        from: new Float64Array(most), // the time,
-        to: new Float64Array(most).fill(Infinity),
-        firstBlock: new Uint32Array(most + 1), // and the first block
-        heldBy: new Uint32Array(most), // how many processors it is
-        held: new Uint32Array(this.at.length), // after each instant: processors held,
-        waits: new Uint32Array(this.at.length), // jobs that wait,
-        runs: new Uint32Array(this.at.length), // that run,
-        notServed: new Uint32Array(this.at.length), // that were refused or turned away so far
-        mostWaiting: 0,
-      });
-      const stay = new Int32Array(this.jobs).fill(-1);
-      const users = new Uint32Array(M.LOOKS);
-      let [event, starts, block, nextLook] = [0, 0, 0, 0];
-      let [held, waits, runs, notServed] = [0, 0, 0, 0];
-      const begin = (job, site, time) => {
-        const s = this.stays;
-        this.stays += 1;
-        stay[job] = s;
-        [this.who[s], this.where[s], this.from[s], this.firstBlock[s]] = [job, site, time, block];
-        const end = block + this.blocks[s];
-        for (; block < end; block += 1) this.heldBy[s] += this.shapeNodes[this.shape[block]];
-        this.firstBlock[s + 1] = block;
-        held += this.heldBy[s];
-      };
-      const end = (job, time) => {
-        this.to[stay[job]] = time;
-        held -= this.heldBy[stay[job]];
-      };
-      for (let i = 0; i < this.at.length; i += 1) {
-        const time = this.at[i];
-        for (const last = event + this.count[i]; event < last; event += 1) {
-          const job = this.job[event];
-          switch (this.kind[event]) {
-            case ARRIVED:
-              this.submit[job] = time;
-              waits += 1;
-              break;
-            case REFUSED:
-            case TURNED_AWAY:
-              if (this.kind[event] === REFUSED) this.submit[job] = time;
-              else waits -= 1;
-              this.unserved[job] = this.kind[event] === REFUSED ? 1 : 2;
-              this.left[job] = time;
-              notServed += 1;
-              break;
-            case STARTED: {
-              this.start[job] = this.left[job] = time;
-              let look = nextLook;
-              for (let k = 0; k < M.LOOKS; k += 1) {
-                const other = (nextLook + k) % M.LOOKS;
-                if (users[other] < users[look]) look = other;
-              }
-              users[look] += 1;
-              nextLook = (look + 1) % M.LOOKS;
-              this.look[job] = look;
-              begin(job, this.site[starts], time);
-              starts += 1;
-              waits -= 1;
-              runs += 1;
-              break;
+  // Goes through all that happened, once.
+  play(known = new Map()) {
+    const most = this.blocks.length;
+    Object.assign(this, {
+      submit: new Float64Array(this.jobs), // when a job joined the queue,
+      left: new Float64Array(this.jobs).fill(Infinity), // left it,
+      start: new Float64Array(this.jobs).fill(Infinity), // began to run,
+      finish: new Float64Array(this.jobs).fill(Infinity), // and ended
+      unserved: new Uint8Array(this.jobs), // 1 refused, 2 turned away
+      look: new Uint8Array(this.jobs), // its colour and pattern
+      stays: 0,
+      who: new Uint32Array(most), // of each stay the job,
+      where: new Uint32Array(most), // the site,
+      from: new Float64Array(most), // the time,
+      to: new Float64Array(most).fill(Infinity),
+      firstBlock: new Uint32Array(most + 1), // and the first block
+      heldBy: new Uint32Array(most), // how many processors it is
+      held: new Uint32Array(this.at.length), // after each instant: processors held,
+      waits: new Uint32Array(this.at.length), // jobs that wait,
+      runs: new Uint32Array(this.at.length), // that run,
+      notServed: new Uint32Array(this.at.length), // that were refused or turned away so far
+      mostWaiting: 0,
+    });
+    const stay = new Int32Array(this.jobs).fill(-1);
+    const users = new Uint32Array(LOOKS);
+    let [event, starts, block, nextLook] = [0, 0, 0, 0];
+    let [held, waits, runs, notServed] = [0, 0, 0, 0];
+    const begin = (job, site, time) => {
+      const s = this.stays;
+      this.stays += 1;
+      stay[job] = s;
+      [this.who[s], this.where[s], this.from[s], this.firstBlock[s]] = [job, site, time, block];
+      const end = block + this.blocks[s];
+      for (; block < end; block += 1) this.heldBy[s] += this.shapeNodes[this.shape[block]];
+      this.firstBlock[s + 1] = block;
+      held += this.heldBy[s];
+    };
+    const end = (job, time) => {
+      this.to[stay[job]] = time;
+      held -= this.heldBy[stay[job]];
+    };
+    for (let i = 0; i < this.at.length; i += 1) {
+      const time = this.at[i];
+      for (const last = event + this.count[i]; event < last; event += 1) {
+        const job = this.job[event];
+        switch (this.kind[event]) {
+          case ARRIVED:
+            this.submit[job] = time;
+            waits += 1;
+            break;
+          case REFUSED:
+          case TURNED_AWAY:
+            if (this.kind[event] === REFUSED) this.submit[job] = time;
+            else waits -= 1;
+            this.unserved[job] = this.kind[event] === REFUSED ? 1 : 2;
+            this.left[job] = time;
+            notServed += 1;
+            break;
+          case STARTED: {
+            this.start[job] = this.left[job] = time;
+            let look = known.get(this.number[job]) ?? nextLook;
+            for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
+              const other = (nextLook + k) % LOOKS;
+              if (users[other] < users[look]) look = other;
             }
-            case MOVED: {
-              const site = this.where[stay[job]];
-              end(job, time);
-              begin(job, site, time);
-              break;
-            }
-            case FINISHED:
-              this.finish[job] = time;
-              end(job, time);
-              users[this.look[job]] -= 1;
-              runs -= 1;
-              break;
+            users[look] += 1;
+            nextLook = (look + 1) % LOOKS;
+            this.look[job] = look;
+            begin(job, this.site[starts], time);
+            starts += 1;
+            waits -= 1;
+            runs += 1;
+            break;
           }
-        }
-        this.mostWaiting = Math.max(this.mostWaiting, waits);
-        [this.held[i], this.waits[i]] = [held, waits];
-        [this.runs[i], this.notServed[i]] = [runs, notServed];
-      }
-    }
-
-    // Who holds what at a time, in order of starts, and the first who wait, in order of arrival.
-    moment(time, mostWaiting) {
-      const instant = upTo(this.at, time, this.at.length) - 1;
-      const of = (counts) => (instant < 0 ? 0 : counts[instant]);
-      const running = [];
-      lasting(this.to, this.lastStays, upTo(this.from, time, this.stays), time, (s) => {
-        running.push(s);
-        return false;
-      });
-      const waiting = [];
-      if (of(this.waits) > 0) {
-        const count = upTo(this.submit, time, this.jobs);
-        lasting(this.left, this.lastWaits, count, time, (job) => waiting.push(job) >= mostWaiting);
-      }
-      return {
-        time,
-        instant,
-        running,
-        waiting,
-        held: of(this.held),
-        waits: of(this.waits),
-        runs: of(this.runs),
-        notServed: of(this.notServed),
-      };
-    }
-
-    // The stays of a job.
-    staysOf(job) {
-      const stays = [];
-      const count = upTo(this.from, this.finish[job], this.stays);
-      let s = upTo(this.from, this.start[job], this.stays);
-      while (s > 0 && this.from[s - 1] === this.start[job]) s -= 1;
-      for (; s < count; s += 1) {
-        if (this.who[s] === job) stays.push(s);
-      }
-      return stays;
-    }
-
-    // Calls `visit` with first node and count of every row of consecutive nodes that a stay holds.
-    rowsOf(s, visit) {
-      const { sides, strides } = this.sites[this.where[s]];
-      for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
-        const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
-        const shape = this.shapes[this.shape[block]];
-        const width = Math.min(shape[0], sides[0] - corner[0]);
-        const offset = shape.map(() => 0);
-        for (let d = 0; d < shape.length; ) {
-          let row = 0;
-          for (d = 1; d < shape.length; d += 1) row += ((corner[d] + offset[d]) % sides[d]) * strides[d];
-          visit(row + corner[0], width);
-          if (width < shape[0]) visit(row, shape[0] - width);
-          for (d = 1; d < shape.length; d += 1) {
-            offset[d] += 1;
-            if (offset[d] < shape[d]) break;
-            offset[d] = 0;
+          case MOVED: {
+            const site = this.where[stay[job]];
+            end(job, time);
+            begin(job, site, time);
+            break;
           }
+          case FINISHED:
+            this.finish[job] = time;
+            end(job, time);
+            users[this.look[job]] -= 1;
+            runs -= 1;
+            break;
         }
       }
-    }
-
-    // What a stay holds, as per-job output writes it: `6,0:2x3`.
-    placeOf(s) {
-      const { sides, strides } = this.sites[this.where[s]];
-      const texts = [];
-      for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
-        const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
-        texts.push(`${corner.join(",")}:${this.shapes[this.shape[block]].join("x")}`);
-      }
-      return texts;
-    }
-
-    // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
-    busiest(after, before) {
-      const { from, until } = this.recording;
-      const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
-      let best = -1;
-      for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
-      return best < 0 ? from : Math.max(this.at[best], from);
-    }
-
-    // The instant before or behind a time, or the end that is next.
-    neighbour(time, step) {
-      const place = upTo(this.at, time, this.at.length);
-      if (step > 0) return place < this.at.length ? this.at[place] : this.recording.until;
-      let before = place - 1;
-      while (before >= 0 && this.at[before] >= time) before -= 1;
-      return Math.max(before < 0 ? this.recording.from : this.at[before], this.recording.from);
+      this.mostWaiting = Math.max(this.mostWaiting, waits);
+      [this.held[i], this.waits[i]] = [held, waits];
+      [this.runs[i], this.notServed[i]] = [runs, notServed];
     }
   }
 
-  // Unpacks a recording.
-  M.open = async function open(recording) {
-    const bytes = await inflated(recording.data);
-    const columns = {};
-    let from = 0;
-    for (const [name, kind, length] of recording.columns) {
-      columns[name] = column(bytes, from, kind, length);
-      from += columns[name].byteLength;
+  // Who holds what at a time, in order of starts, and the first who wait, in order of arrival.
+  moment(time, mostWaiting) {
+    const instant = upTo(this.at, time, this.at.length) - 1;
+    const of = (counts) => (instant < 0 ? 0 : counts[instant]);
+    const running = [];
+    lasting(this.to, this.lastStays, upTo(this.from, time, this.stays), time, (s) => {
+      running.push(s);
+      return false;
+    });
+    const waiting = [];
+    if (of(this.waits) > 0) {
+      const count = upTo(this.submit, time, this.jobs);
+      lasting(this.left, this.lastWaits, count, time, (job) => waiting.push(job) >= mostWaiting);
     }
-    return new Run(recording, columns);
-  };
-})((globalThis.Meshwork = globalThis.Meshwork || {}));
+    return {
+      time,
+      instant,
+      running,
+      waiting,
+      held: of(this.held),
+      waits: of(this.waits),
+      runs: of(this.runs),
+      notServed: of(this.notServed),
+    };
+  }
+
+  // The stays of a job.
+  staysOf(job) {
+    const stays = [];
+    const count = upTo(this.from, this.finish[job], this.stays);
+    let s = upTo(this.from, this.start[job], this.stays);
+    while (s > 0 && this.from[s - 1] === this.start[job]) s -= 1;
+    for (; s < count; s += 1) {
+      if (this.who[s] === job) stays.push(s);
+    }
+    return stays;
+  }
+
+  // Calls `visit` with first node and count of every row of consecutive nodes that a stay holds.
+  rowsOf(s, visit) {
+    const { sides, strides } = this.sites[this.where[s]];
+    for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
+      const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
+      const shape = this.shapes[this.shape[block]];
+      const width = Math.min(shape[0], sides[0] - corner[0]);
+      const offset = shape.map(() => 0);
+      for (let d = 0; d < shape.length; ) {
+        let row = 0;
+        for (d = 1; d < shape.length; d += 1) row += ((corner[d] + offset[d]) % sides[d]) * strides[d];
+        visit(row + corner[0], width);
+        if (width < shape[0]) visit(row, shape[0] - width);
+        for (d = 1; d < shape.length; d += 1) {
+          offset[d] += 1;
+          if (offset[d] < shape[d]) break;
+          offset[d] = 0;
+        }
+      }
+    }
+  }
+
+  // What a stay holds, as per-job output writes it: `6,0:2x3`.
+  placeOf(s) {
+    const { sides, strides } = this.sites[this.where[s]];
+    const texts = [];
+    for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
+      const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
+      texts.push(`${corner.join(",")}:${this.shapes[this.shape[block]].join("x")}`);
+    }
+    return texts;
+  }
+
+  // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+  busiest(after, before) {
+    const { from, until } = this.recording;
+    const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+    let best = -1;
+    for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+    return best < 0 ? from : Math.max(this.at[best], from);
+  }
+
+  // The instant before or behind a time, or the end that is next.
+  neighbour(time, step) {
+    const place = upTo(this.at, time, this.at.length);
+    if (step > 0) return place < this.at.length ? this.at[place] : this.recording.until;
+    let before = place - 1;
+    while (before >= 0 && this.at[before] >= time) before -= 1;
+    return Math.max(before < 0 ? this.recording.from : this.at[before], this.recording.from);
+  }
+}
+
+/**
+ * Unpacks a recording.
+ * @param {any} recording
+ * @param {Map<number, number>} [looks] The looks that jobs have already, by their numbers, where a recording goes on that was seen.
+ * @returns {Promise<Run>}
+ */
+export async function open(recording, looks) {
+  const bytes = await inflated(recording.data);
+  const columns = {};
+  let from = 0;
+  for (const [name, kind, length] of recording.columns) {
+    columns[name] = column(bytes, from, kind, length);
+    from += columns[name].byteLength;
+  }
+  return new Run(recording, columns, looks);
+}

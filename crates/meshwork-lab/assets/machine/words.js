@@ -1,108 +1,116 @@
 // What is seen, in words: for everyone, and all that some readers have.
-(function (M) {
-  "use strict";
 
-  const { number } = M;
-  const jobs = (count) => (count === 1 ? "1 job" : `${number(count)} jobs`);
-  const verb = (count, one, more) => (count === 1 ? one : more);
-  const name = (run, job) => `job ${run.number[job]}`;
+import { number } from "./paint.js";
 
-  const list = (texts) =>
-    texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
+const jobs = (count) => (count === 1 ? "1 job" : `${number(count)} jobs`);
+const verb = (count, one, more) => (count === 1 ? one : more);
+const name = (run, job) => `job ${run.number[job]}`;
 
-  // The moment in a few sentences.
-  M.summary = function summary(run, moment) {
-    const share = Math.round((100 * moment.held) / run.processors);
-    const sentences = [
-      `Time ${number(moment.time)}: ${number(moment.held)} of ${number(run.processors)} processors are held ` +
-        `(${share}\u202f%), ${number(run.processors - moment.held)} are free; ${jobs(moment.runs)} ` +
-        `${verb(moment.runs, "runs", "run")}, ${number(moment.waits)} ${verb(moment.waits, "waits", "wait")}.`,
-    ];
-    if (run.sites.length > 1) {
-      const held = run.sites.map(() => 0);
-      for (const s of moment.running) held[run.where[s]] += run.heldBy[s];
-      sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.nodes} on site ${i + 1}`).join(", ")}.`);
+const list = (texts) =>
+  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
+
+// The moment in a few sentences; of a run that is over, and is not a film, how it was at its end.
+export function summary(run, moment) {
+  const share = Math.round((100 * moment.held) / run.processors);
+  const is = (now, then) => (run.isOver ? then : now);
+  const runs = is(verb(moment.runs, "runs", "run"), "still ran");
+  const waits = is(verb(moment.waits, "waits", "wait"), "waited");
+  const sentences = [
+    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held ` +
+      `(${share}\u202f%), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
+  ];
+  if (run.sites.length > 1) {
+    const held = run.sites.map(() => 0);
+    for (const s of moment.running) held[run.where[s]] += run.heldBy[s];
+    sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.nodes} on site ${i + 1}`).join(", ")}.`);
+  }
+  const holders = largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
+  if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
+  if (moment.waiting.length > 0) {
+    const first = moment.waiting[0];
+    sentences.push(`First in the queue: ${name(run, first)}, which ${is("asks", "asked")} for ${asks(run, first)}.`);
+  }
+  if (moment.notServed > 0) {
+    sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
+  }
+  return sentences.join(" ");
+}
+
+// The stays with the most processors, the largest first, of equal ones the oldest.
+export function largest(run, moment, most) {
+  const bySize = (a, b) => run.heldBy[b] - run.heldBy[a] || a - b;
+  return [...moment.running].sort(bySize).slice(0, most);
+}
+
+// `3x5, 15 processors`, or just the count where that is all that was asked.
+export function asks(run, job) {
+  const { text, nodes } = run.asked[run.request[job]];
+  const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
+  return text === String(nodes) ? count : `${text} (${count})`;
+}
+
+// All that is known of a job.
+export function facts(run, job) {
+  const { until } = run.recording;
+  const known = (time) => time <= until;
+  const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${run.clock.at(run.submit[job])}.`];
+  if (run.unserved[job] === 1) texts.push("It would not fit even the empty machine, and is refused.");
+  else if (run.unserved[job] === 2) texts.push(`It is turned away at ${run.clock.at(run.left[job])}.`);
+  else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
+  else {
+    const stays = run.staysOf(job);
+    const [first, last] = [stays[0], stays[stays.length - 1]];
+    const site = run.sites.length > 1 ? ` on site ${run.where[first] + 1}` : "";
+    const places = run.placeOf(first);
+    const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
+    texts.push(
+      `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ` +
+        `${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ` +
+        `${places.slice(0, 4).join("; ")}${more}.`,
+    );
+    if (stays.length > 1) {
+      const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
+      texts.push(`It is moved or resized ${times}, and then holds ${number(run.heldBy[last])}.`);
     }
-    const largest = M.largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
-    if (largest.length > 0) sentences.push(`The largest: ${list(largest)}.`);
-    if (moment.waiting.length > 0) {
-      const first = moment.waiting[0];
-      sentences.push(`First in the queue: ${name(run, first)}, which asks for ${M.asks(run, first)}.`);
-    }
-    if (moment.notServed > 0) {
-      sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
-    }
-    return sentences.join(" ");
-  };
+    texts.push(
+      known(run.finish[job])
+        ? `It ends at ${run.clock.at(run.finish[job])}, after ${run.clock.span(run.finish[job] - run.start[job])}.`
+        : "It still runs at the end of what is shown.",
+    );
+  }
+  return texts.join(" ");
+}
 
-  // The stays with the most processors, the largest first, of equal ones the oldest.
-  M.largest = function largest(run, moment, most) {
-    const bySize = (a, b) => run.heldBy[b] - run.heldBy[a] || a - b;
-    return [...moment.running].sort(bySize).slice(0, most);
-  };
+// A site in words: its wiring, and its speed where speeds matter.
+export function siteName(run, site) {
+  const { words, speed } = run.sites[site];
+  const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
+  return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
+}
 
-  // `3x5, 15 processors`, or just the count where that is all that was asked.
-  M.asks = function asks(run, job) {
-    const { text, nodes } = run.asked[run.request[job]];
-    const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
-    return text === String(nodes) ? count : `${text} (${count})`;
-  };
+// On what the bars of the Gantt chart lie.
+export function lanes(run) {
+  const ordered = run.sites.filter((site) => site.sides.length === 1).length;
+  if (ordered === run.sites.length) return " on the processors that it holds";
+  if (ordered === 0) return " on a lane of its own";
+  return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+}
 
-  // All that is known of a job.
-  M.facts = function facts(run, job) {
-    const { until } = run.recording;
-    const known = (time) => time <= until;
-    const texts = [`Job ${run.number[job]} asks for ${M.asks(run, job)} and arrives at ${number(run.submit[job])}.`];
-    if (run.unserved[job] === 1) texts.push("It would not fit even the empty machine, and is refused.");
-    else if (run.unserved[job] === 2) texts.push(`It is turned away at ${number(run.left[job])}.`);
-    else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
-    else {
-      const stays = run.staysOf(job);
-      const [first, last] = [stays[0], stays[stays.length - 1]];
-      const site = run.sites.length > 1 ? ` on site ${run.where[first] + 1}` : "";
-      const places = run.placeOf(first);
-      const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
-      texts.push(
-        `It waits ${number(run.start[job] - run.submit[job])} and starts at ${number(run.start[job])}${site} with ` +
-          `${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ` +
-          `${places.slice(0, 4).join("; ")}${more}.`,
-      );
-      if (stays.length > 1) {
-        const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
-        texts.push(`It is moved or resized ${times}, and then holds ${number(run.heldBy[last])}.`);
-      }
-      texts.push(
-        known(run.finish[job])
-          ? `It ends at ${number(run.finish[job])}, after ${number(run.finish[job] - run.start[job])}.`
-          : "It still runs at the end of what is shown.",
-      );
-    }
-    return texts.join(" ");
-  };
+// A processor in words: its number, and its coordinates where it has several; of a hypercube, its bits.
+export function placeName(site, node) {
+  if (site.sides.length === 1) return `processor ${number(node)}`;
+  if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
+  const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
+  return `processor ${number(node)} (${corner.join(",")})`;
+}
 
-  // A site in words: its wiring, and its speed where speeds matter.
-  M.siteName = function siteName(run, site) {
-    const { words, speed } = run.sites[site];
-    const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
-    return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
-  };
-
-  // On what the bars of the Gantt chart lie.
-  M.lanes = function lanes(run) {
-    const ordered = run.sites.filter((site) => site.sides.length === 1).length;
-    if (ordered === run.sites.length) return " on the processors that it holds";
-    if (ordered === 0) return " on a lane of its own";
-    return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
-  };
-
-  // How the picture of a site is to be read.
-  M.legend = function legend(site) {
-    if (site.wiring === "hypercube") {
-      return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
-    }
-    const joined = site.wiring === "torus" ? " Dashed edges are joined to the opposite ones." : "";
-    if (site.sides.length === 1) return "Processors are numbered along the rows.";
-    if (site.sides.length === 2) return `Processor 0,0 is at the top left.${joined}`;
-    return `Each layer is a plane of the first two dimensions, with the further coordinates above it.${joined}`;
-  };
-})((globalThis.Meshwork = globalThis.Meshwork || {}));
+// How the picture of a site is to be read.
+export function legend(site) {
+  if (site.wiring === "hypercube") {
+    return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
+  }
+  const joined = site.wiring === "torus" ? " Dashed edges are joined to the opposite ones." : "";
+  if (site.sides.length === 1) return "Processors are numbered along the rows.";
+  if (site.sides.length === 2) return `Processor 0,0 is at the top left.${joined}`;
+  return `Each layer is a plane of the first two dimensions, with the further coordinates above it.${joined}`;
+}

@@ -1,8 +1,10 @@
 //! What the runs of a study say: means with intervals, judgements, and the words and numbers they are told in.
 
 pub mod claims;
+pub mod clock;
 pub mod columns;
 pub mod number;
 pub mod statistics;
 pub mod summary;
+pub mod unlike;
 pub mod words;

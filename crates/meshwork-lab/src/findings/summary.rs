@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `summary.csv` | `metric, mean, half_width, replications, method` |
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
+//! | `by_user.csv` | `user, jobs, metric, mean, half_width, replications` |
+//! | `by_group.csv` | `group, jobs, metric, mean, half_width, replications` |
 //! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications` |
 //! | `speeds.csv` | `replication, site, speed` |
 //! | `failures.csv` | `replication, message` |
@@ -22,7 +24,7 @@ use toml::Value;
 
 use crate::findings::statistics::{Interval, interval};
 use crate::run::Results;
-use crate::run::store::{Findings, write_whole};
+use crate::run::store::{Findings, OwnerFindings, write_whole};
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Study, same};
 use crate::visible::visible;
@@ -39,6 +41,10 @@ pub struct Row {
     pub metrics: Means,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeRow>,
+    /// The jobs of each user, where that was asked for.
+    pub by_user: Vec<OwnerRow>,
+    /// The jobs of each group of users, where that was asked for.
+    pub by_group: Vec<OwnerRow>,
     /// The speed of each site, replication by replication, where they were drawn.
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// How it differs from each baseline, where that was asked for.
@@ -53,6 +59,17 @@ pub struct SizeRow {
     /// The size; the largest of its class.
     pub size: u64,
     /// How many of them finished, in all replications together.
+    pub jobs: u64,
+    /// Their metrics.
+    pub metrics: Means,
+}
+
+/// The jobs of one user, or of one group, of one scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnerRow {
+    /// What the workload calls them; `unknown` for the jobs of which it does not say.
+    pub name: String,
+    /// How many of their jobs finished, in all replications together.
     pub jobs: u64,
     /// Their metrics.
     pub metrics: Means,
@@ -90,6 +107,8 @@ impl Summary {
             swept: point.swept.clone(),
             metrics: means(&findings[index]),
             by_size: by_size(&findings[index]),
+            by_user: by_owner(&findings[index], |findings| &findings.by_user),
+            by_group: by_owner(&findings[index], |findings| &findings.by_group),
             speeds: findings[index]
                 .iter()
                 .filter(|(_, findings)| !findings.speeds.is_empty())
@@ -143,6 +162,39 @@ impl Summary {
                 for (name, interval) in &class.metrics {
                     add(vec![
                         class.size.to_string(),
+                        class.jobs.to_string(),
+                        name.clone(),
+                        number(interval.mean),
+                        number(interval.half_width),
+                        interval.replications.to_string(),
+                    ]);
+                }
+            }
+        }))
+    }
+
+    /// `by_user.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_user_csv(&self) -> Option<String> {
+        self.by_owner_csv("user", |row| &row.by_user)
+    }
+
+    /// `by_group.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_group_csv(&self) -> Option<String> {
+        self.by_owner_csv("group", |row| &row.by_group)
+    }
+
+    fn by_owner_csv(&self, owner: &str, of: fn(&Row) -> &[OwnerRow]) -> Option<String> {
+        if self.rows.iter().all(|row| of(row).is_empty()) {
+            return None;
+        }
+        let columns = [owner, "jobs", "metric", "mean", "half_width", "replications"];
+        Some(self.table(&columns, |row, add| {
+            for class in of(row) {
+                for (name, interval) in &class.metrics {
+                    add(vec![
+                        class.name.clone(),
                         class.jobs.to_string(),
                         name.clone(),
                         number(interval.mean),
@@ -224,6 +276,8 @@ impl Summary {
             ("summary.csv", Some(self.csv())),
             ("by_size.csv", self.by_size_csv()),
             ("comparison.csv", self.comparison_csv()),
+            ("by_user.csv", self.by_user_csv()),
+            ("by_group.csv", self.by_group_csv()),
             ("speeds.csv", self.speeds_csv()),
             ("failures.csv", self.failures_csv()),
         ];
@@ -281,6 +335,18 @@ impl Row {
                 })
             };
             object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
+        }
+        for (key, name, classes) in
+            [("by_user", "user", &self.by_user), ("by_group", "group", &self.by_group)]
+        {
+            let class = |class: &OwnerRow| {
+                json!({
+                    name: class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)
+                })
+            };
+            if !classes.is_empty() {
+                object.insert(key.to_owned(), classes.iter().map(class).collect());
+            }
         }
         if !self.speeds.is_empty() {
             let speeds: Vec<&Vec<f64>> = self.speeds.iter().map(|(_, speeds)| speeds).collect();
@@ -399,6 +465,30 @@ fn by_size(findings: &[(u64, &Findings)]) -> Vec<SizeRow> {
     classes.into_iter().map(row).collect()
 }
 
+/// The jobs of each user or group, in the order in which the runs have them, those of nobody known last.
+fn by_owner(findings: &[(u64, &Findings)], of: fn(&Findings) -> &[OwnerFindings]) -> Vec<OwnerRow> {
+    let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
+    let mut classes: BTreeMap<_, Vec<&OwnerFindings>> = BTreeMap::new();
+    for class in findings.iter().flat_map(|(_, findings)| of(findings)) {
+        let name = class.name.as_deref();
+        let key = (name.is_none(), name.map_or(u64::MAX, number), name);
+        classes.entry(key).or_default().push(class);
+    }
+    let row = |((_, _, name), classes): ((_, _, Option<&str>), Vec<&OwnerFindings>)| {
+        let mean = |metric: usize| {
+            let value = |class: &&OwnerFindings| class.metrics.get(metric)?.1;
+            interval(&classes.iter().filter_map(value).collect::<Vec<f64>>(), &[])
+        };
+        let metrics = classes[0].metrics.iter().enumerate();
+        OwnerRow {
+            name: name.unwrap_or("unknown").to_owned(),
+            jobs: classes.iter().map(|class| class.jobs).sum(),
+            metrics: metrics.map(|(i, (name, _))| (name.clone(), mean(i))).collect(),
+        }
+    };
+    classes.into_iter().map(row).collect()
+}
+
 /// The scenario that has the baseline's value where this one has another, and is else the same.
 /// Scenarios stand in the order of the cross product, so its index is a matter of strides.
 fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
@@ -469,6 +559,14 @@ mod tests {
                 jobs: 2,
                 metrics: vec![finding("wait", wait, &[])],
             }],
+            by_user: [(Some("10"), 3), (Some("9"), 1), (None, 2)]
+                .map(|(name, jobs)| OwnerFindings {
+                    name: name.map(str::to_owned),
+                    jobs,
+                    metrics: vec![("wait".to_owned(), wait)],
+                })
+                .to_vec(),
+            by_group: vec![],
             finished: 1,
             refused: 0,
             unusable: 0,
@@ -575,6 +673,23 @@ mod tests {
     }
 
     #[test]
+    fn users_are_gathered_over_replications_in_the_order_of_their_numbers() {
+        let text = example().by_user_csv().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[0],
+            "scheduler,workload.load,user,jobs,metric,mean,half_width,replications"
+        );
+        let begin =
+            ["fcfs,0.5,9,3,wait,20,", "fcfs,0.5,10,9,wait,20,", "fcfs,0.5,unknown,6,wait,20,"];
+        for (line, begin) in lines[1..].iter().zip(begin) {
+            assert!(line.starts_with(begin), "{line}");
+        }
+        assert_eq!(example().by_group_csv(), None);
+        assert_eq!(example().json()[0]["by_user"][0]["user"], json!("9"));
+    }
+
+    #[test]
     fn json_has_null_for_what_was_not_measured() {
         let json = example().json();
         assert_eq!(json[1]["scenario"], json!({ "scheduler": "fcfs", "workload.load": 1 }));
@@ -599,6 +714,6 @@ mod tests {
         assert_eq!(failures, example().failures_csv().unwrap());
         assert!(failures.ends_with(",1,no log\n"), "{failures}");
         let files = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(files, 4, "four tables, and nothing temporary");
+        assert_eq!(files, 5, "five tables, and nothing temporary");
     }
 }

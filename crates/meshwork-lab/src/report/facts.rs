@@ -6,6 +6,7 @@ use toml::{Table, Value};
 use super::Content;
 use crate::findings::number::{count, plural, significant};
 use crate::findings::summary::{label, shown};
+use crate::findings::unlike::unlike;
 use crate::findings::words::short;
 use crate::run::store::Findings;
 use crate::study::asked::EXPERIMENT;
@@ -261,6 +262,7 @@ pub(super) fn notes(content: &Content) -> Vec<String> {
         let runs = if counts.len() > 1 { "In each run, " } else { "" };
         notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
+    notes.extend(unlike(&content.points).iter().map(|differing| differing.to_string()));
     notes.extend(content.notes.iter().cloned());
     notes
 }

@@ -1,36 +1,20 @@
 //! The page of a study that is still running: the same page, which asks for more as more is known.
 
-use super::Report;
-
-/// Before the results.
-const MAIN: &str = "<main id=\"results\">\n";
-
-/// After them.
-const AFTER: &str = "</main>\n";
+use super::{Report, html};
 
 impl Report {
     /// What stands between the head of the page and its end: the results, as HTML.
     #[must_use]
     pub fn results(&self) -> String {
-        results_of(&self.html()).to_owned()
+        html::results(self).into_string()
     }
 
-    /// The page with more in it: some HTML before the results, and at its end a style and a script, which may
-    /// ask the server that the page came from, and nobody else.
+    /// The page with a place for what goes on now; its script may ask the server that the page came from, and nobody
+    /// else.
     #[must_use]
-    pub fn live(&self, before: &str, style: &str, script: &str) -> String {
-        let page = self.html();
-        let page =
-            page.replacen("default-src 'none';", "default-src 'none'; connect-src 'self';", 1);
-        let page = page.replacen(MAIN, &format!("{before}\n{MAIN}"), 1);
-        let (page, end) = page.rsplit_once("</body>").unwrap_or((&page, ""));
-        format!("{page}<style>\n{style}</style>\n<script>\n{script}</script>\n</body>{end}")
+    pub fn live(&self) -> String {
+        html::page(self, true)
     }
-}
-
-fn results_of(page: &str) -> &str {
-    let inside = page.split_once(MAIN).map_or("", |(_, after)| after);
-    inside.split_once(AFTER).map_or(inside, |(results, _)| results)
 }
 
 #[cfg(test)]
@@ -49,13 +33,13 @@ mod tests {
 
     #[test]
     fn a_live_page_is_the_page_with_more_in_it() {
-        let (page, live) = (report().html(), report().live("<p>before", "p {}\n", "run()\n"));
-        let without = live
-            .replacen(" connect-src 'self';", "", 1)
-            .replacen("<p>before\n", "", 1)
-            .replacen("<style>\np {}\n</style>\n<script>\nrun()\n</script>\n", "", 1);
+        let (page, live) = (report().html(), report().live());
+        let (begin, end) = ("<section class=\"live\"", "</section>\n");
+        let inside = &live[live.find(begin).unwrap()..];
+        let inside = &inside[..inside.find(end).unwrap() + end.len()];
+        let without = live.replacen(" connect-src 'self';", "", 1).replacen(inside, "", 1);
         assert!(without == page);
-        let places = ["connect-src 'self'", "<p>before", "<main id", "</main>", "p {}", "run()"];
+        let places = ["connect-src 'self'", begin, "<main id", "</main>", "<script"];
         assert!(places.map(|text| live.find(text).expect(text)).is_sorted());
     }
 
@@ -63,7 +47,7 @@ mod tests {
     fn the_results_are_what_stands_in_the_main_part() {
         let page = report().html();
         let results = report().results();
-        assert!(page.contains(&format!("{MAIN}{results}{AFTER}")));
+        assert!(page.contains(&format!("<main id=\"results\">{results}</main>")));
         assert!(!results.contains("<main") && !results.contains("</main"));
     }
 }

@@ -1,19 +1,19 @@
 //! Runs that the page shows instant by instant: which they are, and where they stand in it.
 
-use std::fmt::Write;
 use std::path::Path;
 
+use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::html::{embedded, escaped, list};
+use super::html::{embedded, list};
 use super::{Content, Section};
-use crate::findings::summary::label;
+use crate::findings::summary::{label, shown};
 use crate::run::store::{Record, load};
 use crate::study::Refused;
-use crate::watch::recording::{Recording, Subject, Window};
+use crate::watch::recording::{Recording, Subject, Timeline, Window, kept};
 
-/// How many scenarios are shown unless somebody chooses: enough to compare, few enough to wait for.
-const FIRST: usize = 4;
+/// How many runs are shown at a glance: as many as lines can be told apart.
+const GLANCES: usize = 12;
 
 /// How many characters all recordings of a page may take, unless somebody chooses.
 const ROOM: usize = 4 << 20;
@@ -41,11 +41,19 @@ impl Maps {
     }
 }
 
-/// What is recorded of a study, and one sentence for each run that could not be.
-pub(super) type Recorded = (Vec<Recording>, Vec<String>);
+/// What is recorded of a study.
+#[derive(Default)]
+pub(super) struct Recorded {
+    /// Runs, event by event.
+    pub(super) recordings: Vec<Recording>,
+    /// One sentence for each run that should be among them and is not.
+    pub(super) without: Vec<String>,
+    /// Runs at a glance.
+    pub(super) timelines: Vec<Timeline>,
+}
 
-/// The recordings of a study whose runs lie in this folder. Runs are simulated again, as many at a time as there are
-/// processors.
+/// The recordings of a study whose runs lie in this folder, and those that are shown at a glance: the same, and others that
+/// were kept. Runs that were not kept are simulated again, as many at a time as there are processors.
 ///
 /// # Errors
 /// If a run is chosen that is not there.
@@ -55,20 +63,23 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     }
     let records = load(folder).map(|loaded| loaded.records).unwrap_or_default();
     let chosen = chosen(content, &records, maps)?;
-    let results: Vec<(String, Result<Recording, String>)> = chosen
+    let results: Vec<(String, Result<(Recording, Timeline), String>)> = chosen
         .par_iter()
         .map(|&(scenario, record)| {
             let title = label(&content.points[scenario].swept);
             let subject = Subject { record, title: &title, scenario: scenario as u64 + 1 };
-            let recording = Recording::of(subject, folder, maps.window);
-            (name(scenario, record.replication, &title), recording)
+            let clock = content.clock_of(scenario);
+            let seen = Recording::with_timeline(subject, folder, maps.window)
+                .map(|(recording, timeline)| (Recording { clock, ..recording }, timeline));
+            (name(scenario, record.replication, &title), seen)
         })
         .collect();
-    let (mut recordings, mut without) = Recorded::default();
+    let Recorded { mut recordings, mut without, mut timelines } = Recorded::default();
     let mut taken = 0;
     for (name, result) in results {
         match result {
-            Ok(recording) => {
+            Ok((recording, timeline)) => {
+                timelines.push(timeline);
                 taken += serde_json::to_string(&recording).map_or(0, |text| text.len());
                 if maps.runs.is_empty() && taken > ROOM && !recordings.is_empty() {
                     without.push(format!(
@@ -82,7 +93,47 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
             Err(why) => without.push(format!("{name} cannot be shown instant by instant: {why}.")),
         }
     }
-    Ok((recordings, without))
+    timelines.extend(further(content, folder, &records, &chosen));
+    timelines.truncate(GLANCES);
+    timelines.sort_by_key(|timeline| (timeline.scenario, timeline.replication));
+    for timeline in &mut timelines {
+        let swept = content.points[timeline.scenario as usize - 1].swept.iter();
+        timeline.swept = swept.map(|(key, value)| (key.clone(), shown(value))).collect();
+    }
+    Ok(Recorded { recordings, without, timelines })
+}
+
+/// The first replications of scenarios that are not shown event by event and were kept.
+fn further(
+    content: &Content,
+    folder: &Path,
+    records: &[Record],
+    chosen: &[(usize, &Record)],
+) -> Vec<Timeline> {
+    let of = |scenario: usize| {
+        let record = run(content, records, scenario, 0)?;
+        let is_shown = chosen.iter().any(|(_, other)| other.key == record.key);
+        (!is_shown && kept::path(folder, &record.key).is_file()).then_some((scenario, record))
+    };
+    let rest = GLANCES.saturating_sub(chosen.len());
+    let kept: Vec<(usize, &Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
+    let seen = |&(scenario, record): &(usize, &Record)| {
+        let title = label(&content.points[scenario].swept);
+        Timeline::of(Subject { record, title: &title, scenario: scenario as u64 + 1 }, folder).ok()
+    };
+    kept.par_iter().filter_map(seen).collect()
+}
+
+/// The stored run of a replication of a scenario, if it ended well.
+fn run<'a>(
+    content: &Content,
+    records: &'a [Record],
+    scenario: usize,
+    replication: u64,
+) -> Option<&'a Record> {
+    let runs = content.results.runs.get(scenario)?;
+    let run = runs.iter().find(|run| run.replication == replication && run.result.is_ok())?;
+    records.iter().find(|record| record.key == run.key)
 }
 
 fn name(scenario: usize, replication: u64, title: &str) -> String {
@@ -98,14 +149,10 @@ fn chosen<'a>(
     records: &'a [Record],
     maps: &Maps,
 ) -> Result<Vec<(usize, &'a Record)>, Refused> {
-    let of = |scenario: usize, replication: u64| {
-        let runs = content.results.runs.get(scenario)?;
-        let run = runs.iter().find(|run| run.replication == replication && run.result.is_ok())?;
-        records.iter().find(|record| record.key == run.key)
-    };
+    let of = |scenario: usize, replication: u64| run(content, records, scenario, replication);
     if maps.runs.is_empty() {
         let first = 0..content.points.len();
-        return Ok(first.filter_map(|i| Some((i, of(i, 0)?))).take(FIRST).collect());
+        return Ok(first.filter_map(|i| Some((i, of(i, 0)?))).take(kept::FIRST).collect());
     }
     let one = |&(scenario, replication): &(u64, u64)| {
         let count = content.points.len() as u64;
@@ -126,29 +173,25 @@ fn chosen<'a>(
 }
 
 /// The place of the map in a section; nothing where there is nothing to say.
-pub(super) fn html(section: &Section) -> String {
-    if section.recordings.is_empty() && section.without_map.is_empty() {
-        return String::new();
+pub(super) fn html(section: &Section) -> Markup {
+    let title = format!("{}-machine", section.id);
+    html! {
+        @if !section.recordings.is_empty() || !section.without_map.is_empty() {
+            section.instants aria-labelledby=(title) {
+                h4 id=(title) { "The machine, instant by instant" }
+                @if !section.recordings.is_empty() {
+                    p {
+                        "Who holds which processors, and who waits. Drag the slider, or press play; choose a job \
+                         to follow it."
+                    }
+                    noscript { p { "This is drawn by a script." } }
+                    div.machine {}
+                    script.recordings type="application/json" {
+                        (embedded(serde_json::json!(section.recordings)))
+                    }
+                }
+                (list("notes", &section.without_map))
+            }
+        }
     }
-    let id = escaped(&section.id);
-    let mut out = format!(
-        "<section class=\"instants\" aria-labelledby=\"{id}-machine\">\n<h4 id=\"{id}-machine\">The machine, \
-         instant by instant</h4>\n"
-    );
-    if !section.recordings.is_empty() {
-        let _ = write!(
-            out,
-            "<p>Who holds which processors, and who waits. Drag the slider, or press play; choose a job to \
-             follow it.</p>\n<noscript><p>This is drawn by a script.</p></noscript>\n\
-             <div class=\"machine\"></div>\n<script type=\"application/json\" class=\"recordings\">{}\
-             </script>\n",
-            embedded(serde_json::json!(section.recordings))
-        );
-    }
-    list(&mut out, "notes", &section.without_map);
-    out + "</section>\n"
 }
-
-/// What draws the maps of all sections.
-pub(super) const START: &str = "for (const data of document.querySelectorAll('script.recordings')) {\n  \
-    drawMachine(data.previousElementSibling, JSON.parse(data.textContent));\n}";

@@ -6,7 +6,7 @@
 //! writes `summary.csv`.
 //!
 //! [`Section::figures`] is what the script of the page draws: `drawFigures(root, data)` in
-//! `assets/report.js` takes [`Report::data`] and may be called again with fresh data.
+//! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
 mod facts;
@@ -24,13 +24,14 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
+use crate::findings::clock::Clock;
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
 use crate::study::expand::Point;
 use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
-use crate::watch::recording::Recording;
+use crate::watch::recording::{Recording, Timeline};
 
 pub use facts::Fact;
 pub use figures::{Choice, Figure, Scale, Series, Style, View};
@@ -59,6 +60,25 @@ pub struct Content {
     pub folder: Option<String>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+}
+
+impl Content {
+    /// What the clock counts of one of its scenarios.
+    fn clock_of(&self, scenario: usize) -> Clock {
+        let Some(point) = self.points.get(scenario) else { return Clock::default() };
+        let path = point.scenario.input_path();
+        let input = self.asked.inputs.iter().find(|input| Some(input.path.as_str()) == path);
+        Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
+    }
+
+    /// What the clock counts of all its scenarios: that of the first, with a date only where all have the
+    /// same.
+    fn clock(&self) -> Clock {
+        let first = self.clock_of(0);
+        let is_shared =
+            (1..self.points.len()).all(|other| self.clock_of(other).start == first.start);
+        Clock { start: first.start.filter(|_| is_shared), ..first }
+    }
 }
 
 /// A page.
@@ -103,10 +123,15 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// What is told in rows.
     pub tables: Vec<Table>,
+    /// What the clock counts: `unit`, `factor` and, where all its scenarios read one log, `start`. See
+    /// [`Clock`] for how the page shows a time.
+    pub clock: Clock,
     /// Runs that are shown instant by instant.
     pub recordings: Vec<Recording>,
     /// Why runs are not shown instant by instant, one sentence each.
     pub without_map: Vec<String>,
+    /// Runs at a glance, to be drawn over one another.
+    pub timelines: Vec<Timeline>,
 }
 
 /// A claim, for reading.
@@ -143,7 +168,10 @@ impl Report {
             let content = folder::read(folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
-            (section.recordings, section.without_map) = machine::record(&content, folder, maps)?;
+            let recorded = machine::record(&content, folder, maps)?;
+            section.recordings = recorded.recordings;
+            section.without_map = recorded.without;
+            section.timelines = recorded.timelines;
             return Ok(report);
         }
         if !maps.runs.is_empty() {
@@ -231,17 +259,17 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new() }
     }
 
-    /// What the script of the page draws: the figures of each section.
+    /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
+        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines });
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
     /// The whole page: nothing of it lies elsewhere.
     #[must_use]
     pub fn html(&self) -> String {
-        html::page(self)
+        html::page(self, false)
     }
 }
 
@@ -275,8 +303,10 @@ impl Section {
             notes: facts::notes(content),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
+            clock: content.clock(),
             recordings: Vec::new(),
             without_map: Vec::new(),
+            timelines: Vec::new(),
             id,
         }
     }

@@ -140,6 +140,13 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
     }
+    for (what, stored, now) in
+        [("users", &stored.by_user, &now.by_user), ("groups", &stored.by_group, &now.by_group)]
+    {
+        if stored != now {
+            return Some(format!("the jobs of {what} have other metrics than are stored"));
+        }
+    }
     let classes = stored.by_size.iter().zip(&now.by_size);
     for (stored, now) in classes {
         if (stored.size, stored.jobs) != (now.size, now.jobs) {
@@ -199,6 +206,8 @@ mod tests {
         let findings = |value: f64| Findings {
             metrics: vec![Finding { name: "wait".to_owned(), value: Some(value), batches: vec![] }],
             by_size: vec![],
+            by_user: vec![],
+            by_group: vec![],
             finished: 1,
             refused: 0,
             unusable: 0,

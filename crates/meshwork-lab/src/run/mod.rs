@@ -19,6 +19,7 @@ use crate::run::joboutput::JobLog;
 use crate::run::store::{Findings, Input, Record, Store, json, key};
 use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
+use crate::watch::recording::kept::{Kept, Recorder};
 
 /// How far a study is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub struct Runner<'a> {
     pub store: Option<Mutex<Store>>,
     /// Per-job output: its folder and forms, if it is asked for.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
+    /// Which runs are kept whole, to be looked at, if any are.
+    pub kept: Option<Kept>,
     /// Is told after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on, if anyone does; results do not depend on it.
@@ -152,7 +155,8 @@ impl Shared<'_, '_> {
         let input = self.runner.inputs[point].as_ref();
         let key = key(scenario.table(), input.map(|input| input.blake3.as_str()), replication);
         let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key).cloned());
-        let stored = stored.filter(|_| self.has_job_output(&key));
+        let stored = stored
+            .filter(|_| self.has_job_output(&key) && self.has_recording(point, replication, &key));
         let reused = stored.is_some();
         let result = match stored {
             Some(findings) => Ok(findings),
@@ -178,14 +182,40 @@ impl Shared<'_, '_> {
         })
     }
 
+    /// The same for a stored run without the recording that the study asks for.
+    fn has_recording(&self, point: usize, replication: u64, key: &str) -> bool {
+        let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
+        asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(key).is_file())
+    }
+
+    /// What keeps a run, if it is kept. Nobody has lost anything if it cannot be and was not asked for.
+    fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<Recorder> {
+        let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
+        kept.begin(key).map_err(|message| self.no_recording(message)).ok()
+    }
+
+    fn no_recording(&self, message: String) {
+        if self.runner.kept.as_ref().is_some_and(Kept::is_asked_for) {
+            *locked(&self.trouble) = Some(message);
+        }
+    }
+
     fn fresh(&self, point: usize, replication: u64, key: &str) -> Result<Findings, String> {
         let at = &self.runner.points[point];
-        let simulate = |log: &mut dyn Observer| {
+        let watched = |log: &mut dyn Observer| {
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
             match watching {
                 None => (self.runner.simulate)(at, replication, log),
                 Some(mut other) => (self.runner.simulate)(at, replication, &mut (log, &mut *other)),
             }
+        };
+        let simulate = |log: &mut dyn Observer| {
+            let Some(mut recorder) = self.recorder(point, replication, key) else {
+                return watched(log);
+            };
+            let outcome = watched(&mut (log, &mut recorder))?;
+            recorder.finish().unwrap_or_else(|message| self.no_recording(message));
+            Ok(outcome)
         };
         let outcome = caught(|| match &self.runner.jobs {
             None => simulate(&mut ()),
@@ -309,7 +339,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::path::Path;
 
-    use meshwork::job::Time;
     use meshwork::observe::recorder::Measured;
     use meshwork::rng::Stream;
     use meshwork::scenario::Scenario;
@@ -337,15 +366,10 @@ mod tests {
     }
 
     fn outcome(value: f64) -> Outcome {
-        Outcome {
-            metrics: vec![Measured { name: "wait", value: Some(value), batches: vec![] }],
-            by_size: vec![],
-            finished: 1,
-            refused: 0,
-            unusable: 0,
-            end: Time::ZERO,
-            speeds: vec![],
-        }
+        let mut outcome = Outcome::default();
+        outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
+        outcome.finished = 1;
+        outcome
     }
 
     /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
@@ -376,6 +400,7 @@ mod tests {
             simulate: &fake,
             store: folder.map(|folder| Mutex::new(Store::open(folder).unwrap())),
             jobs: None,
+            kept: None,
             progress,
             watcher: None,
         }
@@ -438,6 +463,7 @@ mod tests {
             simulate: &fake,
             store: Some(Mutex::new(Store::with_room_for(2000))),
             jobs: None,
+            kept: None,
             progress: &|_| {},
             watcher: None,
         };

@@ -1,10 +1,12 @@
 //! One stored run, its line in the file and its key.
 
-use meshwork::observe::recorder::Measured;
+use meshwork::observe::recorder::{Measured, OwnerClass};
 use meshwork::scenario::{MODEL_VERSION, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toml::Table;
+
+use crate::findings::clock::Start;
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,30 @@ pub struct SizeFindings {
     pub metrics: Vec<Finding>,
 }
 
+/// The jobs of one user, or of one group, in one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnerFindings {
+    /// What the workload calls them; `None` for the jobs of which it does not say.
+    pub name: Option<String>,
+    /// How many of their jobs finished.
+    pub jobs: u64,
+    /// Their metrics; `None` where there was nothing to measure.
+    pub metrics: Vec<(String, Option<f64>)>,
+}
+
+impl OwnerFindings {
+    fn of(class: &OwnerClass) -> OwnerFindings {
+        let metric = |measured: &Measured| {
+            (measured.name.to_owned(), measured.value.filter(|value| value.is_finite()))
+        };
+        OwnerFindings {
+            name: class.name.clone(),
+            jobs: class.jobs,
+            metrics: class.metrics.iter().map(metric).collect(),
+        }
+    }
+}
+
 /// What one run gave, as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
@@ -35,6 +61,10 @@ pub struct Findings {
     pub metrics: Vec<Finding>,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeFindings>,
+    /// The jobs of each user, where that was asked for.
+    pub by_user: Vec<OwnerFindings>,
+    /// The jobs of each group of users, where that was asked for.
+    pub by_group: Vec<OwnerFindings>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -72,6 +102,8 @@ impl Findings {
                     metrics: class.metrics.iter().map(|m| finding(m, false)).collect(),
                 })
                 .collect(),
+            by_user: outcome.by_user.iter().map(OwnerFindings::of).collect(),
+            by_group: outcome.by_group.iter().map(OwnerFindings::of).collect(),
             finished: outcome.finished,
             refused: outcome.refused,
             unusable: outcome.unusable,
@@ -94,6 +126,9 @@ pub struct Input {
     pub path: String,
     /// The BLAKE3 digest of its bytes, in hexadecimal.
     pub blake3: String,
+    /// When the clock of a log begins, where its header says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
 }
 
 /// One stored run.
@@ -137,6 +172,8 @@ impl Record {
                     metrics: values(&class.metrics),
                 })
                 .collect(),
+            by_user: findings.by_user.clone(),
+            by_group: findings.by_group.clone(),
             finished: findings.finished,
             refused: findings.refused,
             unusable: findings.unusable,
@@ -172,6 +209,8 @@ impl Record {
             findings: Findings {
                 metrics,
                 by_size: by_size.collect::<Option<_>>()?,
+                by_user: line.by_user,
+                by_group: line.by_group,
                 finished: line.finished,
                 refused: line.refused,
                 unusable: line.unusable,
@@ -219,6 +258,10 @@ struct Line {
     batches: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     by_size: Vec<SizeLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    by_user: Vec<OwnerFindings>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    by_group: Vec<OwnerFindings>,
     finished: u64,
     refused: u64,
     unusable: u64,

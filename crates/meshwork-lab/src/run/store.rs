@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::run::inputs::reading_failed;
 
-pub use super::record::{Finding, Findings, Input, Record, SizeFindings, json, key};
+pub use super::record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -262,8 +262,11 @@ mod tests {
         Record {
             key: format!("{number:032x}"),
             scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
-            input: (number == 2)
-                .then(|| Input { path: "a \"b\"\n.swf".to_owned(), blake3: "00".to_owned() }),
+            input: (number == 2).then(|| Input {
+                path: "a \"b\"\n.swf".to_owned(),
+                blake3: "00".to_owned(),
+                start: None,
+            }),
             replication: number,
             findings: Findings {
                 metrics: vec![
@@ -279,6 +282,8 @@ mod tests {
                         batches: vec![],
                     }],
                 }],
+                by_user: vec![],
+                by_group: vec![],
                 finished: 7,
                 refused: 1,
                 unusable: 0,

@@ -49,10 +49,8 @@ impl Asked {
     /// What is to be kept of a study and the files that it reads.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> Asked {
-        let input = |(path, input): (&String, &Input)| Input {
-            path: path.clone(),
-            blake3: input.blake3.clone(),
-        };
+        let input =
+            |(path, input): (&String, &Input)| Input { path: path.clone(), ..input.clone() };
         Asked {
             file: study.file.clone(),
             settings: study.settings.iter().map(|setting| setting.text.clone()).collect(),
@@ -97,8 +95,8 @@ impl Asked {
         for record in records {
             let path = record.scenario.pointer("/workload/path").and_then(|path| path.as_str());
             if let (Some(path), Some(input)) = (path, &record.input) {
-                let blake3 = input.blake3.clone();
-                inputs.insert(path.to_owned(), Input { path: path.to_owned(), blake3 });
+                let input = Input { path: path.to_owned(), ..input.clone() };
+                inputs.insert(path.to_owned(), input);
             }
         }
         Asked {
@@ -118,6 +116,7 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::clock::Start;
 
     #[test]
     fn what_was_asked_is_read_again() {
@@ -128,7 +127,11 @@ mod tests {
             file: "dir/a study.toml".to_owned(),
             settings: settings.map(str::to_owned).to_vec(),
             left_out: Some("there is no log".to_owned()),
-            inputs: vec![Input { path: "logs/a.swf".to_owned(), blake3: "00ff".to_owned() }],
+            inputs: vec![Input {
+                path: "logs/a.swf".to_owned(),
+                blake3: "00ff".to_owned(),
+                start: Some(Start { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
+            }],
         };
         asked.write(folder.path()).unwrap();
         assert_eq!(Asked::read(folder.path()), Ok(Some(asked.clone())));

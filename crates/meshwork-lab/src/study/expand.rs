@@ -114,7 +114,7 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         return Ok(());
     };
     let form = match workload.get("name").and_then(Value::as_str) {
-        Some("table") => Form::Parquet,
+        Some("table") => Form::Csv { is_compressed: false },
         _ => Form::Log { is_compressed: false },
     };
     let files = Files::beside(&study.folder);

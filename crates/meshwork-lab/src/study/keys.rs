@@ -41,6 +41,19 @@ pub static PARAMS: &[&Param] = &[
         help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
+        name: "time_unit",
+        kind: Kind::Choice(&crate::findings::clock::UNIT_NAMES),
+        default: Default::Absent("seconds for logs, none for other workloads"),
+        help: "the unit of time: that in which the times of a log are shown, and what the clock of any other \
+               workload counts",
+    },
+    &Param {
+        name: "record",
+        kind: Kind::Flag,
+        default: Default::Absent("the first four scenarios"),
+        help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
+    },
+    &Param {
         name: "replications",
         kind: Kind::Integer(1, MOST_REPLICATIONS),
         default: Default::Absent("1, unless `precision` is given"),
@@ -134,6 +147,13 @@ pub(super) fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> 
     for word in words {
         let format = match word.as_str() {
             Some("csv") => JobFormat::Csv,
+            Some("parquet") if !cfg!(feature = "parquet") => {
+                return Err(Problem::new(
+                    "output.jobs",
+                    "`output.jobs` has \"parquet\", and this program was built without the feature \
+                     `parquet`: it can be csv",
+                ));
+            }
             Some("parquet") => JobFormat::Parquet,
             _ => {
                 return Err(Problem::new(

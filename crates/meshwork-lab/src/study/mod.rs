@@ -131,12 +131,16 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
+    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of the first four.
+    pub record: Option<bool>,
     /// The paper that it reproduces a part of, by its key.
     pub paper: Option<String>,
     /// The figure or table of the paper.
     pub figure: Option<String>,
     /// Where the log that it reads is to be had.
     pub obtain: Option<String>,
+    /// The unit of time, where it is given: see [`crate::clock`].
+    pub time_unit: Option<String>,
     /// What `[quick]` lays over it for a quick look, as settings.
     pub quick: Vec<String>,
     /// What the paper says.
@@ -203,9 +207,11 @@ impl Study {
             sweep: Vec::new(),
             compare: Vec::new(),
             jobs: Vec::new(),
+            record: None,
             paper: None,
             figure: None,
             obtain: None,
+            time_unit: None,
             quick: Vec::new(),
             claims: Vec::new(),
             settings: Vec::new(),
@@ -303,7 +309,9 @@ impl Study {
         self.paper = params.get_text("paper").map(str::to_owned);
         self.figure = params.get_text("figure").map(str::to_owned);
         self.obtain = params.get_text("obtain").map(str::to_owned);
+        self.time_unit = params.get_text("time_unit").map(str::to_owned);
         self.quick = quick.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.record = params.has("record").then(|| params.flag("record"));
         self.replications = replications(&params, &self.scenario)?;
         self.read_sweep("", &sweep)?;
         for axis in &mut self.sweep {
@@ -418,6 +426,20 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "parquet"))]
+    fn parquet_is_refused_by_a_program_that_was_built_without_it() {
+        let refused = parse("[output]\njobs = ['csv', 'parquet']\n", &[]).unwrap_err();
+        assert!(
+            refused.0.ends_with(
+                "`output.jobs` has \"parquet\", and this program was built without the feature \
+                 `parquet`: it can be csv"
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "parquet")]
     fn everything_is_read() {
         let study = parse(
             "name = 'n'\ndescription = 'd'\nprecision = 0.02\nmin_replications = 4\nseed = 3\n\

@@ -1,17 +1,12 @@
 //! In which form a log is kept: the ending of its name says so.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use arrow_array::builder::{StringBuilder, UInt32Builder};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use flate2::{Compression, GzBuilder};
 use meshwork::job::{Job, Request, sides_text};
 use meshwork::workload::swf::{Header, Line, Record, records, write_header, write_record};
 use meshwork::workload::table::Listed;
 use meshwork::workload::{Inputs, WorkloadError};
-use parquet::arrow::ArrowWriter;
-use parquet::file::properties::WriterProperties;
 
 use crate::run::inputs::Files;
 
@@ -29,6 +24,7 @@ pub enum Form {
         is_compressed: bool,
     },
     /// A table of jobs as Parquet, which compresses by itself.
+    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -40,7 +36,6 @@ impl Form {
     /// use meshwork_lab::trace::Form;
     /// assert_eq!(Form::of("a/log.swf.gz"), Ok(Form::Log { is_compressed: true }));
     /// assert_eq!(Form::of("JOBS.CSV"), Ok(Form::Csv { is_compressed: false }));
-    /// assert_eq!(Form::of("jobs.parquet"), Ok(Form::Parquet));
     /// assert!(Form::of("jobs.parquet.gz").is_err());
     /// ```
     ///
@@ -59,9 +54,19 @@ impl Form {
         } else if is_compressed {
             Err(format!("{name}: Parquet compresses by itself: leave out .gz"))
         } else {
-            Ok(Form::Parquet)
+            parquet(name)
         }
     }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(_name: &str) -> Result<Form, String> {
+    Ok(Form::Parquet)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(name: &str) -> Result<Form, String> {
+    Err(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET))
 }
 
 /// When the clock of a log begins, in seconds since the beginning of 1970, where it says so.
@@ -87,6 +92,7 @@ pub(super) fn bytes(form: Form, header: &Header, kept: &[(Record, Job)]) -> Vec<
     match form {
         Form::Log { is_compressed } => packed(is_compressed, lines(header, kept)),
         Form::Csv { is_compressed } => packed(is_compressed, table(kept)),
+        #[cfg(feature = "parquet")]
         Form::Parquet => columns(kept),
     }
 }
@@ -143,7 +149,15 @@ fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     writer.into_inner().expect(IN_MEMORY)
 }
 
+#[cfg(feature = "parquet")]
 fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
+    use std::sync::Arc;
+
+    use arrow_array::builder::{StringBuilder, UInt32Builder};
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
+
     let jobs = || kept.iter().map(|(_, job)| job);
     let times = |of: fn(&Job) -> f64| Arc::new(Float64Array::from_iter_values(jobs().map(of))) as ArrayRef;
     let (mut nodes, mut block, mut subcube) =

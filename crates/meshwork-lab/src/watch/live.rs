@@ -69,7 +69,8 @@ impl Happening {
                 (running.id, What::Moved { placement: running.placement.clone() })
             }
             Event::Finished(run) => (run.id, What::Finished),
-            Event::Promised(..) | Event::Unusable(_) => return None,
+            // Promises, and lines that are no jobs.
+            _ => return None,
         };
         Some(Happening { at: now, id, what })
     }

@@ -30,6 +30,8 @@ pub struct View {
     pub replication: u64,
     /// Who holds what, and who waits.
     pub scene: Scene,
+    /// Whether the run is over, and this is how it ended.
+    pub ended: bool,
 }
 
 /// Follows one run at a time, whichever begins next after the last one has ended, and keeps a picture
@@ -50,12 +52,14 @@ impl Spectator {
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Keeps a picture, if the last one is old.
-    fn take(&self, view: &View) {
+    /// Keeps a picture, if the last one is old or this one has to be; says whether it is kept.
+    fn take(&self, view: &View, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        if shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY) {
+        let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
+        if is_due {
             *shown = Some((Instant::now(), view.clone()));
         }
+        is_due
     }
 
     /// Follows a run that is about to begin, if no other is followed and its machine has at most
@@ -68,8 +72,8 @@ impl Spectator {
             return None;
         }
         let scene = Scene::new(topologies);
-        let view = View { scenario: label(&point.swept), replication, scene };
-        Some(Box::new(Follower { spectator: self, view, events: 0 }))
+        let view = View { scenario: label(&point.swept), replication, scene, ended: false };
+        Some(Box::new(Follower { spectator: self, view, events: 0, is_shown: false }))
     }
 }
 
@@ -79,6 +83,8 @@ struct Follower<'a> {
     view: View,
     /// Since a picture was last thought of.
     events: u32,
+    /// Whether the picture that is kept is of this run.
+    is_shown: bool,
 }
 
 impl Observer for Follower<'_> {
@@ -87,7 +93,7 @@ impl Observer for Follower<'_> {
         // Within an instant jobs have gone and others not yet come: the picture is of its end.
         if self.events >= EVENTS && now > self.view.scene.now() {
             self.events = 0;
-            self.spectator.take(&self.view);
+            self.is_shown |= self.spectator.take(&self.view, false);
         }
         self.events += 1;
         self.view.scene.apply(&happening);
@@ -95,7 +101,10 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
+    /// Whoever was shown this run is shown how it ended, and does not go on seeing it run.
     fn drop(&mut self) {
+        self.view.ended = true;
+        self.spectator.take(&self.view, self.is_shown);
         self.spectator.is_busy.store(false, Ordering::Release);
     }
 }
@@ -141,6 +150,7 @@ mod tests {
         let all: Vec<(usize, u64)> = (0..3).flat_map(|p| (0..3).map(move |r| (p, r))).collect();
         assert_eq!(ended, all);
         let view = watching.spectator.view().expect("500 jobs are more than 64 events");
+        assert!(view.ended, "nothing runs any more");
         assert!(view.scenario.starts_with("scheduler = "), "{}", view.scenario);
         assert_eq!(view.scene.topologies(), &expand(&study).unwrap()[0].scenario.topologies()[..]);
         assert!(!watching.spectator.is_busy.into_inner());

@@ -205,7 +205,7 @@ mod tests {
 
     fn job(estimate: f64) -> Job {
         let request = Request::Nodes(1);
-        Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate }
+        Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate, owner: None }
     }
 
     proptest! {

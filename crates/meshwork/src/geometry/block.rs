@@ -13,6 +13,7 @@ use crate::topology::{Grid, Node};
 /// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
 /// side 2 in its free dimensions and side 1 in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
     /// The corner that the block grows from.
     pub base: Node,
@@ -123,6 +124,7 @@ impl Ring {
 /// assert_eq!(placed.text(&grid), "1,1:2x2");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Placement {
     /// The blocks, the first ranks in the first.
     pub blocks: SmallVec<[Block; 1]>,

@@ -15,12 +15,15 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry, `never` unless given.
+    /// The parameter `rotation` of an allocator's entry. Its default is the same for all, `never`, so
+    /// that strategies are compared on blocks of the same orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` with another default, written as in TOML.
-    #[must_use]
-    pub const fn param(default: &'static str) -> Param {
+    /// The parameter of those few strategies whose definition tells them from their forerunners by
+    /// turning a block that does not fit: `if_needed` unless given.
+    pub const TURNING: Param = Rotation::param("\"if_needed\"");
+
+    const fn param(default: &'static str) -> Param {
         Param {
             name: "rotation",
             kind: Kind::Choice(&["never", "if_needed", "best"]),

@@ -5,6 +5,41 @@ use std::cmp::Reverse;
 use crate::job::Dims;
 use crate::topology::Grid;
 
+/// The block that a count stands for unless a study says otherwise: the exact factorization with the
+/// least sum of sides that fits the grid, if it is not absurdly long; else the block with the least sum
+/// of sides that holds the count.
+///
+/// An exact block is absurdly long if it is more than a quarter longer than the other one, from corner
+/// to opposite corner along the sides of the grid. In two dimensions it is then more than
+/// about four times as long as wide.
+///
+/// ```
+/// use meshwork::geometry::squarest::block_for;
+/// use meshwork::topology::Grid;
+/// let torus = Grid::new(&[16, 16, 16], true).unwrap();
+/// // 13 × 10 × 8 has a smaller sum of sides, and four of them do not fit.
+/// assert_eq!(block_for(1024, &torus).unwrap().as_slice(), [16, 8, 8]);
+/// let mesh = Grid::new(&[16, 8], false).unwrap();
+/// assert_eq!(block_for(14, &mesh).unwrap().as_slice(), [7, 2]);
+/// assert_eq!(block_for(7, &mesh).unwrap().as_slice(), [4, 2], "7 × 1 is absurdly long");
+/// ```
+///
+/// # Complexity
+/// That of [`block_of`], twice.
+#[must_use]
+pub fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
+    let padded = block_of(nodes, grid, false)?;
+    let exact = block_of(nodes, grid, true);
+    Some(exact.filter(|exact| !is_absurdly_long(exact, &padded)).unwrap_or(padded))
+}
+
+/// Whether a block is more than a quarter longer than another of as many dimensions, in steps from one
+/// corner to the opposite one.
+fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
+    let steps = |sides: &[u32]| sides.iter().map(|&side| u64::from(side) - 1).sum::<u64>();
+    4 * steps(block) > 5 * steps(other)
+}
+
 /// The block with the least sum of sides that fits the grid and holds so many nodes, or exactly so
 /// many; among those the one with fewest nodes, then the one whose long sides lie along the grid's,
 /// then the one that is longest along the first dimensions.
@@ -14,7 +49,10 @@ use crate::topology::Grid;
 #[must_use]
 pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
-    if is_cube && (nodes.is_power_of_two() || !exact) {
+    if is_cube && exact && !nodes.is_power_of_two() {
+        return None;
+    }
+    if is_cube {
         let dimension = nodes.next_power_of_two().trailing_zeros() as usize;
         let side = |d| if d < dimension { 2 } else { 1 };
         return (dimension <= grid.dimensions())
@@ -25,8 +63,8 @@ pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// Blocks with exactly so many nodes between them, as few as may be: the squarest one that holds
-/// the count if it has no node to spare, or else the largest part of that which the count fills,
+/// Blocks with exactly so many nodes between them, as few as may be: the one that the count stands
+/// for if it has no node to spare, or else the largest part of that which the count fills,
 /// and blocks for the rest. None for more nodes than the grid has.
 ///
 /// ```
@@ -41,7 +79,7 @@ pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
 pub fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
     while rest > 0
-        && let Some(around) = block_of(rest, grid, false)
+        && let Some(around) = block_for(rest, grid)
     {
         let mut part = Part { most: &around, nodes: rest, best: (0, Dims::new()) };
         part.extend(&mut Dims::new(), 1);
@@ -110,8 +148,12 @@ impl Search<'_> {
             if self.best.as_ref().is_some_and(|((least, ..), _)| sum > *least) {
                 break;
             }
+            let product = product * u64::from(side);
+            if self.exact && !u64::from(self.nodes).is_multiple_of(product) {
+                continue;
+            }
             sides.push(side);
-            self.extend(sides, product * u64::from(side));
+            self.extend(sides, product);
             sides.pop();
         }
     }

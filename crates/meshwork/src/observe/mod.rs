@@ -2,6 +2,7 @@
 
 pub mod ledger;
 pub mod metrics;
+pub mod quantiles;
 pub mod recorder;
 
 use crate::job::{Job, Time};
@@ -11,10 +12,14 @@ use crate::workload::Unusable;
 /// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
 /// events, and breaks every tie between jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
 /// Something that happened at an instant.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// A line of a log was no job.
     Unusable(&'a Unusable),
@@ -42,6 +47,7 @@ pub enum Event<'a> {
 
 /// A job that runs, or has just ended.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Running {
     /// Its place in the order of arrival.
     pub id: JobId,
@@ -72,6 +78,7 @@ pub struct Running {
 
 /// What became of a job's messages: sums over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Messages {
     /// How many there were; one message is one packet.
     pub packets: u64,
@@ -89,6 +96,7 @@ pub struct Messages {
 
 /// What was so during a span of time in which nothing happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// Processors of the whole machine.
     pub nodes: u64,

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::metrics::{METRICS, Measure, MetricEntry, Rules, Totals};
+use smallvec::SmallVec;
+
+use super::metrics::{METRICS, Measure, MetricEntry, Quantity, Rules, Totals};
+use super::quantiles::Quantiles;
 use super::{Event, Observer, Running, State};
 use crate::job::Time;
 
@@ -19,6 +22,10 @@ pub struct Window {
     pub rules: Rules,
     /// How jobs are grouped by size, if they are.
     pub by_size: Option<SizeClasses>,
+    /// Whether jobs are grouped by their users.
+    pub by_user: bool,
+    /// Whether jobs are grouped by the groups of their users.
+    pub by_group: bool,
 }
 
 /// How jobs are grouped by the processors they asked for.
@@ -32,6 +39,7 @@ pub enum SizeClasses {
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// Its name.
     pub name: &'static str,
@@ -43,6 +51,7 @@ pub struct Measured {
 
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
     /// Processors asked for; the largest of its class.
     pub size: u64,
@@ -51,6 +60,21 @@ pub struct SizeClass {
     /// Each metric that is a mean over jobs.
     pub metrics: Vec<Measured>,
 }
+
+/// The jobs of one user, or of one group.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct OwnerClass {
+    /// What the workload calls them; `None` for the jobs of which it does not say.
+    pub name: Option<String>,
+    /// How many of their jobs finished.
+    pub jobs: u64,
+    /// Each metric that is a mean over jobs.
+    pub metrics: Vec<Measured>,
+}
+
+/// Jobs in classes: how many finished in each, and the sums of each metric.
+type Classes<K> = BTreeMap<K, (u64, Vec<Ratio>)>;
 
 /// A ratio of two sums.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,6 +100,9 @@ const MOST_BATCHES: usize = 40;
 /// Fewer batches than this say too little of their own spread to make an interval.
 const FEWEST_BATCHES: usize = MOST_BATCHES / 2;
 
+/// A quantile of a batch is taken only if so many of its jobs lie beyond it.
+const FEWEST_BEYOND: f64 = 10.0;
+
 /// Measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
@@ -92,13 +119,21 @@ pub struct Recorder {
     rates: Vec<(usize, fn(&State) -> f64)>,
     /// Which of them are means over the jobs that start.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
+    /// Which of them are means over the jobs that arrive.
+    per_arrival: Vec<usize>,
+    /// The jobs that wait now.
+    waiting: u64,
+    /// The values of each quantity that a quantile is taken of.
+    quantiles: Vec<(Quantity, Quantiles)>,
     /// The sums of all closed batches.
     closed: Vec<Ratio>,
     open_batch: Vec<Ratio>,
     batches: Vec<Vec<Ratio>>,
     jobs_in_batch: u64,
     jobs_per_batch: u64,
-    by_size: BTreeMap<u64, (u64, Vec<Ratio>)>,
+    by_size: Classes<u64>,
+    by_user: Classes<Option<String>>,
+    by_group: Classes<Option<String>>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -112,11 +147,18 @@ impl Recorder {
             METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
         let none = vec![Ratio::default(); metrics.len()];
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut per_arrival, mut quantiles) = (Vec::new(), Vec::new());
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
                 Measure::Rate(_, under) => rates.push((i, under)),
                 Measure::PerStart(value) => per_start.push((i, value)),
+                Measure::PerArrival => per_arrival.push(i),
+                Measure::Quantile(quantity, _) => {
+                    if quantiles.iter().all(|(known, _)| *known != quantity) {
+                        quantiles.push((quantity, Quantiles::default()));
+                    }
+                }
                 Measure::PerJob(_) | Measure::PerMessage(_) | Measure::Total(_) => {}
             }
         }
@@ -125,6 +167,9 @@ impl Recorder {
             over_time,
             rates,
             per_start,
+            per_arrival,
+            waiting: 0,
+            quantiles,
             closed: none.clone(),
             open_batch: none,
             metrics,
@@ -132,6 +177,8 @@ impl Recorder {
             jobs_in_batch: 0,
             jobs_per_batch: 1,
             by_size: BTreeMap::new(),
+            by_user: BTreeMap::new(),
+            by_group: BTreeMap::new(),
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
@@ -154,9 +201,11 @@ impl Recorder {
                 let metric = self.metrics[i];
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
+                    Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
                     | Measure::PerStart(_)
+                    | Measure::PerArrival
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
                         let values: Option<Vec<f64>> =
@@ -167,6 +216,17 @@ impl Recorder {
                 Measured { name: metric.about.name, value, batches }
             })
             .collect()
+    }
+
+    /// A quantile of the whole run and, where enough of its jobs lie beyond it, of each batch.
+    fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
+        let values = self.quantiles.iter().find(|(own, _)| *own == quantity);
+        let Some((_, values)) = values else { return (None, Vec::new()) };
+        let beyond = self.jobs_per_batch as f64 * (1.0 - share);
+        let has_batches = self.batches.len() >= FEWEST_BATCHES && beyond >= FEWEST_BEYOND;
+        let batches =
+            if has_batches { values.in_batches(self.jobs_per_batch, share) } else { Vec::new() };
+        (values.quantile(share), batches)
     }
 
     fn whole(&self, metric: usize) -> Ratio {
@@ -181,50 +241,105 @@ impl Recorder {
         let class = |(&size, (jobs, ratios)): (&u64, &(u64, Vec<Ratio>))| SizeClass {
             size,
             jobs: *jobs,
-            metrics: self
-                .metrics
-                .iter()
-                .zip(ratios)
-                .filter(|(metric, _)| {
-                    matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
-                })
-                .map(|(metric, ratio)| Measured {
-                    name: metric.about.name,
-                    value: ratio.value(),
-                    batches: Vec::new(),
-                })
-                .collect(),
+            metrics: self.of_class(ratios),
         };
         self.by_size.iter().map(class).collect()
+    }
+
+    /// The jobs of each user, where that was asked for: those whose names are numbers first, by
+    /// number, then the others, and at last the jobs of nobody known.
+    #[must_use]
+    pub fn by_user(&self) -> Vec<OwnerClass> {
+        self.by_owner(&self.by_user)
+    }
+
+    /// The jobs of each group, where that was asked for, as those of each user.
+    #[must_use]
+    pub fn by_group(&self) -> Vec<OwnerClass> {
+        self.by_owner(&self.by_group)
+    }
+
+    fn by_owner(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
+        let class = |(name, (jobs, ratios)): (&Option<String>, &(u64, Vec<Ratio>))| OwnerClass {
+            name: name.clone(),
+            jobs: *jobs,
+            metrics: self.of_class(ratios),
+        };
+        let mut classes: Vec<OwnerClass> = classes.iter().map(class).collect();
+        let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
+        classes.sort_by_key(|class| match &class.name {
+            Some(name) => (false, number(name)),
+            None => (true, 0),
+        });
+        classes
+    }
+
+    /// The metrics that are means over jobs, of one class of them.
+    fn of_class(&self, ratios: &[Ratio]) -> Vec<Measured> {
+        let is_mean = |metric: &MetricEntry| {
+            matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
+        };
+        let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| Measured {
+            name: metric.about.name,
+            value: ratio.value(),
+            batches: Vec::new(),
+        };
+        let metrics = self.metrics.iter().zip(ratios);
+        metrics.filter(|(metric, _)| is_mean(metric)).map(measured).collect()
     }
 
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
         let wait = job.start - job.job.arrival;
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
-        let mut class = self.window.by_size.map(|classes| {
-            let size = match classes {
+        for (quantity, values) in &mut self.quantiles {
+            let value = quantity.of(job, now, &self.window.rules);
+            if !value.is_nan() {
+                values.add(value);
+            }
+        }
+        let count = self.metrics.len();
+        let none = || (0, vec![Ratio::default(); count]);
+        let mut classes: SmallVec<[&mut (u64, Vec<Ratio>); 3]> = SmallVec::new();
+        if let Some(sizes) = self.window.by_size {
+            let size = match sizes {
                 SizeClasses::Exact => job.asked,
                 SizeClasses::PowerOfTwo => job.asked.next_power_of_two(),
             };
-            let none = || (0, vec![Ratio::default(); self.metrics.len()]);
-            self.by_size.entry(size).or_insert_with(none)
-        });
-        if let Some((jobs, _)) = &mut class {
+            classes.push(self.by_size.entry(size).or_insert_with(none));
+        }
+        let owner = job.job.owner.as_deref();
+        if self.window.by_user {
+            let user = owner.and_then(|owner| owner.user.clone());
+            classes.push(self.by_user.entry(user).or_insert_with(none));
+        }
+        if self.window.by_group {
+            let group = owner.and_then(|owner| owner.group.clone());
+            classes.push(self.by_group.entry(group).or_insert_with(none));
+        }
+        for (jobs, _) in &mut classes {
             *jobs += 1;
         }
         for (i, metric) in self.metrics.iter().enumerate() {
             let (over, under) = match metric.measure {
-                Measure::PerJob(value) => (value(job, now, &self.window.rules), 1.0),
+                Measure::PerJob(value) => match value(job, now, &self.window.rules) {
+                    none if none.is_nan() => continue,
+                    value => (value, 1.0),
+                },
                 Measure::PerMessage(sum) => (sum(&job.messages), job.messages.packets as f64),
                 Measure::Rate(value, _) => (value(job), 0.0),
-                Measure::PerStart(_) | Measure::OverTime(_) | Measure::Total(_) => continue,
+                Measure::PerStart(_)
+                | Measure::PerArrival
+                | Measure::Quantile(..)
+                | Measure::OverTime(_)
+                | Measure::Total(_) => continue,
             };
             self.open_batch[i].add(over, under);
-            if let Some((_, ratios)) = &mut class {
+            for (_, ratios) in &mut classes {
                 ratios[i].add(over, under);
             }
         }
+        drop(classes);
         self.jobs_in_batch += 1;
         if self.jobs_in_batch == self.jobs_per_batch {
             self.close_batch();
@@ -272,7 +387,11 @@ impl Observer for Recorder {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Unusable(_) => self.totals.unusable += 1,
-            Event::Refused(..) | Event::TurnedAway(..) => self.totals.refused += 1,
+            Event::Refused(..) => self.totals.refused += 1,
+            Event::TurnedAway(..) => {
+                self.totals.refused += 1;
+                self.waiting = self.waiting.saturating_sub(1);
+            }
             Event::Arrived(..) => {
                 if self.totals.first_arrival.is_none() {
                     self.totals.first_arrival = Some(now);
@@ -280,8 +399,15 @@ impl Observer for Recorder {
                         self.measuring_from = Some(now + self.window.warmup_time);
                     }
                 }
+                if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
+                    for &i in &self.per_arrival {
+                        self.open_batch[i].add(self.waiting as f64, 1.0);
+                    }
+                }
+                self.waiting += 1;
             }
             Event::Started(job) => {
+                self.waiting = self.waiting.saturating_sub(1);
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     for &(i, value) in &self.per_start {
                         self.open_batch[i].add(value(job), 1.0);

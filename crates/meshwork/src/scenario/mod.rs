@@ -12,7 +12,7 @@ use crate::network::pattern::{self, PATTERNS};
 use crate::network::{self, Machine, NETWORKS, Network};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
-use crate::observe::recorder::{Measured, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{
@@ -33,7 +33,7 @@ use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -118,7 +118,10 @@ pub static MEASURE: &[Param] = &[
     Param {
         name: "metrics",
         kind: Kind::Names(&metrics::FAMILY),
-        default: Default::Absent("all of them, those of messages only where jobs send some"),
+        default: Default::Absent(
+            "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of messages \
+             only where jobs send some",
+        ),
         help: "what is measured",
     },
     Param {
@@ -132,6 +135,18 @@ pub static MEASURE: &[Param] = &[
         kind: Kind::Choice(&["no", "exact", "power_of_two"]),
         default: Default::Is("\"no\""),
         help: "whether means over jobs are also given for each size of job",
+    },
+    Param {
+        name: "by_user",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether means over jobs are also given for each user: of logs and tables",
+    },
+    Param {
+        name: "by_group",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        help: "whether means over jobs are also given for each group of users: of logs and tables",
     },
 ];
 
@@ -159,12 +174,18 @@ pub struct Scenario {
 }
 
 /// What a run gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Outcome {
     /// Every metric that was asked for, in the order of the list.
     pub metrics: Vec<Measured>,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeClass>,
+    /// The jobs of each user, where that was asked for.
+    pub by_user: Vec<OwnerClass>,
+    /// The jobs of each group of users, where that was asked for.
+    pub by_group: Vec<OwnerClass>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -313,6 +334,8 @@ impl Scenario {
         Ok(Outcome {
             metrics: recorder.measured(),
             by_size: recorder.by_size(),
+            by_user: recorder.by_user(),
+            by_group: recorder.by_group(),
             finished: totals.finished,
             refused: totals.refused,
             unusable: totals.unusable,
@@ -340,7 +363,9 @@ impl Scenario {
         replication: u64,
         inputs: &'a dyn workload::Inputs,
     ) -> Setting<'a> {
-        Setting { sites, seed: self.params.integer("seed"), replication, inputs }
+        let measure = self.params.nested("measure");
+        let owners = measure.flag("by_user") || measure.flag("by_group");
+        Setting { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {
@@ -436,6 +461,16 @@ impl Scenario {
                 ),
             ));
         }
+        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
+        if let Some(key) = by_owner.filter(|_| !entry(WORKLOADS, workload.name()).knows_owners) {
+            return Err(measure.problem(
+                key,
+                format!(
+                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                    workload.name()
+                ),
+            ));
+        }
         let (warmup_jobs, warmup_time) =
             (measure.integer("warmup_jobs"), measure.number("warmup_time"));
         if warmup_jobs > 0 && warmup_time > 0.0 {
@@ -506,6 +541,8 @@ fn recorder(measure: &Params, sends: bool) -> Recorder {
             "power_of_two" => Some(SizeClasses::PowerOfTwo),
             _ => None,
         },
+        by_user: measure.flag("by_user"),
+        by_group: measure.flag("by_group"),
     };
     Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(usual))
 }

@@ -311,7 +311,7 @@ mod tests {
                         arrival = arrival + rng.below(8) as f64 * 0.5;
                         let request = Request::Nodes(1 + rng.below(16) as u32);
                         let runtime = rng.below(9) as f64 * 0.5;
-                        Job { number, arrival, request, runtime, estimate: runtime }
+                        Job { number, arrival, request, runtime, estimate: runtime, owner: None }
                     })
                     .collect();
                 let lazy = Lazy::new(&params);

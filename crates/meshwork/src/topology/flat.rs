@@ -22,6 +22,6 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     },
     build: |p| {
         Topology::flat(p.integer("processors") as u32)
-            .map_err(|message| p.problem("processors", message))
+            .map_err(|error| p.problem("processors", error.to_string()))
     },
 };

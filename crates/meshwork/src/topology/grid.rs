@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{MOST_NODES, Node};
+use super::{MOST_NODES, Node, TopologyError};
 use crate::job::Dims;
 
 /// A grid of nodes: its sides, and whether every dimension closes to a ring.
@@ -27,25 +27,21 @@ impl Grid {
     /// A grid with these sides.
     ///
     /// # Errors
-    /// Says that there is no side, which side is 0, or that there are more than [`MOST_NODES`] nodes.
-    pub fn new(sides: &[u32], wrapped: bool) -> Result<Grid, String> {
+    /// If there is no side, a side is 0, or there are more than [`MOST_NODES`] nodes.
+    pub fn new(sides: &[u32], wrapped: bool) -> Result<Grid, TopologyError> {
         if sides.is_empty() {
-            return Err("a machine needs at least one side".to_owned());
+            return Err(TopologyError::NoSides);
         }
         let mut strides = Dims::new();
         let mut nodes: u64 = 1;
         for &side in sides {
             if side == 0 {
-                return Err(
-                    "every side of a machine is at least 1, this one has a side of 0".into()
-                );
+                return Err(TopologyError::EmptySide);
             }
             strides.push(nodes as u32);
             nodes *= u64::from(side);
             if nodes > u64::from(MOST_NODES) {
-                return Err(format!(
-                    "a site has at most {MOST_NODES} processors, this one has more"
-                ));
+                return Err(TopologyError::TooManyNodes);
             }
         }
         let binary = sides.iter().all(|&side| side == 2);
@@ -258,7 +254,7 @@ mod tests {
             ),
             (Topology::hypercube(40), "a hypercube has a dimension from 1 to 24, this one has 40"),
         ] {
-            assert_eq!(made.unwrap_err(), sentence);
+            assert_eq!(made.unwrap_err().to_string(), sentence);
         }
     }
 }

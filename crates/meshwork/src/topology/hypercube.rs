@@ -22,6 +22,6 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
     },
     build: |p| {
         Topology::hypercube(p.integer("dimension") as u32)
-            .map_err(|message| p.problem("dimension", message))
+            .map_err(|error| p.problem("dimension", error.to_string()))
     },
 };

@@ -17,5 +17,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         source: "Chang & Mohapatra, section 2.1",
         params: &[SIDES],
     },
-    build: |p| Topology::mesh(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+    build: |p| {
+        Topology::mesh(&p.integers("dims")).map_err(|error| p.problem("dims", error.to_string()))
+    },
 };

@@ -23,6 +23,29 @@ pub type Node = u32;
 /// The most processors one site may have. Sets of nodes are bit strings: this many take 2 MiB.
 pub const MOST_NODES: u32 = 1 << 24;
 
+/// Why there is no such machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// It has no dimension.
+    #[error("a machine needs at least one side")]
+    NoSides,
+    /// It has no node.
+    #[error("every side of a machine is at least 1, this one has a side of 0")]
+    EmptySide,
+    /// It has more than [`MOST_NODES`] nodes.
+    #[error("a site has at most {MOST_NODES} processors, this one has more")]
+    TooManyNodes,
+    /// There is no hypercube of this dimension, or only one of too many nodes.
+    #[error("a hypercube has a dimension from 1 to {largest}, this one has {given}")]
+    Dimension {
+        /// The dimension.
+        given: u32,
+        /// The largest that there may be.
+        largest: u32,
+    },
+}
+
 /// The four ways in which a site can be wired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
@@ -76,8 +99,8 @@ impl Topology {
     /// A mesh with these sides.
     ///
     /// # Errors
-    /// Says which side is 0, or that there are more than [`MOST_NODES`] nodes.
-    pub fn mesh(sides: &[u32]) -> Result<Topology, String> {
+    /// If there is no side, a side is 0, or there are more than [`MOST_NODES`] nodes.
+    pub fn mesh(sides: &[u32]) -> Result<Topology, TopologyError> {
         Ok(Topology { wiring: Wiring::Mesh, grid: Grid::new(sides, false)? })
     }
 
@@ -85,7 +108,7 @@ impl Topology {
     ///
     /// # Errors
     /// As for a mesh.
-    pub fn torus(sides: &[u32]) -> Result<Topology, String> {
+    pub fn torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         Ok(Topology { wiring: Wiring::Torus, grid: Grid::new(sides, true)? })
     }
 
@@ -93,12 +116,10 @@ impl Topology {
     ///
     /// # Errors
     /// If the dimension is 0, or there are more than [`MOST_NODES`] nodes.
-    pub fn hypercube(dimension: u32) -> Result<Topology, String> {
+    pub fn hypercube(dimension: u32) -> Result<Topology, TopologyError> {
         let largest = MOST_NODES.trailing_zeros();
         if dimension == 0 || dimension > largest {
-            return Err(format!(
-                "a hypercube has a dimension from 1 to {largest}, this one has {dimension}"
-            ));
+            return Err(TopologyError::Dimension { given: dimension, largest });
         }
         let sides = vec![2; dimension as usize];
         Ok(Topology { wiring: Wiring::Hypercube, grid: Grid::new(&sides, false)? })
@@ -108,7 +129,7 @@ impl Topology {
     ///
     /// # Errors
     /// If there are none, or more than [`MOST_NODES`].
-    pub fn flat(processors: u32) -> Result<Topology, String> {
+    pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         Ok(Topology { wiring: Wiring::Flat, grid: Grid::new(&[processors], false)? })
     }
 

@@ -16,5 +16,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         source: "Al-Kerboly, preliminaries",
         params: &[SIDES],
     },
-    build: |p| Topology::torus(&p.integers("dims")).map_err(|message| p.problem("dims", message)),
+    build: |p| {
+        Topology::torus(&p.integers("dims")).map_err(|error| p.problem("dims", error.to_string()))
+    },
 };

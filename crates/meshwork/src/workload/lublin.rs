@@ -93,6 +93,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         ],
     },
     ends: true,
+    knows_owners: false,
     build: |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
 };
 
@@ -374,6 +375,7 @@ impl Iterator for Lublin {
             request: Request::Nodes(nodes),
             runtime,
             estimate: runtime,
+            owner: None,
         })))
     }
 }
@@ -388,7 +390,8 @@ mod tests {
         let table: toml::Table = format!("name = 'lublin'\n{given}").parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+        let setting =
+            Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs };
         let jobs = submissions(&params, &setting)?.map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),

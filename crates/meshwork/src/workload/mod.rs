@@ -3,6 +3,7 @@
 
 pub mod distribution;
 pub mod lublin;
+mod owners;
 pub mod statistics;
 pub mod swf;
 pub mod synthetic;
@@ -19,6 +20,8 @@ pub use transform::{SHAPE, submissions, transformed};
 
 /// What a workload hands to the engine, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Submission {
     /// A job.
     Job(Job),
@@ -28,6 +31,7 @@ pub enum Submission {
 
 /// A line of a log that is no job.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Unusable {
     /// Its line in the file, from 1.
     pub line: u64,
@@ -82,6 +86,8 @@ pub struct Setting<'a> {
     pub seed: u64,
     /// Which replication this is, from 0.
     pub replication: u64,
+    /// Whether jobs are to say whose they are, where that is known.
+    pub owners: bool,
     /// Where files come from.
     pub inputs: &'a dyn Inputs,
 }
@@ -108,6 +114,7 @@ impl Setting<'_> {
 
 /// Why a workload could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// Something in the study.
     #[error(transparent)]
@@ -123,6 +130,8 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether it ends by itself; the others need `measure.jobs` or `measure.time`.
     pub ends: bool,
+    /// Whether it may know users and groups.
+    pub knows_owners: bool,
     /// Its jobs, on a machine of this shape.
     pub build: fn(&Params, &Setting<'_>) -> Result<Submissions, BuildError>,
 }

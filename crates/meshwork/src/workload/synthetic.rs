@@ -62,6 +62,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         ],
     },
     ends: false,
+    knows_owners: false,
     build: |params, setting| Ok(Box::new(Synthetic::new(params, setting)?)),
 };
 
@@ -152,6 +153,7 @@ impl Iterator for Synthetic {
             request,
             runtime,
             estimate: runtime,
+            owner: None,
         })))
     }
 }
@@ -167,7 +169,8 @@ mod tests {
         let table: toml::Table = format!("name = 'synthetic'\n{given}").parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(machine, 1.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+        let setting =
+            Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs };
         let jobs = submissions(&params, &setting)?.take(40_000).map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),

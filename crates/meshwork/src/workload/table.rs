@@ -3,10 +3,13 @@
 //! A log of a machine may have lines that are no jobs; a table has not. Whatever is wrong with a row
 //! is an error, with its line.
 
-use crate::job::{Dims, Job, Request, Time};
+use std::sync::Arc;
+
+use crate::job::{Dims, Job, Owner, Request, Time};
 use crate::registry::{About, Default, Kind, LARGEST, Param};
 use crate::topology::MOST_NODES;
 
+use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
 /// The entry in the list.
@@ -18,9 +21,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate` and `job`. `submit` may be a date, such as \
-                     `2003-05-01T12:30:00`: the clock then begins with the first submission, and \
-                     counts seconds. A row that is no job is an error.",
+                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. `submit` may be a \
+                     date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
+                     submission, and counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
@@ -31,9 +34,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         }],
     },
     ends: true,
+    knows_owners: true,
     build: |params, setting| {
         let path = params.text("path");
-        Ok(Box::new(jobs(setting.inputs.rows(path)?, path)?.into_iter().map(Ok)))
+        let mut rows = setting.inputs.rows(path)?;
+        if !setting.owners {
+            let without = |row: Row| Row { user: None, group: None, ..row };
+            rows = Box::new(rows.map(move |row| row.map(without)));
+        }
+        Ok(Box::new(jobs(rows, path)?.into_iter().map(Ok)))
     },
 };
 
@@ -59,6 +68,10 @@ pub struct Row {
     pub block: Option<String>,
     /// The dimension of the subcube that it asks for.
     pub subcube: Option<f64>,
+    /// Whose it is.
+    pub user: Option<String>,
+    /// The group of whoever it belongs to.
+    pub group: Option<String>,
 }
 
 /// The jobs of a table, in order of submission and, within one instant, in file order.
@@ -91,11 +104,14 @@ impl Listed {
     /// The first row that is no job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
         let (mut jobs, mut is_dated) = (Vec::new(), None);
+        let mut owners = Owners::default();
         for row in rows {
-            let row = row?;
+            let mut row = row?;
+            let key = (row.user.take(), row.group.take());
+            let owner = owners.number(key, |(user, group)| Owner { user, group });
             let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
             let number = jobs.len() as u64 + 1;
-            let job = job(&row, number).map_err(failed)?;
+            let job = job(&row, number, owners.get(owner)).map_err(failed)?;
             if *is_dated.get_or_insert(row.is_dated) != row.is_dated {
                 let (this, others) =
                     if row.is_dated { ("a date", "numbers") } else { ("a number", "dates") };
@@ -117,7 +133,7 @@ impl Listed {
     }
 }
 
-fn job(row: &Row, number: u64) -> Result<Job, String> {
+fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> {
     let runtime = span(row.runtime, "runtime")?;
     Ok(Job {
         number: match row.job {
@@ -131,6 +147,7 @@ fn job(row: &Row, number: u64) -> Result<Job, String> {
             Some(_) => span(row.estimate, "estimate")?,
             None => runtime,
         },
+        owner,
     })
 }
 
@@ -299,7 +316,7 @@ mod tests {
         ) {
             let rows = cells.into_iter().zip(2..).map(|(cells, line)| {
                 let (job, submit, runtime, estimate, nodes, block, subcube) = cells;
-                Row { line, job, submit, runtime, estimate, nodes, block, subcube, is_dated: false }
+                Row { line, job, submit, runtime, estimate, nodes, block, subcube, ..Row::default() }
             });
             match read(rows.collect()) {
                 Ok(jobs) => for job in jobs {

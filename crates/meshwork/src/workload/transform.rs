@@ -65,9 +65,9 @@ pub const SHAPE: Param = Param {
     name: "shape",
     kind: Kind::Choice(&["squarest", "exact"]),
     default: Default::Is("\"squarest\""),
-    help: "how a count becomes a block: squarest is the block with the least sum of sides that \
-           holds the count and fits the machine, then the fewest processors; exact has the \
-           count itself, with the least sum of sides, and is squarest where none fits",
+    help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
+           or more processors where such a block is absurdly long; exact has the count itself \
+           however long the block is, and is squarest where none fits",
 };
 
 /// The workload that these parameters describe, on a machine of this shape: built by its entry,
@@ -94,28 +94,19 @@ pub fn transformed(
     let most = check(params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
-    if let Some(from) = from {
-        let key = join(params.path(), "from");
-        let mut passed_over = 0;
-        jobs = Box::new(jobs.filter_map(move |item| match item {
-            Ok(Submission::Job(job)) if job.arrival.units() < from => {
-                passed_over += 1;
-                // A workload without an end may take for ever to get there.
-                (passed_over == MOST_PASSED_OVER).then(|| {
-                    Err(WorkloadError(format!(
-                        "`{key}` is {from}, but none of the first {MOST_PASSED_OVER} jobs \
-                         arrives that late"
-                    )))
-                })
-            }
-            item => Some(item),
-        }));
-    }
-    if let Some(until) = until {
-        jobs = Box::new(jobs.take_while(move |item| match item {
-            Ok(Submission::Job(job)) => job.arrival.units() < until,
-            _ => true,
-        }));
+    if from.is_some() || until.is_some() {
+        jobs = Box::new(Cut {
+            jobs,
+            from,
+            until,
+            path: params.path().to_owned(),
+            ends: entry(WORKLOADS, params.name()).ends,
+            passed_over: 0,
+            first: None,
+            last_passed: None,
+            any: false,
+            is_over: false,
+        });
     }
     if let Some(left) = params.get_integer("first_jobs") {
         jobs = Box::new(FirstJobs { jobs, left });
@@ -192,6 +183,96 @@ fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem>
         ));
     }
     Ok(Some(most))
+}
+
+/// The jobs that arrive from one instant on and before another one. A cut that leaves none is an error: it
+/// would give a run of nothing.
+struct Cut {
+    jobs: Submissions,
+    from: Option<f64>,
+    until: Option<f64>,
+    /// Where the parameters stand.
+    path: String,
+    /// Whether the workload ends by itself.
+    ends: bool,
+    passed_over: u64,
+    /// When the first job of all arrives.
+    first: Option<f64>,
+    /// When the last job arrives that came too early.
+    last_passed: Option<f64>,
+    /// Whether any job was left.
+    any: bool,
+    is_over: bool,
+}
+
+impl Cut {
+    /// What was selected, and what there is to select from; `beyond` is when the job arrives that comes too
+    /// late.
+    fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
+        let key = |name: &str| join(&self.path, name);
+        let given = match (self.from, self.until) {
+            (Some(from), Some(until)) => {
+                format!("`{}` is {from} and `{}` is {until}", key("from"), key("until"))
+            }
+            (Some(from), None) => format!("`{}` is {from}", key("from")),
+            (None, until) => format!("`{}` is {}", key("until"), until.unwrap_or_default()),
+        };
+        // The rest is read for the sake of the sentence.
+        let rest = if self.ends { Some(&mut self.jobs) } else { None };
+        let last = rest.into_iter().flatten().filter_map(|item| match item {
+            Ok(Submission::Job(job)) => Some(job.arrival.units()),
+            Ok(Submission::Unusable(_)) | Err(_) => None,
+        });
+        let last = last.last().or(beyond).or(self.last_passed);
+        WorkloadError(match (self.first, last) {
+            (Some(first), Some(last)) if self.ends => format!(
+                "{given}, which leaves no job: the first is submitted at {first}, the last at {last}"
+            ),
+            (Some(first), _) => {
+                format!("{given}, which leaves no job: the first is submitted at {first}")
+            }
+            (None, _) => format!("{given}, but there is no job at all"),
+        })
+    }
+}
+
+impl Iterator for Cut {
+    type Item = Result<Submission, WorkloadError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            let item = self.jobs.next();
+            let Some(Ok(Submission::Job(job))) = &item else {
+                self.is_over = item.is_none();
+                if item.is_none() && !self.any {
+                    return Some(Err(self.nothing(None)));
+                }
+                return item;
+            };
+            let at = job.arrival.units();
+            self.first.get_or_insert(at);
+            if self.until.is_some_and(|until| at >= until) {
+                self.is_over = true;
+                return if self.any { None } else { Some(Err(self.nothing(Some(at)))) };
+            }
+            let Some(from) = self.from.filter(|&from| at < from) else {
+                self.any = true;
+                return item;
+            };
+            self.last_passed = Some(at);
+            self.passed_over += 1;
+            // A workload without an end may take for ever to get there.
+            if self.passed_over == MOST_PASSED_OVER {
+                self.is_over = true;
+                return Some(Err(WorkloadError(format!(
+                    "`{}` is {from}, but none of the first {MOST_PASSED_OVER} jobs arrives that late",
+                    join(&self.path, "from")
+                ))));
+            }
+        }
+        None
+    }
 }
 
 /// Ends with the job after which there are enough; lines that are no jobs do not count.
@@ -295,7 +376,7 @@ impl Iterator for Split {
                 self.key, job.number, job.request, self.most
             ))));
         };
-        let part = Job { request: Request::Nodes(self.most), ..job };
+        let part = Job { request: Request::Nodes(self.most), ..job.clone() };
         self.rest = Some(Job { request: Request::Nodes(count - self.most), ..job });
         Some(Ok(Submission::Job(part)))
     }
@@ -345,7 +426,7 @@ mod tests {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs };
+        let setting = Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
         submissions(&params, &setting)
     }
 
@@ -375,6 +456,28 @@ mod tests {
         assert_eq!(table("until = 15").len(), 2);
         assert_eq!(table("from = 20\nfirst_jobs = 2").last().unwrap().0, 30.0);
         assert_eq!(table("first_jobs = 1000").len(), 10);
+    }
+
+    #[test]
+    fn a_cut_that_leaves_nothing_says_what_there_is() {
+        let refused = |given: &str| {
+            let jobs = built(&format!("name = 'table'\npath = 'jobs.csv'\n{given}"), &Ten).unwrap();
+            let items: Vec<_> = jobs.collect();
+            assert_eq!(items.len(), 1);
+            items[0].clone().unwrap_err().0
+        };
+        let there = "which leaves no job: the first is submitted at 0, the last at 90";
+        assert_eq!(refused("until = 0"), format!("`workload.until` is 0, {there}"));
+        assert_eq!(refused("from = 91"), format!("`workload.from` is 91, {there}"));
+        let both = "`workload.from` is 41 and `workload.until` is 49";
+        assert_eq!(refused("from = 41\nuntil = 49"), format!("{both}, {there}"));
+        assert_eq!(refused("until = 0\nshuffle = true"), format!("`workload.until` is 0, {there}"));
+        // A log of which no line is left has lines that are none, and then the sentence.
+        let log = built("name = 'swf'\npath = 'log'\nfrom = 8", &Ten).unwrap().last().unwrap();
+        assert_eq!(
+            log.unwrap_err().0,
+            "`workload.from` is 8, which leaves no job: the first is submitted at 5, the last at 7"
+        );
     }
 
     #[test]
@@ -430,6 +533,7 @@ mod tests {
                 request: Request::Nodes(n),
                 runtime: 1.0,
                 estimate: 1.0,
+                owner: None,
             };
             let jobs = Box::new((1..=3).map(move |n| Ok(Submission::Job(job(n)))));
             let items = shuffled(jobs, Stream::new(seed, 0, "shuffle"), "shuffle").unwrap();
@@ -455,7 +559,13 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = Setting { sites: &sites, seed: 1, replication: 0, inputs: &NoInputs };
+            let setting = Setting {
+                sites: &sites,
+                seed: 1,
+                replication: 0,
+                owners: false,
+                inputs: &NoInputs,
+            };
             submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
         };
         assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");

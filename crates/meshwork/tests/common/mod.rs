@@ -14,7 +14,7 @@ use meshwork::workload::{Submission, Submissions};
 
 /// A job that arrives, asks and runs like this; its estimate is its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
-    Job { number: 0, arrival: Time::new(arrival), request, runtime, estimate: runtime }
+    Job { number: 0, arrival: Time::new(arrival), request, runtime, estimate: runtime, owner: None }
 }
 
 /// Jobs as a workload.
@@ -53,6 +53,7 @@ impl Observer for Transcript {
                 format!("moved {} {:?} {:?}", running.id.0, from.blocks, running.placement.blocks)
             }
             Event::Finished(run) => format!("finished {}", run.id.0),
+            other => panic!("the transcript has no words for {other:?}"),
         };
         writeln!(self.text, "{now} {line}").unwrap();
     }
@@ -160,7 +161,7 @@ pub(crate) fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u6
             };
             let runtime = rng.below(100) as f64 * 0.1;
             let estimate = runtime + rng.below(3) as f64 * 1.7;
-            Job { number: 0, arrival: Time::new(now), request, runtime, estimate }
+            Job { number: 0, arrival: Time::new(now), request, runtime, estimate, owner: None }
         })
         .collect()
 }

@@ -582,6 +582,8 @@ mod tests {
                         metrics: vec![finding(times * wait)],
                     })
                     .to_vec(),
+                by_user: vec![],
+                by_group: vec![],
                 finished: 1,
                 refused: 0,
                 unusable: 0,

@@ -1,27 +1,17 @@
-//! Tables of jobs: CSV and Parquet, by the names of their columns.
+//! Tables of jobs, by the names of their columns: what is common to all formats, and CSV.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Rows, WorkloadError};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::date::unix_seconds;
 
 /// The columns that are read; all others are left alone.
-const COLUMNS: [&str; 7] = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"];
+pub(super) const COLUMNS: [&str; 9] =
+    ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
 
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
@@ -111,36 +101,8 @@ impl Passed {
     }
 }
 
-/// Rows of a Parquet file. The line of a row is its number, from 1.
-pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError> {
-    let failed = |error: &dyn std::fmt::Display| {
-        WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
-    };
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| failed(&e))?;
-    let schema = builder.schema().clone();
-    let places = places(path, schema.fields().iter().map(|field| field.name().as_str()))?;
-    for (column, place) in COLUMNS.iter().zip(&places) {
-        let kind = place.map(|place| schema.field(place).data_type());
-        if let Some(kind) = kind.filter(|kind| !is_readable(kind)) {
-            return Err(WorkloadError(format!(
-                "{path}: the column `{column}` holds {kind}, but must hold numbers or text"
-            )));
-        }
-    }
-    let wanted: Vec<usize> = places.iter().flatten().copied().collect();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
-    let batches = builder.with_projection(mask).build().map_err(|e| failed(&e))?;
-    let path = path.to_owned();
-    let mut line = 0;
-    let rows = batches.flat_map(move |batch| match batch {
-        Ok(batch) => rows_of(&path, &batch, &mut line),
-        Err(error) => vec![Err(WorkloadError(format!("{path}: {error}, after row {line}")))],
-    });
-    Ok(Box::new(rows))
-}
-
 /// Where each of [`COLUMNS`] is in a header.
-fn places<'a>(
+pub(super) fn places<'a>(
     path: &str,
     header: impl Iterator<Item = &'a str>,
 ) -> Result<[Option<usize>; COLUMNS.len()], WorkloadError> {
@@ -160,12 +122,12 @@ fn places<'a>(
     }
     Err(WorkloadError(format!(
         "{path}: a table of jobs has the columns submit, runtime and one of nodes, block and subcube \
-         in its first line, and perhaps estimate and job; this file has not"
+         in its first line, and perhaps estimate, job, user and group; this file has not"
     )))
 }
 
 #[derive(Clone, Copy)]
-enum Cell<'a> {
+pub(super) enum Cell<'a> {
     Text(&'a str),
     Number(f64),
     /// Seconds since the beginning of 1970.
@@ -173,9 +135,15 @@ enum Cell<'a> {
 }
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
-fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
-    if column == "block" {
-        row.block = Some(match cell {
+pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
+    let words = match column {
+        "block" => Some(&mut row.block),
+        "user" => Some(&mut row.user),
+        "group" => Some(&mut row.group),
+        _ => None,
+    };
+    if let Some(words) = words {
+        *words = Some(match cell {
             Cell::Text(text) => text.to_owned(),
             Cell::Number(number) => number.to_string(),
             Cell::Date(_) => return Err("a date"),
@@ -211,7 +179,7 @@ fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
 }
 
 /// What a column must hold.
-fn kind(column: &str) -> &'static str {
+pub(super) fn kind(column: &str) -> &'static str {
     if column == "submit" { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
 }
 
@@ -231,125 +199,14 @@ fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError 
     })
 }
 
-fn is_readable(kind: &DataType) -> bool {
-    kind.is_integer()
-        || matches!(
-            kind,
-            DataType::Float32
-                | DataType::Float64
-                | DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-                | DataType::Timestamp(..)
-                | DataType::Date32
-                | DataType::Null
-        )
-}
-
-fn rows_of(path: &str, batch: &RecordBatch, line: &mut u64) -> Vec<Result<Row, WorkloadError>> {
-    let schema = batch.schema();
-    let rows = (0..batch.num_rows()).map(|at| {
-        *line += 1;
-        let mut row = Row { line: *line, ..Row::default() };
-        for (field, column) in schema.fields().iter().zip(batch.columns()) {
-            let Some(cell) = cell(column.as_ref(), at) else { continue };
-            put(&mut row, field.name(), cell).map_err(|cell| {
-                WorkloadError(format!(
-                    "{path}:{line}: `{}` is `{cell}`, but must be {}",
-                    field.name(),
-                    kind(field.name())
-                ))
-            })?;
-        }
-        Ok(row)
-    });
-    rows.collect()
-}
-
-fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
-    if column.is_null(at) {
-        return None;
-    }
-    let text = match column.data_type() {
-        DataType::Int8 => return number::<Int8Type>(column, at, f64::from),
-        DataType::Int16 => return number::<Int16Type>(column, at, f64::from),
-        DataType::Int32 => return number::<Int32Type>(column, at, f64::from),
-        DataType::Int64 => return number::<Int64Type>(column, at, |n| n as f64),
-        DataType::UInt8 => return number::<UInt8Type>(column, at, f64::from),
-        DataType::UInt16 => return number::<UInt16Type>(column, at, f64::from),
-        DataType::UInt32 => return number::<UInt32Type>(column, at, f64::from),
-        DataType::UInt64 => return number::<UInt64Type>(column, at, |n| n as f64),
-        DataType::Float32 => return number::<Float32Type>(column, at, f64::from),
-        DataType::Float64 => return number::<Float64Type>(column, at, |n| n),
-        DataType::Date32 => {
-            return date(number::<Date32Type>(column, at, |days| f64::from(days) * 86_400.0));
-        }
-        DataType::Timestamp(unit, _) => {
-            return date(match unit {
-                TimeUnit::Second => number::<TimestampSecondType>(column, at, |n| n as f64),
-                TimeUnit::Millisecond => {
-                    number::<TimestampMillisecondType>(column, at, |n| n as f64 / 1e3)
-                }
-                TimeUnit::Microsecond => {
-                    number::<TimestampMicrosecondType>(column, at, |n| n as f64 / 1e6)
-                }
-                TimeUnit::Nanosecond => {
-                    number::<TimestampNanosecondType>(column, at, |n| n as f64 / 1e9)
-                }
-            });
-        }
-        DataType::Utf8 => column.as_string::<i32>().value(at),
-        DataType::LargeUtf8 => column.as_string::<i64>().value(at),
-        DataType::Utf8View => column.as_string_view().value(at),
-        _ => return None,
-    };
-    (!text.is_empty()).then_some(Cell::Text(text))
-}
-
-/// A number of seconds as the date that it is.
-fn date(cell: Option<Cell<'_>>) -> Option<Cell<'_>> {
-    cell.map(|cell| match cell {
-        Cell::Number(seconds) => Cell::Date(seconds),
-        other => other,
-    })
-}
-
-fn number<T: ArrowPrimitiveType>(
-    column: &dyn Array,
-    at: usize,
-    convert: impl Fn(T::Native) -> f64,
-) -> Option<Cell<'static>> {
-    Some(Cell::Number(convert(column.as_primitive::<T>().value(at))))
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
-    use std::sync::Arc;
-
-    use arrow_array::{
-        ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, TimestampMillisecondArray,
-        UInt64Array,
-    };
-    use parquet::arrow::ArrowWriter;
 
     use super::*;
 
     fn csv(text: &str) -> Result<Vec<Row>, String> {
         let rows = from_csv("t.csv", Box::new(Cursor::new(text.to_owned().into_bytes())));
-        rows.and_then(Iterator::collect).map_err(|error: WorkloadError| error.0)
-    }
-
-    fn parquet(columns: Vec<(&str, ArrayRef)>) -> Result<Vec<Row>, String> {
-        let batch = RecordBatch::try_from_iter_with_nullable(
-            columns.into_iter().map(|(name, array)| (name, array, true)),
-        )
-        .unwrap();
-        let mut file = tempfile::tempfile().unwrap();
-        let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-        let rows = from_parquet("t.parquet", file);
         rows.and_then(Iterator::collect).map_err(|error: WorkloadError| error.0)
     }
 
@@ -383,14 +240,6 @@ mod tests {
         };
         let expected = [(Some(86_400.0), true), (Some(30.0), true)];
         assert_eq!(submits(csv(text).unwrap()), expected);
-        let two = || Arc::new(Int16Array::from(vec![1, 1])) as ArrayRef;
-        let stamps = TimestampMillisecondArray::from(vec![86_400_000, 30_000]);
-        let rows = parquet(vec![
-            ("submit", Arc::new(stamps) as ArrayRef),
-            ("runtime", two()),
-            ("nodes", two()),
-        ]);
-        assert_eq!(submits(rows.unwrap()), expected);
         assert_eq!(
             csv("submit,runtime,nodes\n1,2003-05-01,3\n").unwrap_err(),
             "t.csv:2: `runtime` is `2003-05-01`, but must be a number"
@@ -404,7 +253,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_csv_table_is_said_with_its_line() {
         let header = "t.csv: a table of jobs has the columns submit, runtime and one of nodes, block \
-                      and subcube in its first line, and perhaps estimate and job; this file has not";
+                      and subcube in its first line, and perhaps estimate, job, user and group; this file has not";
         for (text, sentence) in [
             ("", header),
             ("submit,runtime\n1,2\n", header),
@@ -424,55 +273,5 @@ mod tests {
         let rows = from_csv("t.csv", Box::new(Cursor::new(bytes))).unwrap();
         let error = rows.collect::<Result<Vec<Row>, WorkloadError>>().unwrap_err();
         assert_eq!(error.0, "t.csv:2: a table is text in UTF-8, and this line is not");
-    }
-
-    #[test]
-    fn a_parquet_table_of_any_numbers() {
-        let rows = parquet(vec![
-            ("submit", Arc::new(Int16Array::from(vec![0, 7])) as ArrayRef),
-            ("other", Arc::new(BooleanArray::from(vec![true, false]))),
-            ("runtime", Arc::new(Float32Array::from(vec![0.5, 2.0]))),
-            ("subcube", Arc::new(UInt64Array::from(vec![Some(3), None]))),
-            ("block", Arc::new(StringArray::from(vec![None, Some("2x2")]))),
-        ])
-        .unwrap();
-        assert_eq!(
-            rows[0],
-            Row {
-                line: 1,
-                submit: Some(0.0),
-                runtime: Some(0.5),
-                subcube: Some(3.0),
-                ..Row::default()
-            }
-        );
-        assert_eq!((rows[1].line, rows[1].block.as_deref()), (2, Some("2x2")));
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_parquet_table_is_said() {
-        let two = || Arc::new(Int16Array::from(vec![0, 7])) as ArrayRef;
-        let refused = parquet(vec![
-            ("submit", two()),
-            ("runtime", two()),
-            ("nodes", Arc::new(BooleanArray::from(vec![true, false]))),
-        ]);
-        assert_eq!(
-            refused.unwrap_err(),
-            "t.parquet: the column `nodes` holds Boolean, but must hold numbers or text"
-        );
-        let refused = parquet(vec![
-            ("submit", two()),
-            ("runtime", two()),
-            ("nodes", Arc::new(StringArray::from(vec!["4", "four"]))),
-        ]);
-        assert_eq!(refused.unwrap_err(), "t.parquet:2: `nodes` is `four`, but must be a number");
-        let mut file = tempfile::tempfile().unwrap();
-        io::Write::write_all(&mut file, b"PAR1 and nothing more").unwrap();
-        let error = from_parquet("t.parquet", file).err().unwrap().0;
-        assert!(
-            error.starts_with("t.parquet: this is no Parquet file that can be read"),
-            "{error}"
-        );
     }
 }

@@ -1,6 +1,8 @@
 //! Files for workloads: opened, decompressed, digested.
 
 mod columns;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -88,12 +90,25 @@ impl Inputs for Files {
         let mut reader = BufReader::with_capacity(BUFFER, file);
         let is_parquet = reader.fill_buf().map_err(failed)?.starts_with(b"PAR1");
         if is_parquet {
-            columns::from_parquet(path, reader.into_inner())
+            from_parquet(path, reader.into_inner())
         } else {
             columns::from_csv(path, decompress(reader).map_err(failed)?)
         }
     }
 }
+
+#[cfg(feature = "parquet")]
+use self::parquet::from_parquet;
+
+/// Without the feature `parquet`, what is Parquet is refused.
+#[cfg(not(feature = "parquet"))]
+fn from_parquet(path: &str, _: File) -> Result<Rows, WorkloadError> {
+    Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
+}
+
+/// Why a program without the feature `parquet` refuses it, to follow "…, and".
+#[cfg(not(feature = "parquet"))]
+pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
 /// Why a file cannot be read, in one sentence. The operating system's own words differ from system
 /// to system; the common cases are put in ours.

@@ -1,46 +1,42 @@
 //! What happened in one run, small enough to travel in a page: who held which processors, and who waited, at
 //! every instant.
 //!
-//! A run is a function of its scenario, its replication and its inputs, so it is not kept: it is run again when
-//! somebody wants to look at it, in the way in which [`check`](crate::run::check) runs it again. Where that cannot be
-//! done, the rows that `[output] jobs` wrote stand in.
+//! Some runs are kept whole while they run: see [`kept`]. Any other is a function of its scenario, its replication and its
+//! inputs, and is run again when somebody wants to look at it, in the way in which [`check`](crate::run::check) runs it
+//! again. Where that cannot be done, the rows that `[output] jobs` wrote stand in.
 //!
 //! The order of what happened is that of the engine. Whoever reads a recording puts the machine together from it as
 //! [`Scene`](crate::watch::Scene) does, event by event.
 
 mod columns;
+pub mod kept;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rows;
 mod tape;
+mod timeline;
 
 use std::path::Path;
 
+use meshwork::job::{Job, Time};
+use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
 use meshwork::topology::Topology;
 use serde::Serialize;
+use toml::Table;
 
+use crate::findings::clock::Clock;
 use crate::findings::number::{count, significant};
 use crate::run::caught;
 use crate::run::check::scenario_of;
 use crate::run::inputs::Files;
 use crate::run::store::Record;
+use crate::watch::{Happening, Scene, What};
 
 pub use columns::Columns;
 pub use tape::{Tape, Window};
-
-/// The script that draws recordings: a call of `drawMachine(element, recordings)` in a page.
-pub const SCRIPT: &str = concat!(
-    include_str!("../../../assets/machine/run.js"),
-    include_str!("../../../assets/machine/layout.js"),
-    include_str!("../../../assets/machine/paint.js"),
-    include_str!("../../../assets/machine/map.js"),
-    include_str!("../../../assets/machine/plots.js"),
-    include_str!("../../../assets/machine/gantt.js"),
-    include_str!("../../../assets/machine/words.js"),
-    include_str!("../../../assets/machine/player.js"),
-);
-
-/// The style sheet that goes with it.
-pub const STYLE: &str = include_str!("../../../assets/machine/machine.css");
+use timeline::Counts;
+pub use timeline::{Timeline, Waits};
 
 /// One site, as it is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,6 +60,10 @@ impl Site {
             speed,
         }
     }
+
+    fn processors(&self) -> u64 {
+        self.sides.iter().map(|&side| u64::from(side)).product()
+    }
 }
 
 /// Something that jobs asked for.
@@ -86,6 +86,8 @@ pub struct Recording {
     pub scenario: u64,
     /// The number of its replication, from 1.
     pub replication: u64,
+    /// What its clock counts, and when it began: see [`Clock`]. Instants here are in units of the clock.
+    pub clock: Clock,
     /// Its sites.
     pub sites: Vec<Site>,
     /// The first instant that is shown.
@@ -115,19 +117,93 @@ pub struct Subject<'a> {
 }
 
 impl Recording {
-    /// A stored run of a folder of results. It is run again, up to the end of the window; where that is
-    /// impossible, its per-job output is read instead, and a note says so.
+    /// A stored run of a folder of results. If it was kept while it ran, that is read; else it is run again, up to the
+    /// end of the window; where that is impossible, its per-job output is read instead, and a note says so.
     ///
     /// # Errors
-    /// One sentence, if neither can be done, or the run ended before the window begins.
+    /// One sentence, if nothing of this can be done, or the run ended before the window begins.
     ///
     /// # Complexity
-    /// That of the run. Memory **O(events in the window)**, besides the jobs in the system.
+    /// That of the run, unless it was kept: then **O(events)**. Memory **O(events)**.
     pub fn of(subject: Subject<'_>, folder: &Path, window: Window) -> Result<Recording, String> {
+        Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
+    }
+
+    /// The same, with the run at a glance: all of it, if it was kept, else up to the end of the window.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn with_timeline(
+        subject: Subject<'_>,
+        folder: &Path,
+        window: Window,
+    ) -> Result<(Recording, Timeline), String> {
+        if let Ok(scenario) = scenario_as_it_was(subject.record)
+            && kept::path(folder, &subject.record.key).is_file()
+        {
+            let mut heard = Heard::new(window);
+            let replayed = kept::replay(folder, &subject.record.key, &mut |happening| {
+                heard.take(happening);
+                true
+            });
+            if replayed.is_ok() {
+                let end = subject.record.findings.end;
+                return heard.seen(
+                    subject,
+                    sites(&scenario, subject.record.replication)?,
+                    end,
+                    true,
+                );
+            }
+        }
         let files = Files::beside(folder);
         match repeatable(subject.record, &files) {
             Ok(scenario) => again(subject, &scenario, &files, window),
             Err(why) => rows::read(subject, folder, window, &why),
+        }
+    }
+
+    /// A machine as it is now, in the form in which a page draws it: all jobs that run, and the first so many of those that
+    /// wait. What a page shows of a run that goes on is so drawn by what draws one that is over.
+    ///
+    /// The number of the scenario is 0, and speeds of sites are not told.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* jobs.
+    #[must_use]
+    pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
+        let mut happenings = Vec::new();
+        let arrived = |id: &JobId, job: &Job| {
+            let (id, what) = (*id, What::Arrived(job.clone()));
+            (0, Happening { at: job.arrival, id, what })
+        };
+        for (id, held) in scene.running() {
+            let what = What::Started { site: held.site, placement: held.placement.clone() };
+            happenings.push(arrived(id, &held.job));
+            happenings.push((1, Happening { at: held.since, id: *id, what }));
+        }
+        happenings
+            .extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
+        happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
+        let mut tape = Tape::new(Window { from: 0.0, jobs: usize::MAX });
+        for (_, happening) in happenings {
+            tape.take(happening);
+        }
+        tape.end();
+        let tape::Heard { columns, asked, shapes } = tape.heard();
+        let now = scene.now().units();
+        Recording {
+            clock: Clock::default(),
+            title: title.to_owned(),
+            scenario: 0,
+            replication: replication + 1,
+            sites: scene.topologies().iter().map(|topology| Site::new(topology, 1.0)).collect(),
+            from: now,
+            until: now,
+            notes: Vec::new(),
+            asked,
+            shapes,
+            columns,
         }
     }
 
@@ -160,6 +236,7 @@ impl Recording {
             title: subject.title.to_owned(),
             scenario: subject.scenario,
             replication: subject.record.replication + 1,
+            clock: Clock::default(),
             sites,
             from: window.from,
             until: window.from,
@@ -205,21 +282,74 @@ fn repeatable(record: &Record, files: &Files) -> Result<Scenario, String> {
     }
 }
 
+/// The scenario of a run, whether or not it can be run again.
+fn scenario_as_it_was(record: &Record) -> Result<Scenario, String> {
+    let table = Table::try_from(&record.scenario)
+        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
+    Scenario::read(&table).map_err(|problem| problem.message)
+}
+
+/// What is kept of a run that goes by: a part of it event by event, and all of it at a glance.
+struct Heard {
+    window: Window,
+    tape: Tape,
+    counts: Counts,
+}
+
+impl Heard {
+    fn new(window: Window) -> Heard {
+        Heard { window, tape: Tape::new(window), counts: Counts::default() }
+    }
+
+    fn take(&mut self, happening: Happening) {
+        self.counts.take(&happening);
+        self.tape.take(happening);
+    }
+
+    /// What came of it, of a run that ended then; `whole` says whether it went by up to its end.
+    fn seen(
+        self,
+        subject: Subject<'_>,
+        sites: Vec<Site>,
+        end: f64,
+        whole: bool,
+    ) -> Result<(Recording, Timeline), String> {
+        let processors = sites.iter().map(Site::processors).sum();
+        let whole = whole || !self.tape.is_full();
+        let until = if whole { end } else { self.tape.until().units() };
+        let timeline = self.counts.timeline(processors, until, whole).of_run(subject);
+        let begun = Recording::begin(subject, sites, self.window);
+        Ok((begun.filled(subject, self.tape, end)?, timeline))
+    }
+}
+
+impl Observer for Heard {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        if let Some(happening) = Happening::of(now, event) {
+            self.take(happening);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.tape.is_full()
+    }
+}
+
 /// Runs it again.
 fn again(
     subject: Subject<'_>,
     scenario: &Scenario,
     files: &Files,
     window: Window,
-) -> Result<Recording, String> {
+) -> Result<(Recording, Timeline), String> {
     let record = subject.record;
-    let begun = Recording::begin(subject, sites(scenario, record.replication)?, window);
-    let mut tape = Tape::new(window);
+    let sites = sites(scenario, record.replication)?;
+    let mut heard = Heard::new(window);
     let outcome = caught(|| {
-        let outcome = scenario.run(record.replication, files, &mut tape);
+        let outcome = scenario.run(record.replication, files, &mut heard);
         outcome.map_err(|error| error.to_string())
     })?;
-    begun.filled(subject, tape, outcome.end.units().min(f64::MAX))
+    heard.seen(subject, sites, outcome.end.units().min(f64::MAX), false)
 }
 
 fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<Site>, String> {

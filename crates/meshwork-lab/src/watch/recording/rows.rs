@@ -1,20 +1,13 @@
 //! A run from its per-job output, where it cannot be run again.
 
-use std::fs::File;
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::JobId;
-use meshwork::scenario::Scenario;
 use meshwork::topology::{Grid, Topology};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use toml::Table;
 
-use super::{Recording, Subject, Tape, Window, sites};
+use super::{Heard, Recording, Subject, Timeline, Window, scenario_as_it_was, sites};
 use crate::run::joboutput::{self, HEADER};
 use crate::study::JobFormat;
 use crate::watch::{Happening, What};
@@ -28,7 +21,7 @@ pub(super) fn read(
     folder: &Path,
     window: Window,
     why: &str,
-) -> Result<Recording, String> {
+) -> Result<(Recording, Timeline), String> {
     let record = subject.record;
     let existing = [JobFormat::Csv, JobFormat::Parquet]
         .map(|format| joboutput::path(folder, &record.key, format))
@@ -40,38 +33,45 @@ pub(super) fn read(
         ));
     };
     let shown = path.display().to_string();
-    let table = Table::try_from(&record.scenario)
-        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
-    let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
+    let scenario = scenario_as_it_was(record)?;
     let topologies = scenario.topologies();
-    let begun = Recording::begin(subject, sites(&scenario, record.replication)?, window);
     let is_csv = path.extension().is_some_and(|extension| extension == "csv");
     let rows = if is_csv { from_csv(&path) } else { from_parquet(&path) };
     let rows = rows.map_err(|error| format!("{shown}: {error}"))?;
-    let mut tape = Tape::new(window);
+    let mut heard = Heard::new(window);
     for happening in happenings(&rows, &topologies).map_err(|error| format!("{shown}: {error}"))? {
-        tape.take(happening);
+        heard.take(happening);
     }
-    let mut recording = begun.filled(subject, tape, record.findings.end)?;
+    let sites = sites(&scenario, record.replication)?;
+    let (mut recording, timeline) = heard.seen(subject, sites, record.findings.end, true)?;
     recording.notes.push(format!(
         "The run could not be run again ({why}), so this is its per-job output: jobs that were refused or had \
          not finished are not in it, nor is how jobs were moved."
     ));
-    Ok(recording)
+    Ok((recording, timeline))
 }
 
 /// What a row says of a job that has finished.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Row {
-    number: u64,
-    submit: f64,
-    start: f64,
-    finish: f64,
-    site: usize,
-    blocks: String,
-    nodes: Option<u32>,
-    block: Option<String>,
-    subcube: Option<u32>,
+pub(super) struct Row {
+    pub(super) number: u64,
+    pub(super) submit: f64,
+    pub(super) start: f64,
+    pub(super) finish: f64,
+    pub(super) site: usize,
+    pub(super) blocks: String,
+    pub(super) nodes: Option<u32>,
+    pub(super) block: Option<String>,
+    pub(super) subcube: Option<u32>,
+}
+
+#[cfg(feature = "parquet")]
+use super::parquet::from_parquet;
+
+/// Without the feature `parquet`, what is Parquet is refused.
+#[cfg(not(feature = "parquet"))]
+fn from_parquet(_: &Path) -> Result<Vec<Row>, String> {
+    Err(crate::run::inputs::NO_PARQUET.to_owned())
 }
 
 fn from_csv(path: &Path) -> Result<Vec<Row>, String> {
@@ -102,41 +102,6 @@ fn parsed<T: std::str::FromStr>(name: &str, cell: &str) -> Result<T, String> {
     cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number"))
 }
 
-fn from_parquet(path: &Path) -> Result<Vec<Row>, String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let file = File::open(path).map_err(|error| text(&error))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| text(&error))?;
-    let mut rows = Vec::new();
-    for batch in builder.build().map_err(|error| text(&error))? {
-        let batch = batch.map_err(|error| text(&error))?;
-        rows.extend(of_batch(&batch).ok_or("its columns are not those of per-job output")?);
-    }
-    Ok(rows)
-}
-
-/// The rows of a batch; `None` where a column is missing or of another kind.
-fn of_batch(batch: &RecordBatch) -> Option<Vec<Row>> {
-    let real = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float64Type>();
-    let small = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt32Type>();
-    let text = |name: &str| batch.column_by_name(name)?.as_string_opt::<i32>();
-    let number = batch.column_by_name("job")?.as_primitive_opt::<UInt64Type>()?;
-    let (submit, start, finish) = (real("submit")?, real("start")?, real("finish")?);
-    let (site, nodes, subcube) = (small("site")?, small("nodes")?, small("subcube")?);
-    let (blocks, block) = (text("blocks")?, text("block")?);
-    let row = |at: usize| Row {
-        number: number.value(at),
-        submit: submit.value(at),
-        start: start.value(at),
-        finish: finish.value(at),
-        site: site.value(at) as usize,
-        blocks: blocks.value(at).to_owned(),
-        nodes: nodes.is_valid(at).then(|| nodes.value(at)),
-        block: block.is_valid(at).then(|| block.value(at).to_owned()),
-        subcube: subcube.is_valid(at).then(|| subcube.value(at)),
-    };
-    Some((0..batch.num_rows()).map(row).collect())
-}
-
 /// What happened, in the order of the engine: at one instant departures, arrivals, starts; but a job that takes no
 /// time ends after it has begun.
 fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, String> {
@@ -158,6 +123,7 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
             request,
             runtime: times[2] - times[1],
             estimate: times[2] - times[1],
+            owner: None,
         };
         let started = What::Started { site: row.site, placement };
         let is_instant = times[1] == times[2];

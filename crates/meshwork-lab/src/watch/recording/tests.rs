@@ -1,6 +1,6 @@
 //! A recording that is unpacked and played gives the machine that the run itself showed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use meshwork::job::{Job, Request, Time};
@@ -31,6 +31,7 @@ fn told(recording: &Recording) -> Vec<Happening> {
                 ),
                 runtime: 1.0,
                 estimate: 1.0,
+                owner: None,
             };
             let mut placement = || {
                 let blocks = columns.blocks[placed] as usize;
@@ -185,9 +186,10 @@ fn a_window_behind_the_run_is_refused() {
 
 #[test]
 fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
-    for format in ["csv", "parquet"] {
+    for format in if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] } {
         for machine in MACHINES.iter().filter(|machine| !machine.contains("equipartition")) {
-            let (folder, study) = stored(machine, &format!("[output]\njobs = ['{format}']"));
+            let head = format!("record = false\n{machine}");
+            let (folder, study) = stored(&head, &format!("[output]\njobs = ['{format}']"));
             let mut record = load(folder.path()).unwrap().records.remove(0);
             record.model_version += 1;
             let subject = Subject { record: &record, title: "", scenario: 1 };
@@ -218,7 +220,7 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
 
 #[test]
 fn without_either_there_is_a_sentence() {
-    let (folder, _) = stored(MACHINES[0], "");
+    let (folder, _) = stored(&format!("record = false\n{}", MACHINES[0]), "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version = 0;
     let subject = Subject { record: &record, title: "", scenario: 1 };
@@ -231,4 +233,193 @@ fn without_either_there_is_a_sentence() {
             meshwork::scenario::MODEL_VERSION
         )
     );
+}
+
+/// The first run of a folder, whole or a part of it, with the run at a glance.
+fn seen_of(folder: &Path, window: Window) -> (Recording, Timeline) {
+    let record = &load(folder).unwrap().records[0];
+    Recording::with_timeline(Subject { record, title: "", scenario: 1 }, folder, window).unwrap()
+}
+
+fn kept_file(folder: &Path) -> PathBuf {
+    kept::path(folder, &load(folder).unwrap().records[0].key)
+}
+
+#[test]
+fn what_was_kept_is_what_a_simulation_gives() {
+    for machine in MACHINES {
+        let (folder, study) = stored(machine, "");
+        let (lived, _) = lived(&study);
+        let middle = lived[lived.len() / 2].at.units();
+        let windows =
+            [Window::default(), Window { from: middle, jobs: 20 }, Window { from: 0.0, jobs: 7 }];
+        let kept = windows.map(|window| seen_of(folder.path(), window));
+        std::fs::remove_file(kept_file(folder.path())).unwrap();
+        let again = windows.map(|window| seen_of(folder.path(), window));
+        for (kept, again) in kept.iter().zip(&again) {
+            assert_eq!(kept.0, again.0, "{machine}");
+            assert_eq!(kept.1, Timeline { whole: true, ..kept.1.clone() }, "{machine}");
+        }
+        assert_eq!(kept[0].1, again[0].1, "{machine}");
+        assert_eq!(kept[0].1, kept[2].1, "the window does not matter to it");
+        assert!(!again[2].1.whole && again[2].1.until < kept[2].1.until, "{machine}");
+    }
+}
+
+#[test]
+fn a_kept_run_is_not_simulated_again() {
+    let (folder, _) = stored(MACHINES[1], "");
+    let mut record = load(folder.path()).unwrap().records.remove(0);
+    record.model_version += 1;
+    let subject = Subject { record: &record, title: "", scenario: 1 };
+    let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
+    assert_eq!(recording.notes, [""; 0]);
+    assert_eq!(recording, recorded(folder.path(), Window::default()).unwrap());
+}
+
+#[test]
+fn what_is_not_whole_is_not_taken() {
+    let (folder, _) = stored(MACHINES[5], "");
+    let path = kept_file(folder.path());
+    let whole = std::fs::read(&path).unwrap();
+    let key = load(folder.path()).unwrap().records[0].key.clone();
+    let events = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let mut events = 0;
+        kept::replay(folder.path(), &key, &mut |_| {
+            events += 1;
+            true
+        })
+        .map(|()| events)
+    };
+    let all = events(&whole).unwrap();
+    assert!(all > 300, "{all}");
+    let last = whole.len() - 45;
+    for cut in (0..last).step_by(61).chain(last..whole.len()) {
+        assert!(events(&whole[..cut]).is_err(), "cut at {cut}");
+    }
+    for at in (0..whole.len()).step_by(97) {
+        let mut other = whole.clone();
+        other[at] ^= 1;
+        assert!(events(&other).is_err(), "another bit at {at}");
+    }
+    assert!(events(&[&whole[..], &whole[..]].concat()).is_err());
+    assert!(events(b"").unwrap_err().ends_with("this recording cannot be read (it ends too soon)"));
+    // That of another run under this name.
+    let other = String::from_utf8_lossy(&whole).find(&key).unwrap();
+    assert_eq!(other, "meshwork recording 1\n".len());
+    std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
+    let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
+    assert!(strange.unwrap_err().contains("it is of another run"));
+    // A page is made all the same.
+    std::fs::write(&path, &whole[..100]).unwrap();
+    assert!(recorded(folder.path(), Window::default()).unwrap().jobs() >= 120);
+}
+
+/// The names of the files of recordings.
+fn kept_files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.join(kept::RECORDINGS)).into_iter().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_study_says_what_is_kept() {
+    let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf', 'easy', 'scan', 'lazy', 'conservative']\n";
+    let count = |record: &str| {
+        let head = format!("{record}\nreplications = 2\n{}", MACHINES[2]);
+        kept_files(stored(&head, sweep).0.path()).len()
+    };
+    assert_eq!([count(""), count("record = true"), count("record = false")], [4, 6, 0]);
+}
+
+#[test]
+fn a_run_is_run_again_for_a_recording_that_is_asked_for() {
+    for (record, comes_back) in [("record = true", true), ("", false)] {
+        let (folder, study) = stored(&format!("{record}\n{}", MACHINES[0]), "");
+        std::fs::remove_file(kept_file(folder.path())).unwrap();
+        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+        assert_eq!(run(&study, &options).unwrap().failures, [""; 0]);
+        assert_eq!(kept_file(folder.path()).is_file(), comes_back, "{record}");
+        assert_eq!(load(folder.path()).unwrap().records.len(), 1);
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_and_never_taken() {
+    let (folder, study) = stored(MACHINES[0], "");
+    let path = kept_file(folder.path());
+    let left = path.with_extension("run.1.0.tmp");
+    std::fs::rename(&path, &left).unwrap();
+    assert!(recorded(folder.path(), Window::default()).unwrap().jobs() >= 120);
+    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+    run(&study, &options).unwrap();
+    assert_eq!(kept_files(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_costs_no_run() {
+    for (record, failures) in [("record = true", 1), ("", 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(kept::RECORDINGS), "in the way").unwrap();
+        let text = format!(
+            "{record}\n{}\nmeasure = {{ jobs = 20 }}\n[workload]\nname = 'synthetic'\nload = 0.5\n\
+             sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}",
+            MACHINES[0]
+        );
+        let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
+        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+        let finished = run(&study, &options).unwrap();
+        assert_eq!(finished.failures.len(), failures, "{:?}", finished.failures);
+        assert!(
+            finished
+                .failures
+                .iter()
+                .all(|sentence| sentence.contains("a file stands where a folder"))
+        );
+        assert!(finished.results.runs[0][0].result.is_ok());
+    }
+}
+
+#[test]
+fn at_a_glance_are_the_means_of_the_run() {
+    for machine in [MACHINES[0], MACHINES[4], MACHINES[5]] {
+        let (folder, study) = stored(machine, "");
+        let (_, timeline) = seen_of(folder.path(), Window::default());
+        let findings = &load(folder.path()).unwrap().records[0].findings;
+        assert!(timeline.whole && timeline.until.to_bits() == findings.end.to_bits());
+        let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
+        let metric = findings.metric("utilization").unwrap().value.unwrap();
+        assert!((mean - metric).abs() < 1e-9, "{machine}: {mean} is not {metric}");
+        // The waits, from what happened.
+        let (lived, _) = lived(&study);
+        let arrival = |id: JobId| {
+            let is = |h: &&Happening| h.id == id && matches!(h.what, What::Arrived(_));
+            lived.iter().find(is).unwrap().at
+        };
+        let started = lived.iter().filter(|h| matches!(h.what, What::Started { .. }));
+        let mut waits: Vec<f64> = started.map(|h| h.at - arrival(h.id)).collect();
+        waits.sort_by(f64::total_cmp);
+        assert_eq!(timeline.waits.jobs, waits.len());
+        waits.dedup();
+        assert_eq!(timeline.waits.wait, waits, "{machine}: fewer than a thousand are all there");
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_is_drawn_as_it_stands() {
+    for machine in MACHINES {
+        let (_folder, study) = stored(machine, "");
+        let (lived, topologies) = lived(&study);
+        for happening in lived.iter().step_by(11) {
+            let scene = scene_at(&lived, &topologies, happening.at);
+            let still = Recording::still("", 0, &scene, usize::MAX);
+            let drawn = scene_at(&told(&still), &topologies, happening.at);
+            assert_eq!(seen(&drawn), seen(&scene), "{machine}, at {}", happening.at);
+            let first = Recording::still("", 0, &scene, 2);
+            assert_eq!(first.jobs(), scene.running().len() + scene.waiting().len().min(2));
+        }
+    }
 }

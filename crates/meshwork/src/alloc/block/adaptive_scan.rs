@@ -16,14 +16,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "adaptive_scan",
         aliases: &["as"],
         summary: "first fit by a scan that jumps over held blocks, in two dimensions",
-        definition: "The answer is that of first fit, in each orientation. It is found by a scan \
-                     that goes through the mesh row by row and jumps to the right edge of the \
+        definition: "The answer is that of first fit: for the block as it was asked for and, if \
+                     that does not fit, for its other orientation. It is found by a scan that goes through the mesh row by row and jumps to the right edge of the \
                      first held block that is in the way.",
         complexity: "O(p · h) for h held blocks and p positions tried, which grow with h and not \
                      with the size of the mesh.",
         source: "Ding & Bhuyan, An adaptive submesh allocation strategy for two-dimensional mesh \
                  connected systems, ICPP 1993",
-        params: &[Rotation::param("\"if_needed\"")],
+        params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh],
     dimensions: Some(2),

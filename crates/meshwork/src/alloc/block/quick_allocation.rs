@@ -17,14 +17,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         name: "quick_allocation",
         aliases: &["qa"],
         summary: "first fit by the segments of each row that held blocks cover, in two dimensions",
-        definition: "The answer is that of first fit, in each orientation. For each row, the \
+        definition: "The answer is that of first fit: for the block as it was asked for and, if \
+                     that does not fit, for its other orientation. For each row, the \
                      segments of bases that held blocks rule out are merged from left to right, \
                      and the first gap is the answer.",
         complexity: "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
                      the blocks by their left edges.",
         source: "Yoo, Youn & Shirazi, An efficient task allocation scheme for 2D mesh \
                  architectures, TPDS 8(9), 1997",
-        params: &[Rotation::param("\"if_needed\"")],
+        params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh],
     dimensions: Some(2),

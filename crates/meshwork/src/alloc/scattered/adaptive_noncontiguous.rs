@@ -38,7 +38,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 default: Default::Is("\"first_fit\""),
                 help: "the strategy that places each piece",
             },
-            Rotation::param("\"if_needed\""),
+            Rotation::PARAM,
             Param {
                 name: "levels",
                 kind: Kind::Integer(0, 64),

@@ -7,7 +7,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::largest::LargestBlock;
 use crate::geometry::orientation::Rotation;
 use crate::geometry::ranked::in_order;
-use crate::geometry::squarest::block_of;
+use crate::geometry::squarest::block_for;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
@@ -21,7 +21,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         aliases: &["gabl"],
         summary: "the block asked for, or else the largest free blocks inside it, one by one",
         definition: "The block that the job asks for is placed as first fit places it, if it is free \
-                     anywhere. If not, the largest free block is taken whose sides are no longer than \
+                     anywhere, turned if need be. If not, the largest free block is taken whose sides are no longer than \
                      those of the block, and which has no more processors than are still wanted; then \
                      the largest whose sides are no longer than those of that one, and so on until \
                      the job has as many processors as it asks for. Of equally large blocks the one \
@@ -34,7 +34,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient processor \
                  allocation strategy which combines a contiguous and non-contiguous processor \
                  allocation algorithms, 2007",
-        params: &[Rotation::param("\"if_needed\"")],
+        params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
     dimensions: None,
@@ -72,7 +72,7 @@ impl Allocator for GreedyAvailable {
         let grid = site.grid();
         let asked = match request {
             Request::Block(sides) => sides.clone(),
-            Request::Nodes(_) | Request::Subcube(_) => block_of(count, grid, false)?,
+            Request::Nodes(_) | Request::Subcube(_) => block_for(count, grid)?,
         };
         let whole = Request::Block(asked);
         if whole.nodes() == u64::from(count)

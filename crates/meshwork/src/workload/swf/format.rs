@@ -159,6 +159,12 @@ impl Record {
         Some(self.fields[11]).filter(|&user| user >= 0.0)
     }
 
+    /// Field 13: the group of whoever it belongs to, where that is known.
+    #[must_use]
+    pub fn group(&self) -> Option<f64> {
+        Some(self.fields[12]).filter(|&group| group >= 0.0)
+    }
+
     /// Field 15: the queue that it was submitted to, where that is known.
     #[must_use]
     pub fn queue(&self) -> Option<f64> {

@@ -11,8 +11,9 @@ mod format;
 
 use std::collections::VecDeque;
 use std::io::BufRead;
+use std::sync::Arc;
 
-use crate::job::{Job, Request, Time};
+use crate::job::{Job, Owner, Request, Time};
 use crate::registry::{About, Default, Kind, Param};
 
 pub use choice::Choice;
@@ -20,6 +21,7 @@ pub use format::{
     FIELDS, Header, Line, Record, RecordError, header, records, write_header, write_record,
 };
 
+use super::owners::{Owners, UNKNOWN};
 use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
 use format::Lines;
 
@@ -68,11 +70,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         ],
     },
     ends: true,
+    knows_owners: true,
     build: |params, setting| {
         let path = params.text("path");
         let reader = setting.inputs.text(path)?;
         let reorder = params.integer("reorder") as usize;
-        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params))))
+        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params), setting.owners)))
     },
 };
 
@@ -88,7 +91,7 @@ pub fn jobs(
     path: &str,
     reorder: usize,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
-    chosen_jobs(reader, path, reorder, Choice::default())
+    chosen_jobs(reader, path, reorder, Choice::default(), false)
 }
 
 /// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
@@ -97,6 +100,7 @@ fn chosen_jobs(
     path: &str,
     reorder: usize,
     choice: Choice,
+    owners: bool,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
     Log {
         lines: Lines::new(reader, path),
@@ -110,6 +114,7 @@ fn chosen_jobs(
         usable: 0,
         read_all: false,
         failed: false,
+        owners: owners.then(Owners::default),
     }
 }
 
@@ -119,7 +124,7 @@ fn chosen_jobs(
 /// # Errors
 /// What is wrong with the line, in words that follow `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
-    Ok(Plain::of(record, count)?.map(Plain::job))
+    Ok(Plain::of(record, count)?.map(|plain| plain.job(None)))
 }
 
 /// A job in the form in which many are held back.
@@ -130,6 +135,8 @@ struct Plain {
     run_time: f64,
     estimate: f64,
     processors: u32,
+    /// The number of its owner.
+    owner: u32,
 }
 
 impl Plain {
@@ -156,17 +163,19 @@ impl Plain {
             run_time,
             estimate: record.requested_time().unwrap_or(run_time),
             processors: processors as u32,
+            owner: UNKNOWN,
         }))
     }
 
     #[inline]
-    fn job(self) -> Job {
+    fn job(self, owner: Option<Arc<Owner>>) -> Job {
         Job {
             number: self.number,
             arrival: Time::new(self.submit),
             request: Request::Nodes(self.processors),
             runtime: self.run_time,
             estimate: self.estimate,
+            owner,
         }
     }
 }
@@ -188,6 +197,18 @@ fn not_whole(record: &Record) -> RecordError {
     RecordError::NotWhole { field: field + 1, name: FIELDS[field], number, most }
 }
 
+/// User and group of a line, below 0 where they are not known.
+fn key(record: &Record) -> (i64, i64) {
+    let field = |value: Option<f64>| value.map_or(-1, |value| value as i64);
+    (field(record.user()), field(record.group()))
+}
+
+/// An owner by the numbers of a log.
+fn named((user, group): (i64, i64)) -> Owner {
+    let name = |number: i64| (number >= 0).then(|| number.to_string());
+    Owner { user: name(user), group: name(group) }
+}
+
 struct Log {
     lines: Lines,
     /// The line being read.
@@ -205,6 +226,8 @@ struct Log {
     usable: u64,
     read_all: bool,
     failed: bool,
+    /// Users and groups, where jobs are to say whose they are.
+    owners: Option<Owners<(i64, i64)>>,
 }
 
 impl Log {
@@ -230,7 +253,12 @@ impl Log {
                 continue;
             }
             match Plain::of(&self.record, self.seen) {
-                Ok(Ok(job)) => self.hold(job)?,
+                Ok(Ok(mut job)) => {
+                    if let Some(owners) = &mut self.owners {
+                        job.owner = owners.number(key(&self.record), named);
+                    }
+                    self.hold(job)?;
+                }
                 Ok(Err(reason)) => {
                     let line = self.lines.line();
                     return Ok(Some(Submission::Unusable(Unusable { line, reason })));
@@ -240,7 +268,8 @@ impl Log {
         }
         Ok(self.held.pop_front().map(|job| {
             self.released = job.submit;
-            Submission::Job(job.job())
+            let owner = self.owners.as_ref().and_then(|owners| owners.get(job.owner));
+            Submission::Job(job.job(owner))
         }))
     }
 
@@ -346,7 +375,8 @@ mod tests {
                 arrival: Time::new(100.0),
                 request: Request::Nodes(8),
                 runtime: 60.0,
-                estimate: 90.0
+                estimate: 90.0,
+                owner: None,
             }
         );
         assert_eq!(one_job(&line(7, 100, 60, 4, -1, 90)).request, Request::Nodes(4));

@@ -25,7 +25,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      corner of what is held.",
         source: "Das Sharma & Pradhan, A fast and efficient strategy for submesh allocation in \
                  mesh-connected parallel computers, SPDP 1993",
-        params: &[Rotation::param("\"best\"")],
+        params: &[Rotation::PARAM],
     },
     serves: &[Wiring::Mesh, Wiring::Torus],
     dimensions: None,

@@ -21,7 +21,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         complexity: "That of boundary search, and O(4ᵈ · d) for each place that ties, with d dimensions.",
         source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
                  architecture",
-        params: &[Rotation::param("\"best\"")],
+        params: &[Rotation::PARAM],
     },
     serves: &[Wiring::Mesh, Wiring::Torus],
     dimensions: None,

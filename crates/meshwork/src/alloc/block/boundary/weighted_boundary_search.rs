@@ -31,7 +31,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
                  architecture",
         params: &[
-            Rotation::param("\"best\""),
+            Rotation::PARAM,
             Param {
                 name: "alpha",
                 kind: Kind::Number(Range::Positive),

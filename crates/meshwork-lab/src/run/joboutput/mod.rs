@@ -4,22 +4,19 @@
 //! `runtime,estimate,nodes,block,subcube`, what was asked for, so that a `table` workload replays
 //! the same jobs. `requested` and `held` are counts of processors; `site` is an index from 0.
 
+#[cfg(feature = "parquet")]
+mod parquet;
+
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
-use arrow_array::{ArrayRef, RecordBatch};
 use meshwork::job::{Job, Request, Time, sides_text};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 
 use crate::run::store::writing_failed;
 use crate::study::JobFormat;
@@ -27,9 +24,6 @@ use crate::study::JobFormat;
 /// The first line of the CSV form, and the columns of both.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
-
-/// Rows of Parquet that are written together.
-const GROUP: usize = 1 << 16;
 
 /// Where the jobs of a run with this key are, in a folder of results.
 #[must_use]
@@ -172,7 +166,8 @@ struct Output {
 
 enum Form {
     Csv(BufWriter<File>),
-    Parquet(Box<Columns>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::Columns>),
 }
 
 impl Output {
@@ -198,8 +193,13 @@ impl Output {
                 writeln!(writer, "{HEADER}").map_err(|error| failed(&error))?;
                 Form::Csv(writer)
             }
+            #[cfg(feature = "parquet")]
+            JobFormat::Parquet => Form::Parquet(Box::new(
+                parquet::Columns::create(file).map_err(|error| failed(&error))?,
+            )),
+            #[cfg(not(feature = "parquet"))]
             JobFormat::Parquet => {
-                Form::Parquet(Box::new(Columns::create(file).map_err(|error| failed(&error))?))
+                return Err(format!("{}: {}", path.display(), super::inputs::NO_PARQUET));
             }
         };
         Ok(Output { path, temporary, form: Some(form) })
@@ -208,6 +208,7 @@ impl Output {
     fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), String> {
         let written = match &mut self.form {
             Some(Form::Csv(writer)) => write_csv(writer, row, topologies),
+            #[cfg(feature = "parquet")]
             Some(Form::Parquet(columns)) => columns.push(row, topologies),
             None => Ok(()),
         };
@@ -217,6 +218,7 @@ impl Output {
     fn finish(mut self) -> Result<(), String> {
         let written = match self.form.take() {
             Some(Form::Csv(mut writer)) => writer.flush(),
+            #[cfg(feature = "parquet")]
             Some(Form::Parquet(columns)) => columns.finish(),
             None => Ok(()),
         };
@@ -253,108 +255,6 @@ fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Re
     }
 }
 
-/// The columns of a group of rows of Parquet.
-#[derive(Default)]
-struct Builders {
-    rows: usize,
-    whole: [UInt64Builder; 2],
-    times: [Float64Builder; 5],
-    small: [UInt32Builder; 4],
-    texts: [StringBuilder; 2],
-}
-
-struct Columns {
-    writer: ArrowWriter<File>,
-    group: Builders,
-}
-
-impl Columns {
-    fn create(file: File) -> io::Result<Columns> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))
-            .build();
-        let schema = Builders::default().batch()?.schema();
-        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(disk)?;
-        Ok(Columns { writer, group: Builders::default() })
-    }
-
-    fn push(&mut self, row: &Row, topologies: &[Topology]) -> io::Result<()> {
-        self.group.push(row, topologies);
-        if self.group.rows == GROUP { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let batch = self.group.batch()?;
-        self.writer.write(&batch).map_err(disk)?;
-        self.writer.flush().map_err(disk)
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        if self.group.rows > 0 {
-            self.flush()?;
-        }
-        self.writer.close().map(drop).map_err(disk)
-    }
-}
-
-impl Builders {
-    fn push(&mut self, row: &Row, topologies: &[Topology]) {
-        let Row { job, start, finish, requested, held, site, placement } = row;
-        let times = [job.arrival.units(), start.units(), finish.units(), job.runtime, job.estimate];
-        for (builder, time) in self.times.iter_mut().zip(times) {
-            builder.append_value(time);
-        }
-        for (builder, count) in self.whole.iter_mut().zip([job.number, *requested]) {
-            builder.append_value(count);
-        }
-        let (mut nodes, mut block, mut subcube) = (None, None, None);
-        match &job.request {
-            Request::Nodes(count) => nodes = Some(*count),
-            Request::Block(sides) => block = Some(sides_text(sides)),
-            Request::Subcube(dimension) => subcube = Some(*dimension),
-        }
-        let small = [Some(*held), Some(*site as u32), nodes, subcube];
-        for (builder, count) in self.small.iter_mut().zip(small) {
-            builder.append_option(count);
-        }
-        self.texts[0].append_value(placement.text(topologies[*site].grid()));
-        self.texts[1].append_option(block);
-        self.rows += 1;
-    }
-
-    fn batch(&mut self) -> io::Result<RecordBatch> {
-        self.rows = 0;
-        let [submit, start, finish, runtime, estimate] =
-            self.times.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [job, requested] =
-            self.whole.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [held, site, nodes, subcube] =
-            self.small.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let [blocks, block] =
-            self.texts.each_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef);
-        let arrays = [
-            job, submit, start, finish, requested, held, site, blocks, runtime, estimate, nodes,
-            block, subcube,
-        ];
-        let optional = |name: &str| matches!(name, "nodes" | "block" | "subcube");
-        let columns =
-            HEADER.split(',').zip(arrays).map(|(name, array)| (name, array, optional(name)));
-        RecordBatch::try_from_iter_with_nullable(columns).map_err(io::Error::other)
-    }
-}
-
-/// What the disk said, out of what the Parquet writer makes of it.
-fn disk(error: parquet::errors::ParquetError) -> io::Error {
-    match error {
-        parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(inner) => io::Error::other(inner),
-        },
-        other => io::Error::other(other),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use meshwork::machine::Block;
@@ -371,6 +271,7 @@ mod tests {
             request,
             runtime: times.2,
             estimate: times.2 * 2.0,
+            owner: None,
         };
         let placement = Placement::from(Block { base: 5, sides: sides.into() });
         Running {
@@ -404,7 +305,10 @@ mod tests {
     }
 
     fn log(folder: &Path) -> JobLog {
-        let formats = [JobFormat::Csv, JobFormat::Parquet];
+        let mut formats = vec![JobFormat::Csv];
+        if cfg!(feature = "parquet") {
+            formats.push(JobFormat::Parquet);
+        }
         let topologies = vec![Topology::mesh(&[4, 4]).unwrap()];
         JobLog::create(folder, "k", &formats, topologies).unwrap()
     }
@@ -425,11 +329,12 @@ mod tests {
         );
         assert_eq!(
             fs::read_dir(folder.path().join("jobs")).unwrap().count(),
-            2,
+            if cfg!(feature = "parquet") { 2 } else { 1 },
             "nothing temporary"
         );
     }
 
+    #[cfg(feature = "parquet")]
     #[test]
     fn both_forms_are_read_back_as_the_same_table() {
         let folder = tempfile::tempdir().unwrap();

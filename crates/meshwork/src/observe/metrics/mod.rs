@@ -4,6 +4,8 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
+mod quantiles;
+
 use super::{Messages, Running, State};
 use crate::job::Time;
 use crate::registry::{About, Family, Named, abouts};
@@ -26,7 +28,7 @@ impl Named for MetricEntry {
 
 /// How a metric is measured.
 pub enum Measure {
-    /// The mean of this over the jobs that finished.
+    /// The mean of this over the jobs that finished; jobs of which it is not a number have none.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// The mean of this over the jobs that started.
     PerStart(fn(&Running) -> f64),
@@ -34,10 +36,37 @@ pub enum Measure {
     OverTime(fn(&State) -> (f64, f64)),
     /// What each job that finished adds, over what each unit of time does.
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
+    /// The mean over the jobs that arrived of the jobs that waited when each did.
+    PerArrival,
+    /// The quantile at this share of a quantity of the jobs that finished.
+    Quantile(Quantity, f64),
     /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
     PerMessage(fn(&Messages) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
+}
+
+/// What quantiles are taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Start less arrival.
+    Wait,
+    /// Turnaround over service; a job that took no time has none.
+    Slowdown,
+    /// Turnaround over service, both at least a threshold.
+    BoundedSlowdown,
+}
+
+impl Quantity {
+    /// Its value for a job that has finished; not a number where the job has none.
+    #[must_use]
+    pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
+        match self {
+            Quantity::Wait => job.start - job.job.arrival,
+            Quantity::Slowdown => slowdown(job, finish),
+            Quantity::BoundedSlowdown => bounded_slowdown(job, finish, rules),
+        }
+    }
 }
 
 /// Parameters that metrics share.
@@ -70,16 +99,31 @@ pub static METRICS: &[&MetricEntry] = &[
     &QUEUEING_DELAY,
     &TURNAROUND,
     &SERVICE,
+    &SLOWDOWN,
     &BOUNDED_SLOWDOWN,
     &UTILIZATION,
     &UTILIZATION_ASKED,
     &QUEUE_LENGTH,
+    &QUEUE_SEEN,
+    &PADDING,
     &INTERNAL_FRAGMENTATION,
     &EXTERNAL_FRAGMENTATION,
     &THROUGHPUT,
     &CARRIED_LOAD,
     &MAKESPAN,
     &MAX_WAIT,
+    &quantiles::MEDIAN_WAIT,
+    &quantiles::P90_WAIT,
+    &quantiles::P95_WAIT,
+    &quantiles::P99_WAIT,
+    &quantiles::MEDIAN_SLOWDOWN,
+    &quantiles::P90_SLOWDOWN,
+    &quantiles::P95_SLOWDOWN,
+    &quantiles::P99_SLOWDOWN,
+    &quantiles::MEDIAN_BOUNDED_SLOWDOWN,
+    &quantiles::P90_BOUNDED_SLOWDOWN,
+    &quantiles::P95_BOUNDED_SLOWDOWN,
+    &quantiles::P99_BOUNDED_SLOWDOWN,
     &SIZE,
     &PACKET_LATENCY,
     &NETWORK_LATENCY,
@@ -104,12 +148,21 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
+/// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
+static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &QUEUE_SEEN, &PADDING];
+
 /// What is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]
 pub fn usual(sends: bool) -> Vec<&'static str> {
-    let is_of_messages = |name: &str| OF_MESSAGES.iter().any(|metric| metric.about.name == name);
-    let names = METRICS.iter().map(|metric| metric.about.name);
-    names.filter(|name| sends || !is_of_messages(name)).collect()
+    let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
+        list.iter().any(|other| other.about.name == metric.about.name)
+    };
+    let is_usual = |metric: &&&MetricEntry| {
+        !matches!(metric.measure, Measure::Quantile(..))
+            && !is_in(ON_REQUEST, metric)
+            && (sends || !is_in(OF_MESSAGES, metric))
+    };
+    METRICS.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }
 
 /// Metrics, as a family of names.
@@ -177,6 +230,22 @@ static SERVICE: MetricEntry = MetricEntry {
     measure: Measure::PerJob(|job, finish, _| finish - job.start),
 };
 
+static SLOWDOWN: MetricEntry = MetricEntry {
+    about: About {
+        name: "slowdown",
+        aliases: &[],
+        summary: "turnaround over service, mean over jobs",
+        definition: "The mean over jobs of (finish − arrival) / (finish − start): how many times longer \
+                     a job took than it would have without waiting. A job that took no time has none. \
+                     Short jobs count for much: `bounded_slowdown` is the measure in which they do not.",
+        complexity: "O(1) for each job.",
+        source: "Feitelson & Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998",
+        params: &[],
+    },
+    unit: "ratio",
+    measure: Measure::PerJob(|job, finish, _| slowdown(job, finish)),
+};
+
 static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
     about: About {
         name: "bounded_slowdown",
@@ -238,6 +307,40 @@ static QUEUE_LENGTH: MetricEntry = MetricEntry {
     },
     unit: "jobs",
     measure: Measure::OverTime(|state| (state.waiting as f64, 1.0)),
+};
+
+static QUEUE_SEEN: MetricEntry = MetricEntry {
+    about: About {
+        name: "queue_seen",
+        aliases: &[],
+        summary: "jobs that wait as a job arrives, mean over arrivals",
+        definition: "Σ jobs that waited when a job arrived / jobs that arrived, over the measured part of \
+                     the run; the job itself does not count, jobs that came before it at the same \
+                     instant do. Where arrivals are a Poisson process it is `queue_length`; where they \
+                     come in bursts they see longer queues than an observer who looks at the clock.",
+        complexity: "O(1) for each job.",
+        source: "Wolff, Poisson arrivals see time averages, Operations Research 30(2), 1982",
+        params: &[],
+    },
+    unit: "jobs",
+    measure: Measure::PerArrival,
+};
+
+static PADDING: MetricEntry = MetricEntry {
+    about: About {
+        name: "padding",
+        aliases: &[],
+        summary: "share of all processors that jobs held beyond what they had asked for, mean over time",
+        definition: "∫ (held − asked) dt over ∫ all processors dt: what rounding jobs up to the form of \
+                     an allocator's blocks takes from the machine. It is the difference of `utilization` and \
+                     `utilization_asked` where no job is folded; `internal_fragmentation` is the same \
+                     as a share of the processors that are held.",
+        complexity: "O(1) for each span between two events.",
+        source: "time average of the processors held beyond those asked for",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::OverTime(|state| (state.surplus as f64, state.nodes as f64)),
 };
 
 static INTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
@@ -489,6 +592,11 @@ static WEIGHTED_DISPERSAL: MetricEntry = MetricEntry {
     unit: "processors",
     measure: Measure::PerJob(|job, _, _| job.dispersal * f64::from(job.held)),
 };
+
+fn slowdown(job: &Running, finish: Time) -> f64 {
+    let service = finish - job.start;
+    if service > 0.0 { (finish - job.job.arrival) / service } else { f64::NAN }
+}
 
 fn bounded_slowdown(job: &Running, finish: Time, rules: &Rules) -> f64 {
     let service = (finish - job.start).max(rules.slowdown_threshold);

@@ -1,0 +1,2658 @@
+"use strict";
+(() => {
+  // machine/clock.js
+  var SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
+  var STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
+  var pad = (count) => String(count).padStart(2, "0");
+  var Clock = class {
+    /**
+     * What is known of the clock of a run, as `src/findings/clock.rs` says it: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
+     * after the beginning of 1970, `start.offset` seconds ahead of which its place was.
+     * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
+     */
+    constructor(clock = {}) {
+      this.seconds = clock.unit ? SECONDS[clock.unit] / (clock.factor || 1) : void 0;
+      this.start = this.seconds && clock.start ? (clock.start.unix + (clock.start.offset ?? 0)) * 1e3 : null;
+      this.zone = clock.start?.offset === void 0 ? " UTC" : "";
+    }
+    /** An instant, in full: `2001-02-03 04:05:06`, `day 3, 04:05:06`, `12.5`. */
+    at(time) {
+      if (!this.seconds || !Number.isFinite(time)) return number(time);
+      if (this.start !== null) {
+        const date = new Date(this.start + Math.round(time * this.seconds) * 1e3);
+        if (Number.isFinite(date.getTime())) return date.toISOString().slice(0, 19).replace("T", " ");
+      }
+      const all = Math.round(time * this.seconds);
+      const rest = (all % 86400 + 86400) % 86400;
+      return `day ${number(Math.floor(all / 86400))}, ${pad(Math.floor(rest / 3600))}:${pad(Math.floor(rest / 60) % 60)}:${pad(rest % 60)}`;
+    }
+    /** An instant at the beginning of a sentence. */
+    words(time) {
+      const text = this.at(time);
+      if (this.start !== null) return text + this.zone;
+      return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
+    }
+    /** The same where there is little room: no year, no seconds. */
+    short(time) {
+      if (!this.seconds || !Number.isFinite(time)) return short(time);
+      const text = this.at(time);
+      return this.start === null ? text.slice(0, -3).replace("day ", "d") : text.slice(5, 16);
+    }
+    /** How long something takes: `4 h 05 min`, `3 d 2 h`, `12.5`. */
+    span(time) {
+      if (!this.seconds || !Number.isFinite(time)) return number(time);
+      const all = time * this.seconds;
+      if (Math.abs(all) < 120) return `${number(all)} s`;
+      const minutes = Math.round(all / 60);
+      if (minutes < 120) return `${minutes} min`;
+      if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`;
+      return `${number(Math.floor(minutes / 1440))} d ${Math.floor(minutes % 1440 / 60)} h`;
+    }
+    /** Round instants of an axis, about so many, with what is written at them. @returns {{ time: number, text: string }[]} */
+    ticks(from, until, about) {
+      if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
+      const { seconds } = this;
+      const raw = (until - from) * seconds / Math.max(1, about);
+      const step = STEPS.find((step2) => step2 >= raw * 0.999) ?? STEPS[STEPS.length - 1] * Math.ceil(raw / STEPS[STEPS.length - 1]);
+      const shift = this.start === null ? 0 : this.start / 1e3;
+      const found = [];
+      for (let k = Math.ceil((from * seconds + shift) / step - 1e-9); k * step - shift <= until * seconds * (1 + 1e-12); k += 1) {
+        const time = (k * step - shift) / seconds;
+        found.push({ time, text: this.mark(time, step) });
+      }
+      return found;
+    }
+    mark(time, step) {
+      const text = this.at(time);
+      const isDated = this.start !== null;
+      if (step >= 86400) return isDated ? text.slice(0, 10) : text.split(",")[0];
+      const clock = step % 60 === 0 ? text.slice(-8, -3) : text.slice(-8);
+      return clock.startsWith("00:00") && step >= 60 ? isDated ? text.slice(5, 10) : text.split(",")[0] : clock;
+    }
+  };
+
+  // machine/run.js
+  var [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
+  var ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
+  var CHUNK = 256;
+  var COLOURS = 8;
+  var LOOKS = 3 * COLOURS;
+  async function inflated(base64) {
+    if (typeof DecompressionStream === "undefined") {
+      throw new Error("This browser cannot unpack the recording: it is too old for that.");
+    }
+    const text = atob(base64);
+    const packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+  function column(bytes, from, kind, length) {
+    const numbers = new ARRAYS[kind](length);
+    const target = new Uint8Array(numbers.buffer);
+    const width2 = numbers.BYTES_PER_ELEMENT;
+    for (let byte = 0; byte < width2; byte += 1) {
+      const plane = from + byte * length;
+      for (let i = 0; i < length; i += 1) target[i * width2 + byte] = bytes[plane + i];
+    }
+    return numbers;
+  }
+  function upTo(sorted, value, length) {
+    let low = 0;
+    let high = length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (sorted[middle] <= value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  function lastEnds(ends, length) {
+    const last = new Float64Array(Math.ceil(length / CHUNK)).fill(-Infinity);
+    for (let i = 0; i < length; i += 1) {
+      const chunk = Math.floor(i / CHUNK);
+      if (ends[i] > last[chunk]) last[chunk] = ends[i];
+    }
+    return last;
+  }
+  function lasting(ends, last, count, time, visit) {
+    for (let i = 0; i < count; i += 1) {
+      if (i % CHUNK === 0 && last[i / CHUNK] <= time) i += CHUNK - 1;
+      else if (ends[i] > time && visit(i)) return;
+    }
+  }
+  var Run = class {
+    // The columns of the recording.
+    /** @type {Float64Array} */
+    at;
+    /** @type {Float64Array} */
+    number;
+    /** @type {Uint32Array} */
+    count;
+    /** @type {Uint32Array} */
+    job;
+    /** @type {Uint32Array} */
+    request;
+    /** @type {Uint32Array} */
+    site;
+    /** @type {Uint32Array} */
+    blocks;
+    /** @type {Uint32Array} */
+    base;
+    /** @type {Uint32Array} */
+    shape;
+    /** @type {Uint8Array} */
+    kind;
+    // What `play` makes of them.
+    /** @type {Float64Array} when a job joined the queue, */
+    submit;
+    /** @type {Float64Array} left it, */
+    left;
+    /** @type {Float64Array} began to run, */
+    start;
+    /** @type {Float64Array} and ended */
+    finish;
+    /** @type {Uint8Array} 1 refused, 2 turned away */
+    unserved;
+    /** @type {Uint8Array} its colour and pattern */
+    look;
+    /** @type {number} */
+    stays;
+    /** @type {Uint32Array} of each stay the job, */
+    who;
+    /** @type {Uint32Array} the site, */
+    where;
+    /** @type {Float64Array} the time, */
+    from;
+    /** @type {Float64Array} */
+    to;
+    /** @type {Uint32Array} and the first block */
+    firstBlock;
+    /** @type {Uint32Array} how many processors it is */
+    heldBy;
+    /** @type {Uint32Array} after each instant: processors held, */
+    held;
+    /** @type {Uint32Array} jobs that wait, */
+    waits;
+    /** @type {Uint32Array} that run, */
+    runs;
+    /** @type {Uint32Array} that were refused or turned away so far */
+    notServed;
+    /** @type {number} */
+    mostWaiting;
+    constructor(recording, columns2, looks2 = /* @__PURE__ */ new Map()) {
+      Object.assign(this, columns2);
+      this.recording = recording;
+      this.isLive = false;
+      this.isOver = false;
+      this.clock = new Clock(recording.clock);
+      this.sites = recording.sites;
+      this.asked = recording.asked;
+      this.shapes = recording.shapes;
+      this.jobs = this.number.length;
+      this.processors = 0;
+      for (const site of this.sites) {
+        site.nodes = site.sides.reduce((product, side) => product * side, 1);
+        site.strides = [];
+        site.sides.reduce((stride, side) => (site.strides.push(stride), stride * side), 1);
+        this.processors += site.nodes;
+      }
+      this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
+      this.play(looks2);
+      this.lastStays = lastEnds(this.to, this.stays);
+      this.lastWaits = lastEnds(this.left, this.jobs);
+    }
+    // Goes through all that happened, once.
+    play(known = /* @__PURE__ */ new Map()) {
+      const most = this.blocks.length;
+      Object.assign(this, {
+        submit: new Float64Array(this.jobs),
+        // when a job joined the queue,
+        left: new Float64Array(this.jobs).fill(Infinity),
+        // left it,
+        start: new Float64Array(this.jobs).fill(Infinity),
+        // began to run,
+        finish: new Float64Array(this.jobs).fill(Infinity),
+        // and ended
+        unserved: new Uint8Array(this.jobs),
+        // 1 refused, 2 turned away
+        look: new Uint8Array(this.jobs),
+        // its colour and pattern
+        stays: 0,
+        who: new Uint32Array(most),
+        // of each stay the job,
+        where: new Uint32Array(most),
+        // the site,
+        from: new Float64Array(most),
+        // the time,
+        to: new Float64Array(most).fill(Infinity),
+        firstBlock: new Uint32Array(most + 1),
+        // and the first block
+        heldBy: new Uint32Array(most),
+        // how many processors it is
+        held: new Uint32Array(this.at.length),
+        // after each instant: processors held,
+        waits: new Uint32Array(this.at.length),
+        // jobs that wait,
+        runs: new Uint32Array(this.at.length),
+        // that run,
+        notServed: new Uint32Array(this.at.length),
+        // that were refused or turned away so far
+        mostWaiting: 0
+      });
+      const stay = new Int32Array(this.jobs).fill(-1);
+      const users = new Uint32Array(LOOKS);
+      let [event, starts, block, nextLook] = [0, 0, 0, 0];
+      let [held, waits, runs, notServed] = [0, 0, 0, 0];
+      const begin = (job, site, time) => {
+        const s = this.stays;
+        this.stays += 1;
+        stay[job] = s;
+        [this.who[s], this.where[s], this.from[s], this.firstBlock[s]] = [job, site, time, block];
+        const end2 = block + this.blocks[s];
+        for (; block < end2; block += 1) this.heldBy[s] += this.shapeNodes[this.shape[block]];
+        this.firstBlock[s + 1] = block;
+        held += this.heldBy[s];
+      };
+      const end = (job, time) => {
+        this.to[stay[job]] = time;
+        held -= this.heldBy[stay[job]];
+      };
+      for (let i = 0; i < this.at.length; i += 1) {
+        const time = this.at[i];
+        for (const last = event + this.count[i]; event < last; event += 1) {
+          const job = this.job[event];
+          switch (this.kind[event]) {
+            case ARRIVED:
+              this.submit[job] = time;
+              waits += 1;
+              break;
+            case REFUSED:
+            case TURNED_AWAY:
+              if (this.kind[event] === REFUSED) this.submit[job] = time;
+              else waits -= 1;
+              this.unserved[job] = this.kind[event] === REFUSED ? 1 : 2;
+              this.left[job] = time;
+              notServed += 1;
+              break;
+            case STARTED: {
+              this.start[job] = this.left[job] = time;
+              let look2 = known.get(this.number[job]) ?? nextLook;
+              for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
+                const other = (nextLook + k) % LOOKS;
+                if (users[other] < users[look2]) look2 = other;
+              }
+              users[look2] += 1;
+              nextLook = (look2 + 1) % LOOKS;
+              this.look[job] = look2;
+              begin(job, this.site[starts], time);
+              starts += 1;
+              waits -= 1;
+              runs += 1;
+              break;
+            }
+            case MOVED: {
+              const site = this.where[stay[job]];
+              end(job, time);
+              begin(job, site, time);
+              break;
+            }
+            case FINISHED:
+              this.finish[job] = time;
+              end(job, time);
+              users[this.look[job]] -= 1;
+              runs -= 1;
+              break;
+          }
+        }
+        this.mostWaiting = Math.max(this.mostWaiting, waits);
+        [this.held[i], this.waits[i]] = [held, waits];
+        [this.runs[i], this.notServed[i]] = [runs, notServed];
+      }
+    }
+    // Who holds what at a time, in order of starts, and the first who wait, in order of arrival.
+    moment(time, mostWaiting) {
+      const instant = upTo(this.at, time, this.at.length) - 1;
+      const of = (counts) => instant < 0 ? 0 : counts[instant];
+      const running = [];
+      lasting(this.to, this.lastStays, upTo(this.from, time, this.stays), time, (s) => {
+        running.push(s);
+        return false;
+      });
+      const waiting = [];
+      if (of(this.waits) > 0) {
+        const count = upTo(this.submit, time, this.jobs);
+        lasting(this.left, this.lastWaits, count, time, (job) => waiting.push(job) >= mostWaiting);
+      }
+      return {
+        time,
+        instant,
+        running,
+        waiting,
+        held: of(this.held),
+        waits: of(this.waits),
+        runs: of(this.runs),
+        notServed: of(this.notServed)
+      };
+    }
+    // The stays of a job.
+    staysOf(job) {
+      const stays = [];
+      const count = upTo(this.from, this.finish[job], this.stays);
+      let s = upTo(this.from, this.start[job], this.stays);
+      while (s > 0 && this.from[s - 1] === this.start[job]) s -= 1;
+      for (; s < count; s += 1) {
+        if (this.who[s] === job) stays.push(s);
+      }
+      return stays;
+    }
+    // Calls `visit` with first node and count of every row of consecutive nodes that a stay holds.
+    rowsOf(s, visit) {
+      const { sides, strides } = this.sites[this.where[s]];
+      for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
+        const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
+        const shape = this.shapes[this.shape[block]];
+        const width2 = Math.min(shape[0], sides[0] - corner[0]);
+        const offset = shape.map(() => 0);
+        for (let d = 0; d < shape.length; ) {
+          let row = 0;
+          for (d = 1; d < shape.length; d += 1) row += (corner[d] + offset[d]) % sides[d] * strides[d];
+          visit(row + corner[0], width2);
+          if (width2 < shape[0]) visit(row, shape[0] - width2);
+          for (d = 1; d < shape.length; d += 1) {
+            offset[d] += 1;
+            if (offset[d] < shape[d]) break;
+            offset[d] = 0;
+          }
+        }
+      }
+    }
+    // What a stay holds, as per-job output writes it: `6,0:2x3`.
+    placeOf(s) {
+      const { sides, strides } = this.sites[this.where[s]];
+      const texts = [];
+      for (let block = this.firstBlock[s]; block < this.firstBlock[s + 1]; block += 1) {
+        const corner = sides.map((side, d) => Math.floor(this.base[block] / strides[d]) % side);
+        texts.push(`${corner.join(",")}:${this.shapes[this.shape[block]].join("x")}`);
+      }
+      return texts;
+    }
+    // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
+    busiest(after, before) {
+      const { from, until } = this.recording;
+      const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+      let best = -1;
+      for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+      return best < 0 ? from : Math.max(this.at[best], from);
+    }
+    // The instant before or behind a time, or the end that is next.
+    neighbour(time, step) {
+      const place2 = upTo(this.at, time, this.at.length);
+      if (step > 0) return place2 < this.at.length ? this.at[place2] : this.recording.until;
+      let before = place2 - 1;
+      while (before >= 0 && this.at[before] >= time) before -= 1;
+      return Math.max(before < 0 ? this.recording.from : this.at[before], this.recording.from);
+    }
+  };
+  async function open(recording, looks2) {
+    const bytes = await inflated(recording.data);
+    const columns2 = {};
+    let from = 0;
+    for (const [name2, kind, length] of recording.columns) {
+      columns2[name2] = column(bytes, from, kind, length);
+      from += columns2[name2].byteLength;
+    }
+    return new Run(recording, columns2, looks2);
+  }
+
+  // machine/paint.js
+  function theme(element) {
+    const style = getComputedStyle(element);
+    const get = (name2) => style.getPropertyValue(`--m-${name2}`).trim();
+    const jobs2 = [];
+    for (let i = 0; i < COLOURS; i += 1) jobs2.push(get(`job-${i}`));
+    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen"];
+    return names2.reduce((all, name2) => Object.assign(all, { [name2]: get(name2) }), { jobs: jobs2, tiles: /* @__PURE__ */ new Map() });
+  }
+  function sized(canvas, width2, height) {
+    const ratio = Math.min(globalThis.devicePixelRatio || 1, 3);
+    const [across, down] = [width2, height].map((length) => Math.max(1, Math.round(length * ratio)));
+    if (canvas.width !== across || canvas.height !== down) {
+      [canvas.width, canvas.height] = [across, down];
+      canvas.style.width = `${width2}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width2, height);
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    return context;
+  }
+  function tile(theme2, context, pattern) {
+    if (!theme2.tiles.has(pattern)) {
+      const canvas = document.createElement("canvas");
+      canvas.width = canvas.height = 8;
+      const brush = canvas.getContext("2d");
+      brush.strokeStyle = brush.fillStyle = theme2.label;
+      brush.globalAlpha = 0.45;
+      brush.beginPath();
+      if (pattern === 1) {
+        for (const x of [-8, 0, 8]) {
+          brush.moveTo(x, 8);
+          brush.lineTo(x + 8, 0);
+        }
+        brush.stroke();
+      } else {
+        for (const [x, y] of [[2, 2], [6, 6]]) brush.fillRect(x - 0.8, y - 0.8, 1.6, 1.6);
+      }
+      theme2.tiles.set(pattern, context.createPattern(canvas, "repeat"));
+    }
+    return theme2.tiles.get(pattern);
+  }
+  function fill(context, theme2, look2, x, y, width2, height) {
+    context.fillStyle = theme2.jobs[look2 % COLOURS];
+    context.fillRect(x, y, width2, height);
+    const pattern = Math.floor(look2 / COLOURS);
+    if (pattern > 0 && width2 >= 4 && height >= 4) {
+      context.fillStyle = context.tile?.(pattern) ?? tile(theme2, context, pattern);
+      context.fillRect(x, y, width2, height);
+    }
+  }
+  function ticks(from, until, about) {
+    const span = until - from;
+    if (!(span > 0)) return [from];
+    const raw = span / Math.max(1, about);
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) * power;
+    const values = [];
+    for (let k = Math.ceil(from / step - 1e-9); k * step <= until + step * 1e-9; k += 1) values.push(k * step);
+    return values;
+  }
+  function number(value) {
+    if (!Number.isFinite(value)) return "–";
+    const rounded = Math.abs(value) >= 1e15 ? value : Math.round(value * 1e3) / 1e3;
+    const [whole2, part] = String(rounded).split(".");
+    if (whole2.includes("e")) return String(rounded);
+    const grouped = whole2.length > 4 ? whole2.replace(/\B(?=(\d{3})+$)/g, ",") : whole2;
+    return part ? `${grouped}.${part}` : grouped;
+  }
+  function short(value) {
+    const decimals = Math.max(0, 6 - String(Math.trunc(Math.abs(value))).length);
+    return number(decimals < 3 ? Number(value.toFixed(decimals)) : value);
+  }
+
+  // machine/elements.js
+  function make(tag2, attributes, ...children) {
+    const element = document.createElement(tag2);
+    for (const [name2, value] of Object.entries(attributes || {})) {
+      if (name2.startsWith("on")) element.addEventListener(name2.slice(2), value);
+      else if (value !== false && value !== void 0) element.setAttribute(name2, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  }
+  function button(label, title2, act) {
+    return make("button", { type: "button", title: title2, "aria-label": title2, onclick: act }, label);
+  }
+  function icon(path) {
+    const [svg, shape] = ["svg", "path"].map((tag2) => document.createElementNS("http://www.w3.org/2000/svg", tag2));
+    svg.setAttribute("viewBox", "0 0 14 14");
+    svg.setAttribute("class", "m-icon");
+    svg.setAttribute("aria-hidden", "true");
+    shape.setAttribute("d", path);
+    svg.append(shape);
+    return svg;
+  }
+  function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+  }
+  function drag(element, tell) {
+    let isHeld = false;
+    const at2 = (event) => tell(event.clientX - element.getBoundingClientRect().left);
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      isHeld = true;
+      element.setPointerCapture(event.pointerId);
+      at2(event);
+    });
+    element.addEventListener("pointermove", (event) => isHeld && at2(event));
+    for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => isHeld = false);
+  }
+
+  // machine/layout.js
+  var GAP = 14;
+  var TITLE = 15;
+  var LETTER = 6.2;
+  var gray = (place2) => place2 ^ place2 >> 1;
+  var width = (text) => Math.ceil(String(text).length * LETTER);
+  function rows(site, cell, room) {
+    const label = cell >= 8 ? width(site.nodes - 1) + 6 : 0;
+    const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
+    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell)));
+    const down = Math.ceil(site.nodes / across);
+    const labels = [];
+    for (let y = 0; label > 0 && y < down; y += 1) {
+      labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: "right" });
+    }
+    const node = (x, y) => y * across + x < site.nodes ? y * across + x : -1;
+    return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
+  }
+  function karnaugh(site, cell) {
+    const across = Math.ceil(site.sides.length / 2);
+    const down = site.sides.length - across;
+    const [columns2, lines] = [2 ** across, 2 ** down];
+    const bits = cell >= 9;
+    const x = bits && down > 0 ? width("".padStart(down)) + 6 : 0;
+    const y = bits ? across * 10 + 4 : 0;
+    const labels = [];
+    for (let column2 = 0; bits && column2 < columns2; column2 += 1) {
+      const text = gray(column2).toString(2).padStart(across, "0");
+      [...text].forEach((bit, i) => labels.push({ x: x + (column2 + 0.5) * cell, y: i * 10 + 5, text: bit, align: "center" }));
+    }
+    for (let row = 0; x > 0 && row < lines; row += 1) {
+      const text = gray(row).toString(2).padStart(down, "0");
+      labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: "right" });
+    }
+    const node = (column2, row) => gray(row) * columns2 + gray(column2);
+    return { labels, panes: [{ x, y, columns: columns2, rows: lines, node }] };
+  }
+  function layers(site, cell, room) {
+    const [columns2, lines] = [site.sides[0], site.sides[1]];
+    const size = columns2 * lines;
+    const count = site.nodes / size;
+    const title2 = (layer) => {
+      const further = site.sides.slice(2).map((side, d) => Math.floor(layer * size / site.strides[d + 2]) % side);
+      return further.length === 1 ? `z=${further[0]}` : further.join(",");
+    };
+    const pane = Math.max(columns2 * cell, count > 1 ? width(title2(count - 1)) : 0);
+    let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
+    across = Math.ceil(count / Math.ceil(count / across));
+    if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
+    const heading = count > 1 ? TITLE : 0;
+    const labels = [];
+    const panes = [];
+    for (let layer = 0; layer < count; layer += 1) {
+      const x = layer % across * (pane + GAP);
+      const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
+      if (heading > 0) labels.push({ x, y: y + heading / 2, text: title2(layer), align: "left" });
+      const node = (column2, row) => layer * size + row * columns2 + column2;
+      panes.push({ x, y: y + heading, columns: columns2, rows: lines, node });
+    }
+    return { labels, panes };
+  }
+  function layout(site, cell, room) {
+    let drawn;
+    if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
+    else if (site.sides.length === 1) drawn = rows(site, cell, room);
+    else drawn = layers(site, cell, room);
+    const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
+    drawn.width = far((pane) => pane.x + pane.columns * cell);
+    drawn.height = far((pane) => pane.y + pane.rows * cell);
+    for (const label of drawn.labels) {
+      if (label.align === "left") drawn.width = Math.max(drawn.width, label.x + width(label.text));
+    }
+    return Object.assign(drawn, { cell });
+  }
+  function layouts(sites, room, height, caption) {
+    let cells = [];
+    for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
+    cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
+    for (const cell of cells) {
+      const all = sites.map((site) => layout(site, cell, room));
+      let [x, y, line] = [0, 0, 0];
+      for (const one of all) {
+        const taken = Math.max(one.width, 150);
+        if (x > 0 && x + taken > room) {
+          y += line;
+          [x, line] = [0, 0];
+        }
+        x += taken + 24;
+        line = Math.max(line, one.height + caption);
+      }
+      const fits = all.every((one) => one.width <= room) && (y + line <= height || cell <= 0.0625);
+      if (fits) return all;
+    }
+    return sites.map((site) => layout(site, cells[cells.length - 1], room));
+  }
+
+  // machine/lists.js
+  var JobList = class {
+    /**
+     * @param {string} title
+     * @param {string[]} columns
+     * @param {(job: number) => void} [pick] Is told which job somebody chooses; without it none can be.
+     */
+    constructor(title2, columns2, pick) {
+      this.title = title2;
+      this.pick = pick;
+      this.columns = columns2.length;
+      this.rows = [];
+      this.heading = make("caption");
+      this.heads = columns2.map((column2) => make("th", { scope: "col" }, column2));
+      this.body = make("tbody");
+      this.more = make("p", { class: "m-more" });
+      this.table = make("table", {}, this.heading, make("thead", {}, make("tr", {}, ...this.heads)), this.body);
+      this.box = make("div", { class: "m-list" }, this.table, this.more);
+    }
+    row() {
+      const swatch = make("span", { class: "m-swatch", "aria-hidden": "true" });
+      const name2 = make("span");
+      const outer = this.pick ? make("button", { type: "button" }, swatch, name2) : make("span", {}, swatch, name2);
+      const cells = Array.from({ length: this.columns - 1 }, () => make("td"));
+      const line = { swatch, name: name2, outer, cells, job: -1, element: make("tr", {}, make("th", { scope: "row" }, outer), ...cells) };
+      if (this.pick) outer.addEventListener("click", () => this.pick(line.job));
+      this.rows.push(line);
+      this.body.append(line.element);
+    }
+    /**
+     * @param {import("./run.js").Run} run
+     * @param {number} chosen
+     * @param {number} count How many jobs there are,
+     * @param {Line[]} jobs of which these are listed.
+     */
+    fill(run, chosen, count, jobs2) {
+      write(this.heading, `${this.title}: ${number(count)}`);
+      this.table.classList.toggle("m-none", jobs2.length === 0);
+      while (this.rows.length < jobs2.length) this.row();
+      this.rows.forEach((line, i) => {
+        const one = jobs2[i];
+        if (line.element.hidden !== !one) line.element.hidden = !one;
+        if (!one) return;
+        line.job = one.job;
+        write(line.name, String(run.number[one.job]));
+        line.swatch.hidden = one.look === void 0;
+        line.swatch.className = `m-swatch m-look-${(one.look || 0) % COLOURS} m-pattern-${Math.floor((one.look || 0) / COLOURS)}`;
+        const isChosen = String(one.job === chosen);
+        if (this.pick && line.outer.getAttribute("aria-pressed") !== isChosen) line.outer.setAttribute("aria-pressed", isChosen);
+        one.cells.forEach((text, k) => write(line.cells[k], text));
+      });
+      write(this.more, count > jobs2.length ? `and ${number(count - jobs2.length)} more` : "");
+    }
+  };
+
+  // machine/map.js
+  var SiteMap = class {
+    /** @type {import("./run.js").Run} */
+    run;
+    /** @type {number} */
+    site;
+    /** @type {HTMLCanvasElement} */
+    canvas;
+    constructor(run, site, canvas) {
+      Object.assign(this, { run, site, canvas });
+      this.holder = new Int32Array(run.sites[site].nodes);
+    }
+    // Who holds each processor: the number of the stay, or -1.
+    hold(moment) {
+      this.holder.fill(-1);
+      for (const s of moment.running) {
+        if (this.run.where[s] === this.site) {
+          this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
+        }
+      }
+    }
+    draw(layout2, moment, chosen, theme2) {
+      this.paint(sized(this.canvas, layout2.width, layout2.height), layout2, moment, chosen, theme2);
+    }
+    // Onto a canvas or onto a sheet of SVG.
+    paint(context, layout2, moment, chosen, theme2) {
+      this.layout = layout2;
+      this.hold(moment);
+      for (const pane of layout2.panes) {
+        if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
+        else this.drawDots(context, pane, chosen, theme2);
+      }
+      context.fillStyle = theme2.soft;
+      for (const label of layout2.labels) {
+        context.textAlign = label.align;
+        context.fillText(label.text, label.x, label.y);
+      }
+    }
+    drawPane(context, pane, chosen, theme2) {
+      const { cell } = this.layout;
+      context.fillStyle = theme2.free;
+      const whole2 = this.rectangles(pane);
+      const line = cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
+      for (const { s, x, y, columns: columns2, rows: rows2 } of whole2) {
+        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+        if (s >= 0) fill(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell, rows2 * cell);
+        else {
+          context.fillStyle = theme2.free;
+          context.fillRect(left, top, columns2 * cell, rows2 * cell);
+        }
+      }
+      if (cell >= 5) this.drawGrid(context, pane, theme2);
+      this.drawEdges(context, pane, theme2, line);
+      if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
+      this.drawNames(context, pane, whole2, theme2);
+    }
+    holderAt(pane, x, y) {
+      if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return -2;
+      const node = pane.node(x, y);
+      return node < 0 ? -2 : this.holder[node];
+    }
+    // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
+    rectangles(pane) {
+      const done = [];
+      let open2 = [];
+      for (let y = 0; y < pane.rows; y += 1) {
+        const row = [];
+        for (let x = 0; x < pane.columns; ) {
+          const s = this.holderAt(pane, x, y);
+          const from = x;
+          do
+            x += 1;
+          while (x < pane.columns && this.holderAt(pane, x, y) === s);
+          if (s > -2) row.push({ s, x: from, y, columns: x - from, rows: 1 });
+        }
+        let above = 0;
+        for (let i = 0; i < row.length; i += 1) {
+          while (above < open2.length && open2[above].x < row[i].x) above += 1;
+          const same = open2[above];
+          if (same && same.x === row[i].x && same.columns === row[i].columns && same.s === row[i].s) {
+            same.rows += 1;
+            same.taken = y;
+            row[i] = same;
+          }
+        }
+        for (const one of open2) if (one.taken !== y) done.push(one);
+        open2 = row;
+      }
+      return done.concat(open2);
+    }
+    drawGrid(context, pane, theme2) {
+      const { cell } = this.layout;
+      context.strokeStyle = theme2.edge;
+      context.lineWidth = 1;
+      context.globalAlpha = 0.22;
+      context.beginPath();
+      for (let x = 1; x < pane.columns; x += 1) {
+        context.moveTo(pane.x + x * cell, pane.y);
+        context.lineTo(pane.x + x * cell, pane.y + pane.rows * cell);
+      }
+      for (let y = 1; y < pane.rows; y += 1) {
+        context.moveTo(pane.x, pane.y + y * cell);
+        context.lineTo(pane.x + pane.columns * cell, pane.y + y * cell);
+      }
+      context.stroke();
+      context.globalAlpha = 1;
+    }
+    // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
+    edges(pane, differ, visit) {
+      const { cell } = this.layout;
+      for (let y = 0; y <= pane.rows; y += 1) {
+        for (let x = 0; x <= pane.columns; x += 1) {
+          const here = this.holderAt(pane, x, y);
+          const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell);
+          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell, top);
+        }
+      }
+    }
+    drawEdges(context, pane, theme2, width2) {
+      if (width2 === 0) return;
+      context.strokeStyle = theme2.edge;
+      context.lineWidth = width2;
+      context.lineCap = "square";
+      context.beginPath();
+      const differ = (a, b) => a !== b && (a >= 0 || b >= 0);
+      this.edges(pane, differ, (...ends) => {
+        context.moveTo(ends[0], ends[1]);
+        context.lineTo(ends[2], ends[3]);
+      });
+      context.stroke();
+      const { cell } = this.layout;
+      const isTorus = this.run.sites[this.site].wiring === "torus";
+      context.lineWidth = 1;
+      context.setLineDash(isTorus ? [3, 3] : []);
+      context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell - 1, pane.rows * cell - 1);
+      context.setLineDash([]);
+    }
+    drawChosen(context, pane, chosen, theme2) {
+      const { cell } = this.layout;
+      const is = (s) => s >= 0 && this.run.who[s] === chosen;
+      context.fillStyle = theme2.ground;
+      context.globalAlpha = 0.5;
+      for (const { s, x, y, columns: columns2, rows: rows2 } of this.rectangles(pane)) {
+        if (!is(s)) context.fillRect(pane.x + x * cell, pane.y + y * cell, columns2 * cell, rows2 * cell);
+      }
+      context.globalAlpha = 1;
+      context.strokeStyle = theme2.chosen;
+      context.lineWidth = Math.max(2, Math.min(3, cell / 5));
+      context.beginPath();
+      this.edges(pane, (a, b) => is(a) !== is(b), (...ends) => {
+        context.moveTo(ends[0], ends[1]);
+        context.lineTo(ends[2], ends[3]);
+      });
+      context.stroke();
+    }
+    // The number of every job that has room for it, once.
+    drawNames(context, pane, whole2, theme2) {
+      const { cell } = this.layout;
+      const largest2 = /* @__PURE__ */ new Map();
+      for (const one of whole2) {
+        const known = largest2.get(one.s);
+        if (one.s >= 0 && (!known || known.columns * known.rows < one.columns * one.rows)) largest2.set(one.s, one);
+      }
+      context.fillStyle = theme2.label;
+      context.textAlign = "center";
+      for (const { s, x, y, columns: columns2, rows: rows2 } of largest2.values()) {
+        const text = String(this.run.number[this.run.who[s]]);
+        const [width2, height] = [columns2 * cell, rows2 * cell];
+        if (text.length * 6 + 4 > width2 || height < 11) continue;
+        context.fillText(text, pane.x + x * cell + width2 / 2, pane.y + y * cell + height / 2 + 0.5);
+      }
+    }
+    // More processors than dots: each dot shows one of those that it stands for.
+    drawDots(context, pane, chosen, theme2) {
+      const { cell } = this.layout;
+      const [width2, height] = [Math.ceil(pane.columns * cell), Math.ceil(pane.rows * cell)];
+      for (let y = 0; y < height; y += 1) {
+        const row = Math.min(pane.rows - 1, Math.floor(y / cell));
+        for (let x = 0; x < width2; ) {
+          const at2 = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
+          const s = at2(x);
+          const from = x;
+          do
+            x += 1;
+          while (x < width2 && at2(x) === s);
+          if (s === -2) continue;
+          context.fillStyle = s < 0 ? theme2.free : theme2.jobs[this.run.look[this.run.who[s]] % COLOURS];
+          context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
+          context.fillRect(pane.x + from, pane.y + y, x - from, 1);
+        }
+      }
+      context.globalAlpha = 1;
+    }
+    // The job at a point of the canvas, or -1; and the node, or -1.
+    at(px, py) {
+      const { cell, panes } = this.layout;
+      for (const pane of panes) {
+        const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
+        const s = this.holderAt(pane, x, y);
+        if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
+      }
+      return { node: -1, job: -1 };
+    }
+  };
+
+  // machine/words.js
+  var jobs = (count) => count === 1 ? "1 job" : `${number(count)} jobs`;
+  var verb = (count, one, more) => count === 1 ? one : more;
+  var name = (run, job) => `job ${run.number[job]}`;
+  var list = (texts) => texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
+  function summary(run, moment) {
+    const share = Math.round(100 * moment.held / run.processors);
+    const is = (now, then) => run.isOver ? then : now;
+    const runs = is(verb(moment.runs, "runs", "run"), "still ran");
+    const waits = is(verb(moment.waits, "waits", "wait"), "waited");
+    const sentences = [
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+    ];
+    if (run.sites.length > 1) {
+      const held = run.sites.map(() => 0);
+      for (const s of moment.running) held[run.where[s]] += run.heldBy[s];
+      sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.nodes} on site ${i + 1}`).join(", ")}.`);
+    }
+    const holders = largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
+    if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
+    if (moment.waiting.length > 0) {
+      const first = moment.waiting[0];
+      sentences.push(`First in the queue: ${name(run, first)}, which ${is("asks", "asked")} for ${asks(run, first)}.`);
+    }
+    if (moment.notServed > 0) {
+      sentences.push(`${jobs(moment.notServed)} could not be served so far.`);
+    }
+    return sentences.join(" ");
+  }
+  function largest(run, moment, most) {
+    const bySize = (a, b) => run.heldBy[b] - run.heldBy[a] || a - b;
+    return [...moment.running].sort(bySize).slice(0, most);
+  }
+  function asks(run, job) {
+    const { text, nodes } = run.asked[run.request[job]];
+    const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
+    return text === String(nodes) ? count : `${text} (${count})`;
+  }
+  function facts(run, job) {
+    const { until } = run.recording;
+    const known = (time) => time <= until;
+    const texts = [`Job ${run.number[job]} asks for ${asks(run, job)} and arrives at ${run.clock.at(run.submit[job])}.`];
+    if (run.unserved[job] === 1) texts.push("It would not fit even the empty machine, and is refused.");
+    else if (run.unserved[job] === 2) texts.push(`It is turned away at ${run.clock.at(run.left[job])}.`);
+    else if (!known(run.start[job])) texts.push("It does not start in the time that is shown.");
+    else {
+      const stays = run.staysOf(job);
+      const [first, last] = [stays[0], stays[stays.length - 1]];
+      const site = run.sites.length > 1 ? ` on site ${run.where[first] + 1}` : "";
+      const places = run.placeOf(first);
+      const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
+      texts.push(
+        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
+      );
+      if (stays.length > 1) {
+        const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
+        texts.push(`It is moved or resized ${times}, and then holds ${number(run.heldBy[last])}.`);
+      }
+      texts.push(
+        known(run.finish[job]) ? `It ends at ${run.clock.at(run.finish[job])}, after ${run.clock.span(run.finish[job] - run.start[job])}.` : "It still runs at the end of what is shown."
+      );
+    }
+    return texts.join(" ");
+  }
+  function siteName(run, site) {
+    const { words, speed } = run.sites[site];
+    const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
+    return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
+  }
+  function lanes(run) {
+    const ordered = run.sites.filter((site) => site.sides.length === 1).length;
+    if (ordered === run.sites.length) return " on the processors that it holds";
+    if (ordered === 0) return " on a lane of its own";
+    return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+  }
+  function placeName(site, node) {
+    if (site.sides.length === 1) return `processor ${number(node)}`;
+    if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
+    const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
+    return `processor ${number(node)} (${corner.join(",")})`;
+  }
+  function legend(site) {
+    if (site.wiring === "hypercube") {
+      return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
+    }
+    const joined = site.wiring === "torus" ? " Dashed edges are joined to the opposite ones." : "";
+    if (site.sides.length === 1) return "Processors are numbered along the rows.";
+    if (site.sides.length === 2) return `Processor 0,0 is at the top left.${joined}`;
+    return `Each layer is a plane of the first two dimensions, with the further coordinates above it.${joined}`;
+  }
+
+  // machine/still.js
+  var LISTED = 20;
+  var CAPTION = 44;
+  var BESIDE = 400;
+  var PATIENCE = 120;
+  var Still = class {
+    /**
+     * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number) => void }} listener
+     * Who is told what somebody chooses, and what somebody points at.
+     */
+    constructor(listener = {}) {
+      this.listener = listener;
+      this.sites = make("div", { class: "m-sites" });
+      this.legend = make("p", { class: "m-legend" });
+      this.now = make("p", { class: "m-now" });
+      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+      this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
+      this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
+      this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
+      this.listed = 0;
+      this.maps = [];
+      this.layouts = [];
+      this.run = /** @type {any} */
+      null;
+      this.moment = null;
+      this.chosen = -1;
+      this.longest = 0;
+      this.listing = void 0;
+    }
+    /** Shows another run from now on. @param {import("./run.js").Run} run */
+    open(run) {
+      const isSame = this.run && JSON.stringify(this.run.recording.sites) === JSON.stringify(run.recording.sites);
+      this.run = run;
+      if (isSame) {
+        for (const map of this.maps) map.run = run;
+        return;
+      }
+      this.maps = run.sites.map((_, i) => this.figure(i));
+      this.sites.replaceChildren(...this.maps.map((map) => map.figure));
+      const legends = new Set(run.sites.map(legend));
+      write(this.legend, legends.size === 1 ? [...legends][0] : "");
+    }
+    figure(index) {
+      const { run, listener } = this;
+      const canvas = make("canvas", { role: "img", "aria-label": `Map of ${siteName(run, index)}` });
+      const held = make("span", { class: "m-held" });
+      const caption = make("figcaption", {}, make("strong", {}, siteName(run, index)), " ", held);
+      const map = new SiteMap(run, index, canvas);
+      if (listener.hint) {
+        canvas.addEventListener("pointermove", (event) => {
+          const at2 = map.at(event.offsetX, event.offsetY);
+          listener.hint(event, at2.job, index, at2.node);
+        });
+        canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
+      }
+      if (listener.pick) {
+        canvas.addEventListener("click", (event) => listener.pick(map.at(event.offsetX, event.offsetY).job));
+      }
+      return Object.assign(map, { held, figure: make("figure", {}, canvas, caption) });
+    }
+    /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
+    arrange(stage, width2) {
+      const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
+      const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
+      const [below, beside] = [fit(width2), fit(width2 - BESIDE)];
+      const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
+      this.layouts = isBeside ? beside : below;
+      const widest = this.maps.length > 1 ? width2 - BESIDE : this.layouts[0].width;
+      stage.classList.toggle("m-beside", isBeside);
+      stage.style.setProperty("--m-widest", `${widest}px`);
+      this.now.style.minHeight = "";
+      this.longest = 0;
+    }
+    /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
+    draw(moment, chosen, theme2) {
+      const { run } = this;
+      this.moment = moment;
+      this.chosen = chosen;
+      this.maps.forEach((map, i) => {
+        map.draw(this.layouts[i], moment, chosen, theme2);
+        let held = 0;
+        for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
+        write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
+      });
+      this.say(summary(run, moment));
+      this.listSoon();
+    }
+    // The words keep the room that the longest of them took: what stands below must not dance.
+    say(text) {
+      write(this.now, text);
+      if (text.length <= this.longest) return;
+      this.longest = text.length;
+      this.now.style.minHeight = `${this.now.offsetHeight}px`;
+    }
+    // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+    listSoon() {
+      clearTimeout(this.listing);
+      if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
+      else this.drawLists();
+    }
+    drawLists() {
+      this.listed = performance.now();
+      const { run, moment, chosen } = this;
+      const isOne = run.sites.length === 1;
+      const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
+      const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
+      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
+        const job = run.who[s];
+        const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+        return { job, look: run.look[job], cells };
+      }));
+    }
+  };
+
+  // report/dom.js
+  function find(root, selector) {
+    const element = root.querySelector(selector);
+    if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`);
+    return element;
+  }
+
+  // report/figures.js
+  var SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon", "times", "plus"];
+  var colourOf = (number2) => `var(--c${number2 % SYMBOLS.length})`;
+  var symbolOf = (number2) => SYMBOLS[number2 % SYMBOLS.length];
+  var PANEL = 290;
+  var GAP2 = 24;
+  var WIDEST = 680;
+  var states = /* @__PURE__ */ new WeakMap();
+  var queue = [];
+  var names = 0;
+  function make2(tag2, attributes = {}, ...children) {
+    const element = document.createElement(tag2);
+    for (const [name2, value] of Object.entries(attributes)) element.setAttribute(name2, value);
+    element.append(...children);
+    return element;
+  }
+  function tick(number2) {
+    const size = Math.abs(number2);
+    if (size >= 1e6) return number2.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 });
+    if (size > 0 && size < 1e-4) return number2.toExponential();
+    return number2.toLocaleString("en", { maximumSignificantDigits: 6 });
+  }
+  function brief(number2) {
+    const size = Math.abs(number2);
+    if (size > 0 && (size < 1e-4 || size >= 1e15)) return number2.toExponential(3);
+    return number2.toLocaleString("en", size >= 1e5 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 5 });
+  }
+  function logTicks(domain, most) {
+    const powers = d3.range(Math.floor(Math.log10(domain[0])), Math.ceil(Math.log10(domain[1])) + 1);
+    const of = (digits, step) => powers.filter((power) => power % step === 0).flatMap((power) => digits.map((digit) => power < 0 ? digit / 10 ** -power : digit * 10 ** power)).filter((number2) => number2 >= domain[0] && number2 <= domain[1]);
+    const sets = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10]];
+    return sets.map(([digits, step]) => of(digits, step)).find((ticks2) => ticks2.length <= most) ?? [];
+  }
+  function ticksOf(view, points, width2) {
+    const values = d3.sort(new Set(points.map((point) => point.x)));
+    const at2 = (value) => view.x.log ? Math.log(value) : value;
+    const span = at2(values.at(-1)) - at2(values[0]);
+    const least = d3.min(d3.pairs(values), ([a, b]) => at2(b) - at2(a));
+    if (values.length < 2 || least / span * (width2 - 90) >= 34) return values;
+    return view.x.log ? logTicks(d3.extent(values), width2 / 60) : Math.max(3, width2 / 80);
+  }
+  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  function pointsOf(view) {
+    return view.series.flatMap((series) => series.x.map((x, i) => {
+      const mean = series.mean[i], half = series.half[i];
+      const along = view.x.names.length > 0 ? view.x.names[x] : x;
+      return {
+        x: along,
+        mean,
+        half,
+        low: mean - (half ?? 0),
+        high: mean + (half ?? 0),
+        replications: series.replications[i],
+        name: series.name,
+        colour: series.colour,
+        panel: series.panel
+      };
+    }));
+  }
+  function domainOf(view, points) {
+    const least = d3.min(points, (point) => point.mean), most = d3.max(points, (point) => point.mean);
+    let low = d3.min(points, (point) => point.low), high = d3.max(points, (point) => point.high);
+    if (view.y.log) {
+      const positive = d3.min(points.filter((point) => point.low > 0), (point) => point.low) ?? least;
+      return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
+    }
+    const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
+    low = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
+    high = Math.min(high, most + spread / 2);
+    if (view.differences || view.style !== "lines") return pad2(Math.min(low, 0), Math.max(high, 0));
+    return low > 0 && least < 0.6 * most ? pad2(0, high) : pad2(low, high);
+  }
+  function pad2(low, high) {
+    const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+    return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
+  }
+  function describe(view, point) {
+    const lines = [`${view.x.label} = ${point.x}`];
+    if (view.colour) lines.push(`${view.colour} = ${point.name}`);
+    const half = point.half === null ? "" : ` ± ${brief(point.half)}`;
+    lines.push(`${view.y.label}: ${brief(point.mean)}${half}`);
+    return lines.join("\n");
+  }
+  var labelOf = (scale) => scale.unit ? `${scale.label} (${scale.unit})` : scale.label;
+  function whiskers(view, points, domain) {
+    const clamp = (value) => view.y.log ? Math.max(value, domain[0]) : value;
+    return points.filter((point) => point.half > 0).map((point) => ({ ...point, low: clamp(point.low) }));
+  }
+  function axis(of, type, domain, label, ticks2) {
+    const isLog = type === "log";
+    const options = { label, ...isLog ? { text: tick } : { tickFormat: tick } };
+    const mark = of === "x" ? Plot.axisX : Plot.axisY;
+    return {
+      scale: { type, ...domain ? { domain } : {}, axis: null, label },
+      axis: Array.isArray(ticks2) ? mark(ticks2, options) : mark({ ...options, ticks: ticks2 }),
+      grid: (of === "x" ? Plot.gridX : Plot.gridY)(...Array.isArray(ticks2) ? [ticks2] : [], {
+        stroke: "var(--line)",
+        strokeOpacity: 1,
+        ...Array.isArray(ticks2) ? {} : { ticks: ticks2 }
+      })
+    };
+  }
+  var dotStyle = (view, point) => view.differences && !isClear(point) ? "var(--paper)" : colourOf(point.colour);
+  function drawLines(view, points, domain, width2) {
+    const bySeries = d3.group(points, (point) => point.colour);
+    const along = view.x.names.length > 0 ? { scale: { type: "point", domain: view.x.names, label: view.x.label }, axis: null } : axis("x", view.x.log ? "log" : "linear", null, labelOf(view.x), ticksOf(view, points, width2));
+    const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
+    const marks = [measured.grid, measured.axis, along.axis];
+    if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
+    const beside = (colour) => 2 * ([...bySeries.keys()].indexOf(colour) - (bySeries.size - 1) / 2);
+    for (const [colour, own] of bySeries) {
+      const stroke = colourOf(colour);
+      marks.push(
+        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour) }),
+        Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
+        Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour), stroke, fill: (point) => dotStyle(view, point), r: 3.2 })
+      );
+    }
+    marks.push(Plot.tip(points, Plot.pointer({ x: "x", y: "mean", title: (point) => describe(view, point), fill: "var(--paper)" })));
+    return {
+      width: width2,
+      height: Math.round(Math.min(360, Math.max(230, width2 * 0.6))),
+      marginLeft: 58,
+      marginBottom: 40,
+      marginRight: 18,
+      marginTop: 26,
+      insetLeft: 8,
+      insetRight: 8,
+      x: along.scale,
+      y: measured.scale,
+      marks
+    };
+  }
+  function drawRows(view, points, domain, width2) {
+    const groups = view.x.names.filter((name2) => points.some((point) => point.x === name2));
+    const colours = d3.sort(new Set(points.map((point) => point.colour)));
+    const bar2 = colours.length > 4 ? 14 : 18, head = 24;
+    const step = colours.length * bar2 + head;
+    const rows2 = { y: "colour", fy: "x" };
+    const ticks2 = view.y.log ? logTicks(domain, Math.max(3, width2 / 80)) : Math.max(3, width2 / 100);
+    const measured = axis("x", view.y.log ? "log" : "linear", domain, labelOf(view.y), ticks2);
+    const marks = [measured.grid, measured.axis];
+    if (view.style === "bars") {
+      marks.push(Plot.barX(points, { ...rows2, x: "mean", fill: (point) => colourOf(point.colour), insetTop: 1, insetBottom: 1 }));
+    }
+    const own = view.style === "bars" ? "currentColor" : (point) => colourOf(point.colour);
+    marks.push(Plot.ruleY(whiskers(view, points, domain), { ...rows2, x1: "low", x2: "high", stroke: own, strokeWidth: 1.5, clip: true }));
+    if (view.style === "dots") {
+      for (const colour of colours) {
+        const dots = points.filter((point) => point.colour === colour);
+        marks.push(Plot.dot(dots, { ...rows2, x: "mean", symbol: symbolOf(colour), stroke: colourOf(colour), fill: (point) => dotStyle(view, point), r: 4 }));
+      }
+    }
+    if (!view.y.log) marks.push(Plot.ruleX([0], { stroke: "currentColor" }));
+    marks.push(
+      Plot.text(groups, { fy: (name2) => name2, text: (name2) => name2, frameAnchor: "top-left", lineAnchor: "bottom", dy: -5, textOverflow: "ellipsis-end", lineWidth: width2 / 13 }),
+      Plot.tip(points, Plot.pointerY({ ...rows2, x: "mean", title: (point) => describe(view, point), fill: "var(--paper)" }))
+    );
+    return {
+      width: width2,
+      height: groups.length * step + 56,
+      marginLeft: 8,
+      marginRight: 26,
+      marginTop: 4,
+      marginBottom: 40,
+      x: measured.scale,
+      y: { type: "band", axis: null, domain: colours, padding: 0 },
+      fy: { axis: null, domain: groups, paddingInner: head / step, paddingOuter: head / step },
+      marks
+    };
+  }
+  function drawPanel(view, points, domain, width2, name2) {
+    const options = view.style === "lines" ? drawLines(view, points, domain, width2) : drawRows(view, points, domain, width2);
+    const svg = Plot.plot({ ...options, style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" } });
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
+    return svg;
+  }
+  function legendOf(view) {
+    const list2 = make2("ul", { class: "legend", "aria-label": view.colour });
+    list2.append(make2("li", { class: "key" }, view.colour));
+    const seen = new Map(view.series.map((series) => [series.colour, series.name]));
+    for (const [colour, name2] of d3.sort(seen, ([number2]) => number2)) {
+      const sign = d3.create("svg").attr("viewBox", "-9 -9 18 18").attr("aria-hidden", "true");
+      const shapes = { ...d3, symbolHexagon: Plot.symbolHexagon };
+      const shape = { hexagon: d3.symbolCircle, plus: d3.symbolPlus, times: d3.symbolTimes }[symbolOf(colour)] ?? shapes[`symbol${symbolOf(colour)[0].toUpperCase()}${symbolOf(colour).slice(1)}`];
+      sign.append("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(colour)).attr("stroke", colourOf(colour));
+      list2.append(make2("li", {}, sign.node(), name2));
+    }
+    return list2;
+  }
+  function viewOf(state2) {
+    const at2 = state2.figure.choices.map((choice) => Math.max(0, choice.values.indexOf(state2.chosen.get(choice.key))));
+    return state2.figure.views.find((view) => view.at.every((index, i) => index === at2[i]));
+  }
+  function draw(element) {
+    const state2 = states.get(element);
+    state2.isWaiting = false;
+    const view = viewOf(state2);
+    const panels = element.querySelector(".panels"), legend2 = element.querySelector(".legends");
+    const caption = element.querySelector("figcaption"), numbers = element.querySelector("details");
+    panels.replaceChildren();
+    legend2.replaceChildren();
+    numbers.hidden = !view;
+    if (!view) {
+      caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
+      return;
+    }
+    caption.textContent = view.sentence;
+    if (view.colour) legend2.append(legendOf(view));
+    const all = pointsOf(view), domain = domainOf(view, all);
+    const shown2 = d3.sort(new Set(all.map((point) => point.panel)));
+    element.classList.toggle("wide", shown2.length > 1);
+    const width2 = element.clientWidth;
+    state2.width = width2;
+    const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP2) / (PANEL + GAP2))));
+    panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
+    const room = Math.floor((width2 - GAP2 * (columns2 - 1)) / columns2);
+    for (const panel of shown2) {
+      const name2 = view.panel ? `${view.panel} = ${view.panels[panel]}` : "";
+      const place2 = make2("div", { class: "panel" });
+      if (name2) place2.append(make2("p", {}, name2));
+      place2.append(drawPanel(view, all.filter((point) => point.panel === panel), domain, Math.min(room, WIDEST), name2));
+      panels.append(place2);
+    }
+    if (numbers.open) fillNumbers(numbers, view);
+  }
+  function fillNumbers(details, view) {
+    const table = make2("table");
+    table.append(make2("caption", {}, make2("span", {}, view.sentence)));
+    const heads = [view.panel, view.colour, view.x.label].filter(Boolean);
+    const numbers = [labelOf(view.y), "half of the 95 % interval", "replications"];
+    const head = make2("tr");
+    for (const text of heads) head.append(make2("th", { scope: "col" }, text));
+    for (const text of numbers) head.append(make2("th", { scope: "col", class: "n" }, text));
+    const body = make2("tbody");
+    for (const point of pointsOf(view)) {
+      const row = make2("tr");
+      if (view.panel) row.append(make2("td", {}, view.panels[point.panel]));
+      if (view.colour) row.append(make2("td", {}, point.name));
+      row.append(make2("th", { scope: "row" }, String(point.x)));
+      for (const number2 of [point.mean, point.half, point.replications]) row.append(make2("td", { class: "n" }, number2 === null ? "-" : String(number2)));
+      body.append(row);
+    }
+    table.append(make2("thead", {}, head), body);
+    const scroll = make2("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the plot" }, table);
+    details.replaceChildren(details.firstElementChild, scroll);
+  }
+  function place(figure2) {
+    const element = make2("figure", { id: figure2.id });
+    element.append(
+      make2("h4", {}),
+      make2("div", { class: "choices" }),
+      make2("figcaption", { "aria-live": "polite" }),
+      make2("div", { class: "legends" }),
+      make2("div", { class: "panels" }),
+      make2("details", {}, make2("summary", {}, "These numbers as a table"))
+    );
+    states.set(element, { chosen: /* @__PURE__ */ new Map(), width: 0, figure: figure2, isWaiting: false });
+    element.querySelector("details").addEventListener("toggle", (event) => {
+      const view = viewOf(states.get(element));
+      if (event.target.open && view) fillNumbers(event.target, view);
+    });
+    resized.observe(element);
+    return element;
+  }
+  function fillChoices(element) {
+    const { figure: figure2, chosen } = states.get(element);
+    const row = element.querySelector(".choices");
+    const had = document.activeElement?.closest(".choices") === row ? (
+      /** @type {HTMLElement} */
+      document.activeElement.dataset.key
+    ) : null;
+    row.replaceChildren(...figure2.choices.map((choice) => {
+      const select = make2("select", { id: `choice-${names += 1}`, "data-key": choice.key });
+      for (const value of choice.values) select.append(make2("option", {}, value));
+      select.value = choice.values.includes(chosen.get(choice.key)) ? chosen.get(choice.key) : choice.values[0];
+      select.addEventListener("change", () => {
+        chosen.set(choice.key, select.value);
+        draw(element);
+      });
+      return make2("label", { for: select.id }, `${choice.key} `, select);
+    }));
+    if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
+  }
+  function next() {
+    const element = queue.shift();
+    if (element?.isConnected && states.get(element).isWaiting) draw(element);
+    if (queue.length > 0) (window.requestIdleCallback ?? ((call) => setTimeout(call, 1)))(next, { timeout: 100 });
+  }
+  function drawRest() {
+    for (const element of queue.splice(0)) if (element.isConnected && states.get(element).isWaiting) draw(element);
+  }
+  var resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
+    for (const { target } of entries) {
+      const state2 = states.get(target);
+      if (state2 && !state2.isWaiting && target.isConnected && target.clientWidth > 0 && Math.abs(target.clientWidth - state2.width) > 1) draw(target);
+    }
+  }));
+  function drawFigures(root, data2) {
+    for (const section of data2.sections) {
+      const home = root.querySelector(`.figures[data-section="${CSS.escape(section.id)}"]`);
+      if (!home) continue;
+      const old = new Map([...home.querySelectorAll("figure")].map((element) => [element.id, element]));
+      for (const figure2 of section.figures) {
+        const element = old.get(figure2.id) ?? place(figure2);
+        old.delete(figure2.id);
+        const state2 = states.get(element);
+        state2.figure = figure2;
+        element.querySelector("h4").textContent = figure2.heading;
+        home.append(element);
+        fillChoices(element);
+        if (!state2.isWaiting) queue.push(element);
+        state2.isWaiting = true;
+      }
+      for (const element of old.values()) {
+        resized.unobserve(element);
+        element.remove();
+      }
+    }
+    next();
+  }
+  var PAPER_ROWS = 60;
+  var opened = [];
+  addEventListener("beforeprint", () => {
+    drawRest();
+    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
+    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
+
+  // live/live.js
+  var SECOND = 1e3;
+  var state = document.getElementById("live-state");
+  var bar = (
+    /** @type {HTMLProgressElement} */
+    document.getElementById("live-bar")
+  );
+  var figure = document.getElementById("live-machine");
+  var still;
+  var tag = null;
+  var told = "";
+  var lastMachine = "";
+  var lastSizes = "";
+  var misses = 0;
+  var shown = null;
+  var looks = /* @__PURE__ */ new Map();
+  var whole = (number2) => number2.toLocaleString("en");
+  var several = (number2, one, more) => `${whole(number2)} ${number2 === 1 ? one : more}`;
+  function say(text) {
+    if (text !== told) state.textContent = text;
+    told = text;
+  }
+  function fill2(fresh) {
+    const page = new DOMParser().parseFromString(`<main>${fresh.results}</main>`, "text/html");
+    for (const section of page.querySelectorAll("section.study")) {
+      const home = document.getElementById(section.id);
+      if (!home) continue;
+      home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
+      home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
+      for (const part of [".sayings", ".notes", ".failures"]) {
+        const own = home.querySelector(part), other = section.querySelector(part);
+        if (own && other) own.replaceWith(other);
+        else if (own) own.remove();
+        else if (other && part === ".failures") home.querySelector(".asked").before(other);
+        else if (other && part === ".notes") home.querySelector(".body").before(other);
+      }
+      for (const table of section.querySelectorAll("details.numbers table")) {
+        const own = document.getElementById(table.id);
+        if (own) own.replaceWith(table);
+        else home.querySelector(".asked").before(table.closest("details"));
+      }
+    }
+    drawFigures(document, fresh.data);
+  }
+  async function ask(path, headers = {}) {
+    const response = await fetch(path, { headers, cache: "no-store" });
+    if (response.status === 304) return null;
+    if (!response.ok) throw new Error(response.statusText);
+    if (path === "/report.json") tag = response.headers.get("ETag");
+    return response.json();
+  }
+  async function showMachine(machine) {
+    figure.hidden = !machine;
+    if (!machine) return;
+    const same = JSON.stringify(machine);
+    if (same === lastMachine) return;
+    lastMachine = same;
+    const run = await open(machine.recording, looks);
+    run.isLive = true;
+    run.isOver = machine.ended;
+    const moment = run.moment(machine.time, LISTED);
+    moment.waits = machine.waiting;
+    looks = new Map(moment.running.map((s) => [run.number[run.who[s]], run.look[run.who[s]]]));
+    const where = [machine.scenario, `replication ${machine.replication}`].filter(Boolean).join(", ");
+    const ended = several(machine.finished, "job", "jobs");
+    figure.querySelector("figcaption").textContent = machine.ended ? `One of the runs, as it ended: ${where}, after ${ended}.` : `One of the runs that go on: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
+    still.open(run);
+    shown = { moment };
+    arrange();
+  }
+  function arrange() {
+    if (!shown || figure.hidden) return;
+    const stage = find(figure, ".machine");
+    const theme2 = theme(stage);
+    const sizes = `${stage.clientWidth} ${JSON.stringify(still.run.recording.sites)}`;
+    if (sizes !== lastSizes) still.arrange(stage, stage.clientWidth);
+    lastSizes = sizes;
+    still.draw(shown.moment, -1, theme2);
+  }
+  function follow() {
+    still = new Still();
+    const { now, picture: picture2, lists } = still;
+    find(figure, ".machine").replaceChildren(now, picture2, lists);
+    addEventListener("resize", arrange);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", arrange);
+    look();
+  }
+  function showProgress(now) {
+    const share = now.total > 0 ? now.done / now.total : 0;
+    bar.value = share;
+    bar.hidden = now.ended;
+    document.body.classList.toggle("is-running", !now.ended);
+    const failed = now.failed > 0 ? `, ${several(now.failed, "failed", "failed")}` : "";
+    const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
+    say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
+  }
+  async function look() {
+    try {
+      const now = await ask("/machine.json");
+      misses = 0;
+      showProgress(now);
+      await showMachine(now.machine);
+      const fresh = await ask("/report.json", tag ? { "If-None-Match": tag } : {});
+      if (fresh) fill2(fresh);
+      if (now.ended && tag === `"${now.version}"`) return;
+    } catch (error) {
+      misses += 1;
+      if (misses > 3) {
+        document.body.classList.remove("is-running");
+        bar.hidden = true;
+        say("The command has ended, or cannot be reached. This is the last that was heard of it.");
+        return;
+      }
+    }
+    setTimeout(look, SECOND);
+  }
+
+  // report/state.js
+  var listeners = (
+    /** @type {(() => void)[]} */
+    []
+  );
+  function parsed(hash) {
+    return new URLSearchParams(hash.startsWith("#?") ? hash.slice(2) : "");
+  }
+  function recalled(name2) {
+    return parsed(location.hash).get(name2);
+  }
+  function remember(name2, value) {
+    const all = parsed(location.hash);
+    if (value === null) all.delete(name2);
+    else all.set(name2, value);
+    const text = all.toString();
+    const hash = text === "" ? "" : `#?${text}`;
+    if (hash !== location.hash) history.replaceState(history.state, "", hash === "" ? location.pathname + location.search : hash);
+  }
+  function onChange(call) {
+    if (listeners.push(call) > 1) return;
+    addEventListener("hashchange", () => {
+      if (location.hash.startsWith("#?")) for (const listener of listeners) listener();
+    });
+  }
+
+  // machine/lanes.js
+  function pack(run) {
+    const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+    const lane = new Uint32Array(run.stays);
+    const free = run.sites.map(() => []);
+    const laneOf = /* @__PURE__ */ new Map();
+    const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
+    let next2 = 0;
+    for (let s = 0; s < run.stays; s += 1) {
+      for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) {
+        const [over, job2] = [order[next2], run.who[order[next2]]];
+        if (run.finish[job2] === run.to[over] && laneOf.has(job2)) {
+          push(free[run.where[over]], laneOf.get(job2));
+          laneOf.delete(job2);
+        }
+      }
+      const [job, band] = [run.who[s], bands[run.where[s]]];
+      if (!laneOf.has(job)) {
+        const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+        band.lanes = Math.max(band.lanes, lowest + 1);
+        laneOf.set(job, lowest);
+      }
+      lane[s] = laneOf.get(job);
+    }
+    for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
+    return { bands, lane };
+  }
+  function push(heap, number2) {
+    let at2 = heap.push(number2) - 1;
+    while (at2 > 0 && heap[at2 - 1 >> 1] > number2) {
+      heap[at2] = heap[at2 - 1 >> 1];
+      at2 = at2 - 1 >> 1;
+    }
+    heap[at2] = number2;
+  }
+  function pop(heap) {
+    const lowest = heap[0];
+    const last = heap.pop();
+    if (heap.length === 0) return lowest;
+    let at2 = 0;
+    for (; ; ) {
+      let child = 2 * at2 + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
+      if (heap[child] >= last) break;
+      heap[at2] = heap[child];
+      at2 = child;
+    }
+    heap[at2] = last;
+    return lowest;
+  }
+  var Cells = class {
+    /** @param {number} lanes @param {number} rows @param {number} columns */
+    constructor(lanes2, rows2, columns2) {
+      this.lanes = lanes2;
+      this.rows = rows2;
+      this.columns = columns2;
+      this.held = new Float32Array(rows2 * columns2);
+      this.most = new Float32Array(rows2 * columns2);
+      this.best = new Int32Array(rows2 * columns2).fill(-1);
+      this.own = new Float32Array(rows2 * columns2);
+      this.whose = new Int32Array(rows2 * columns2).fill(-1);
+    }
+    /** The first lane of a row. */
+    lane(row) {
+      return Math.ceil(row * this.lanes / this.rows);
+    }
+    /** The row of a lane. */
+    row(lane) {
+      return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
+    }
+    /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
+    add(stay, first, count, left, right) {
+      const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
+      if (!(end > begin)) return;
+      for (let row = this.row(first); row < this.rows && this.lane(row) < first + count; row += 1) {
+        const [low, high] = [this.lane(row), this.lane(row + 1)];
+        const share = (Math.min(first + count, high) - Math.max(first, low)) / (high - low);
+        if (!(share > 0)) continue;
+        for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
+          const cell = row * this.columns + column2;
+          const part = share * (Math.min(end, column2 + 1) - Math.max(begin, column2));
+          this.held[cell] += part;
+          this.own[cell] = this.whose[cell] === stay ? this.own[cell] + part : part;
+          this.whose[cell] = stay;
+          if (this.own[cell] > this.most[cell]) [this.most[cell], this.best[cell]] = [this.own[cell], stay];
+        }
+      }
+    }
+    /**
+     * Calls `visit` with row, first column, number of columns, the stay that holds more than half (or -1) and the share that is
+     * held, for all neighbouring cells of a row that look alike; shares are told apart in sixteenths.
+     * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
+     */
+    visit(visit) {
+      for (let row = 0; row < this.rows; row += 1) {
+        let [from, before] = [0, this.look(row, 0)];
+        for (let column2 = 1; column2 <= this.columns; column2 += 1) {
+          const now = column2 < this.columns ? this.look(row, column2) : NaN;
+          if (now === before) continue;
+          visit(row, from, column2 - from, Math.max(before, -1), before >= -1 ? 1 : (-2 - before) / 16);
+          [from, before] = [column2, now];
+        }
+      }
+    }
+    // The stay, or −2 and less for sixteenths that are held by several.
+    look(row, column2) {
+      const cell = row * this.columns + column2;
+      return this.most[cell] > 0.5 ? this.best[cell] : -2 - Math.round(Math.min(1, this.held[cell]) * 16);
+    }
+  };
+
+  // machine/plots.js
+  var HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
+  var PAD = 9;
+  function columns(run, counts, from, until, width2) {
+    const mean = new Float64Array(width2);
+    const least = new Float64Array(width2);
+    const most = new Float64Array(width2);
+    const span = (until - from) / width2;
+    let place2 = upTo(run.at, from, run.at.length);
+    let value = place2 > 0 ? counts[place2 - 1] : 0;
+    for (let x = 0; x < width2; x += 1) {
+      const end = x + 1 === width2 ? until : from + (x + 1) * span;
+      let time = from + x * span;
+      let area = 0;
+      least[x] = most[x] = value;
+      while (place2 < run.at.length && run.at[place2] <= end) {
+        area += (run.at[place2] - time) * value;
+        time = run.at[place2];
+        value = counts[place2];
+        least[x] = Math.min(least[x], value);
+        most[x] = Math.max(most[x], value);
+        place2 += 1;
+      }
+      area += (end - time) * value;
+      mean[x] = span > 0 ? area / span : value;
+    }
+    return { mean, least, most };
+  }
+  function curve(context, theme2, colour, data2, top, height, full, words) {
+    const y = (value) => top + height - (full > 0 ? value / full * height : 0);
+    const { mean, least, most } = data2;
+    context.fillStyle = colour;
+    context.globalAlpha = 0.25;
+    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(mean[x]), 1, top + height - y(mean[x]));
+    context.globalAlpha = 0.35;
+    for (let x = 0; x < mean.length; x += 1) context.fillRect(PAD + x, y(most[x]), 1, y(least[x]) - y(most[x]));
+    context.globalAlpha = 1;
+    context.strokeStyle = colour;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let x = 0; x < mean.length; x += 1) context.lineTo(PAD + x + 0.5, y(mean[x]));
+    context.stroke();
+    context.strokeStyle = theme2.soft;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.4;
+    context.strokeRect(PAD + 0.5, top + 0.5, mean.length - 1, height - 1);
+    context.globalAlpha = 1;
+    context.fillStyle = theme2.ink;
+    context.textAlign = "left";
+    context.fillText(words, PAD, top - 7);
+  }
+  function drawPlots(canvas, run, theme2, width2) {
+    const { held, waits, gap, axis: axis2 } = HEIGHTS;
+    const height = gap + held + gap + waits + axis2;
+    const context = sized(canvas, width2, height);
+    const { from, until } = run.recording;
+    const inner = Math.max(1, Math.floor(width2 - 2 * PAD));
+    const second = gap + held + gap;
+    curve(
+      context,
+      theme2,
+      theme2.held,
+      columns(run, run.held, from, until, inner),
+      gap,
+      held,
+      run.processors,
+      `Processors held, of ${number(run.processors)}`
+    );
+    curve(
+      context,
+      theme2,
+      theme2.waits,
+      columns(run, run.waits, from, until, inner),
+      second,
+      waits,
+      run.mostWaiting,
+      `Jobs that wait, at most ${number(run.mostWaiting)}`
+    );
+    const x = (time) => PAD + (until > from ? (time - from) / (until - from) * inner : 0);
+    drawAxis(context, theme2, run.clock, from, until, x, second + waits, width2);
+  }
+  function drawAxis(context, theme2, clock, from, until, x, y, width2) {
+    context.fillStyle = context.strokeStyle = theme2.soft;
+    context.textAlign = "center";
+    context.beginPath();
+    for (const { time, text } of clock.ticks(from, until, width2 / 110)) {
+      const at2 = Math.round(x(time)) + 0.5;
+      context.moveTo(at2, y);
+      context.lineTo(at2, y + 4);
+      const half = text.length * 3;
+      context.fillText(text, Math.min(Math.max(at2, half + 1), width2 - half - 1), y + 11);
+    }
+    context.lineWidth = 1;
+    context.stroke();
+  }
+
+  // machine/gantt.js
+  var AXIS = 18;
+  var HEADING = 13;
+  var GAP3 = 6;
+  var LEGIBLE = 2.5;
+  var ROW = 4;
+  var Gantt = class {
+    constructor(run) {
+      this.run = run;
+      const { bands, lane } = pack(run);
+      this.bands = bands;
+      this.lane = lane;
+      this.view = { from: run.recording.from, until: run.recording.until };
+      this.least = Math.max((this.view.until - this.view.from) / Math.max(50, run.jobs * 4), Number.MIN_VALUE);
+      this.width = 0;
+      this.rects = [];
+      this.cells = [];
+    }
+    // Zooms by a factor around a time, or moves by a share of what is seen.
+    zoom(factor, around) {
+      const { from, until } = this.view;
+      const span = Math.max((until - from) * factor, this.least);
+      this.show(around - (around - from) / (until - from || 1) * span, span);
+    }
+    pan(time) {
+      this.show(this.view.from + time, this.view.until - this.view.from);
+    }
+    show(from, span) {
+      const { recording } = this.run;
+      const whole2 = recording.until - recording.from;
+      const wide = Math.min(span, whole2);
+      const begin = Math.min(Math.max(from, recording.from), recording.until - wide);
+      this.view = { from: begin, until: begin + wide };
+    }
+    // Moves on so that a time is seen.
+    follow(time) {
+      const { from, until } = this.view;
+      if (time >= from && time <= until) return false;
+      this.show(time - (until - from) * 0.2, until - from);
+      return true;
+    }
+    x(time, width2 = this.width) {
+      const { from, until } = this.view;
+      return PAD + (until > from ? (time - from) / (until - from) * (width2 - 2 * PAD) : 0);
+    }
+    time(x) {
+      const { from, until } = this.view;
+      return from + (x - PAD) / Math.max(1, this.width - 2 * PAD) * (until - from);
+    }
+    // Where the bands of the sites lie, in so much height.
+    place(height) {
+      const heading = this.bands.length > 1 ? HEADING : 0;
+      const room = height - AXIS - this.bands.length * (heading + GAP3);
+      const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
+      let y = 0;
+      for (const band of this.bands) {
+        band.top = y + heading;
+        const most = band.ordered ? Infinity : band.lanes * 22;
+        band.height = Math.min(Math.max(12, room * Math.sqrt(band.lanes) / all), most);
+        y = band.top + band.height + GAP3;
+      }
+      return y - GAP3 + AXIS;
+    }
+    // Whether a band has more lanes than can be told apart.
+    isDense(band) {
+      return band.height / band.lanes < LEGIBLE;
+    }
+    draw(canvas, theme2, width2, height, chosen) {
+      this.width = width2;
+      const used = this.place(height);
+      const context = sized(canvas, width2, used);
+      this.rects = [];
+      this.cells = this.bands.map(() => null);
+      context.save();
+      context.beginPath();
+      context.rect(PAD, 0, width2 - 2 * PAD, used);
+      context.clip();
+      this.bands.forEach((band) => {
+        context.fillStyle = theme2.free;
+        context.fillRect(PAD, band.top, width2 - 2 * PAD, band.height);
+      });
+      if (chosen >= 0) this.drawWait(context, theme2, chosen);
+      this.drawBars(context, theme2, chosen);
+      context.restore();
+      context.fillStyle = theme2.ink;
+      context.textAlign = "left";
+      if (this.bands.length > 1) {
+        this.bands.forEach((band, i) => context.fillText(`site ${i + 1}: ${band.site.words}`, PAD, band.top - 6));
+      }
+      drawAxis(context, theme2, this.run.clock, this.view.from, this.view.until, (time) => this.x(time), used - AXIS, width2);
+    }
+    // Calls `visit` with every stay that is seen, from left to right.
+    seen(visit) {
+      const { run, view } = this;
+      const count = upTo(run.from, view.until, run.stays);
+      lasting(run.to, run.lastStays, count, view.from, (s) => {
+        visit(s);
+        return false;
+      });
+    }
+    drawBars(context, theme2, chosen) {
+      const { run } = this;
+      const names2 = [];
+      const edged = [];
+      this.bands.forEach((band, i) => this.isDense(band) && this.drawCells(context, theme2, i, chosen));
+      this.seen((s) => {
+        const job = run.who[s];
+        if (this.isDense(this.bands[run.where[s]])) return;
+        const left = Math.max(this.x(run.from[s]), 0);
+        const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
+        const wide = Math.max(right - left, 0.6);
+        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.35 : 1;
+        this.pieces(s, (top, height) => {
+          fill(context, theme2, run.look[job], left, top, wide, height);
+          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, s]);
+          this.rects.push([left, top, wide, height, job]);
+          const text = String(run.number[job]);
+          if (height >= 11 && wide > text.length * 6 + 6) names2.push([text, left, top, wide, height, job]);
+        });
+      });
+      for (const [x, y, width2, height, s] of edged) this.drawEdge(context, theme2, chosen, x, y, width2, height, s);
+      context.fillStyle = theme2.label;
+      context.textAlign = "center";
+      for (const [text, x, y, width2, height, job] of names2) {
+        context.globalAlpha = chosen >= 0 && job !== chosen ? 0.5 : 1;
+        context.fillText(text, x + width2 / 2, y + height / 2 + 0.5);
+      }
+      context.globalAlpha = 1;
+    }
+    drawEdge(context, theme2, chosen, x, y, width2, height, s) {
+      const { run } = this;
+      const job = run.who[s];
+      const isChosen = job === chosen;
+      context.strokeStyle = isChosen ? theme2.chosen : theme2.edge;
+      context.globalAlpha = isChosen ? 1 : 0.55;
+      context.lineWidth = isChosen ? 2 : 1;
+      context.beginPath();
+      const sides = [run.from[s] === run.start[job] && x + 0.5, run.to[s] === run.finish[job] && x + width2 - 0.5];
+      for (const side of sides) {
+        if (side === false) continue;
+        context.moveTo(side, y);
+        context.lineTo(side, y + height);
+      }
+      for (const side of [y + 0.5, y + height - 0.5]) {
+        context.moveTo(x, side);
+        context.lineTo(x + width2, side);
+      }
+      context.stroke();
+    }
+    // Many lanes in few rows.
+    drawCells(context, theme2, index, chosen) {
+      const { run } = this;
+      const band = this.bands[index];
+      const columns2 = Math.max(1, Math.floor(this.width - 2 * PAD));
+      const cells = new Cells(band.lanes, Math.max(1, Math.min(band.lanes, Math.floor(band.height / ROW))), columns2);
+      this.cells[index] = cells;
+      const height = band.height / cells.rows;
+      const own = [];
+      this.seen((s) => {
+        if (run.where[s] !== index) return;
+        const [left, right] = [this.x(run.from[s]) - PAD, this.x(Math.min(run.to[s], run.recording.until)) - PAD];
+        this.lanesOf(s, (first, count) => cells.add(s, first, count, left, right));
+        if (run.who[s] === chosen) own.push([s, left, right]);
+      });
+      cells.visit((row, column2, count, s, share) => {
+        if (share <= 0) return;
+        context.globalAlpha = (chosen >= 0 ? 0.35 : 1) * (s >= 0 ? 1 : 0.12 + 0.78 * share);
+        context.fillStyle = s >= 0 ? theme2.jobs[run.look[run.who[s]] % COLOURS] : theme2.held;
+        context.fillRect(PAD + column2, band.top + row * height, count, height);
+      });
+      context.globalAlpha = 1;
+      context.fillStyle = theme2.chosen;
+      const lane = band.height / band.lanes;
+      for (const [s, left, right] of own) {
+        this.lanesOf(s, (first, count) => context.fillRect(PAD + left, band.top + first * lane, Math.max(1, right - left), Math.max(1.5, count * lane)));
+      }
+    }
+    // From its arrival until its start a chosen job is a line, where its bar begins.
+    drawWait(context, theme2, job) {
+      const { run } = this;
+      const end = Math.min(run.left[job], run.recording.until);
+      if (end <= run.submit[job]) return;
+      const stays = run.staysOf(job);
+      let y = 2;
+      if (stays.length > 0) this.pieces(stays[0], (top, height) => {
+        y = top + height / 2;
+      });
+      context.strokeStyle = theme2.chosen;
+      context.lineWidth = 2;
+      context.setLineDash([2, 3]);
+      context.beginPath();
+      context.moveTo(this.x(run.submit[job]), y);
+      context.lineTo(this.x(end), y);
+      context.stroke();
+      context.setLineDash([]);
+    }
+    // Calls `visit` with first lane and count of every piece of a stay.
+    lanesOf(s, visit) {
+      if (this.bands[this.run.where[s]].ordered) this.run.rowsOf(s, visit);
+      else visit(this.lane[s], 1);
+    }
+    // Calls `visit` with top and height of every piece of a stay.
+    pieces(s, visit) {
+      const band = this.bands[this.run.where[s]];
+      const lane = band.height / band.lanes;
+      this.lanesOf(s, (first, count) => {
+        const gap = !band.ordered && lane > 3 ? 1 : 0;
+        visit(band.top + first * lane, Math.max(count * lane - gap, 0.6));
+      });
+    }
+    // The job of the bar at a point, or -1; where lanes are put together in rows, the one that holds the lane or is near to it.
+    at(x, y) {
+      const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
+      if (band >= 0 && this.cells?.[band]) return this.inRow(band, x, y).job;
+      for (let i = this.rects.length - 1; i >= 0; i -= 1) {
+        const [left, top, width2, height, job] = this.rects[i];
+        if (x >= left - 1 && x <= left + width2 + 1 && y >= top && y <= top + height) return job;
+      }
+      return -1;
+    }
+    // What a row of lanes is at a time: its lanes, how many of them are held, and the job that is nearest to a point.
+    inRow(index, x, y) {
+      const { run } = this;
+      const [band, cells, time] = [this.bands[index], this.cells[index], this.time(x)];
+      const lane = Math.min(band.lanes - 1, Math.floor((y - band.top) / band.height * band.lanes));
+      const row = cells.row(lane);
+      const [first, end] = [cells.lane(row), cells.lane(row + 1)];
+      const found = { first, last: end - 1, held: 0, jobs: 0, job: -1, ordered: band.ordered };
+      let nearest = Infinity;
+      lasting(run.to, run.lastStays, upTo(run.from, time, run.stays), time, (s) => {
+        if (run.where[s] !== index) return false;
+        let held = 0;
+        this.lanesOf(s, (low, count) => {
+          const here = Math.min(low + count, end) - Math.max(low, first);
+          if (here <= 0) return;
+          held += here;
+          const away = lane < low ? low - lane : Math.max(0, lane - (low + count - 1));
+          if (away < nearest) [nearest, found.job] = [away, run.who[s]];
+        });
+        found.held += held;
+        if (held > 0) found.jobs += 1;
+        return false;
+      });
+      return found;
+    }
+    // What is said of the row at a point, where lanes are put together: nothing elsewhere.
+    rowWords(x, y) {
+      const band = this.bands.findIndex(({ top, height }) => y >= top && y <= top + height);
+      if (band < 0 || !this.cells?.[band]) return "";
+      const { first, last, held, jobs: jobs2, ordered } = this.inRow(band, x, y);
+      const which = `${ordered ? "processor" : "lane"}${last > first ? "s" : ""} ${first}${last > first ? `–${last}` : ""}`;
+      return `${which}: ${held} of ${last - first + 1} held${jobs2 > 1 ? `, by ${jobs2} jobs` : ""}`;
+    }
+  };
+
+  // machine/chart.js
+  var SEEN = 160;
+  var Chart = class {
+    /**
+     * @param {{ pick: (job: number) => void, seek: (time: number) => void, moved: () => void,
+     *   hint: (event: PointerEvent | null, job: number, words?: string) => void }} listener
+     */
+    constructor(listener) {
+      this.listener = listener;
+      this.canvas = make("canvas", { tabindex: 0, role: "img" });
+      this.line = make("div", { class: "m-line" });
+      this.words = make("span");
+      this.zooms = [
+        button("+", "Look closer (plus)", () => this.zoom(0.5)),
+        button("−", "See more (minus)", () => this.zoom(2)),
+        button("Whole run", "See the whole run (0)", () => this.zoom(Infinity))
+      ];
+      const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
+      this.figure = make(
+        "figure",
+        { class: "m-gantt" },
+        make("figcaption", {}, this.words, zoom),
+        make("div", { class: "m-chart" }, this.canvas, this.line)
+      );
+      this.time = 0;
+      this.gantt = /** @type {any} */
+      null;
+      this.watch();
+    }
+    /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
+    open(run, time) {
+      this.gantt = new Gantt(run);
+      const { from, until } = run.recording;
+      if (run.jobs > SEEN) {
+        const span = (until - from) * SEEN / run.jobs;
+        this.gantt.show(time - span / 2, span);
+      }
+    }
+    watch() {
+      let held = null;
+      const { canvas, listener } = this;
+      canvas.addEventListener("pointerdown", (event) => {
+        if (event.button !== 0) return;
+        held = { x: event.offsetX, moved: false };
+        canvas.setPointerCapture(event.pointerId);
+      });
+      canvas.addEventListener("pointermove", (event) => {
+        const { gantt } = this;
+        if (!held) {
+          listener.hint(event, gantt.at(event.offsetX, event.offsetY), gantt.rowWords(event.offsetX, event.offsetY));
+          return;
+        }
+        if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
+        if (!held.moved) return;
+        gantt.pan(gantt.time(held.x) - gantt.time(event.offsetX));
+        held.x = event.offsetX;
+        listener.moved();
+      });
+      canvas.addEventListener("pointerup", (event) => {
+        if (held && !held.moved) {
+          listener.pick(this.gantt.at(event.offsetX, event.offsetY));
+          listener.seek(this.gantt.time(event.offsetX));
+        }
+        held = null;
+      });
+      canvas.addEventListener("pointercancel", () => held = null);
+      canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
+      canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+        listener.moved();
+      }, { passive: false });
+    }
+    zoom(factor) {
+      const { from, until } = this.gantt.view;
+      const around = this.time >= from && this.time <= until ? this.time : (from + until) / 2;
+      this.gantt.zoom(Math.min(factor, 1e12), around);
+      this.listener.moved();
+    }
+    draw(theme2, width2, chosen) {
+      const { gantt } = this;
+      const { run } = gantt;
+      const rows2 = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
+      gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
+      const isDense = gantt.bands.some((band) => gantt.isDense(band));
+      const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+      write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+      const { from, until } = gantt.view;
+      this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);
+    }
+    /** Puts the line of the present where it belongs. @param {number} time @param {number} width */
+    mark(time, width2) {
+      this.time = time;
+      const x = this.gantt.x(time);
+      this.line.style.transform = `translateX(${x}px)`;
+      this.line.hidden = x < PAD - 1 || x > width2 - PAD + 1;
+    }
+  };
+
+  // machine/controls.js
+  var STEPS2 = 1e5;
+  var PACES = [1, 4, 20, 100, 500];
+  var Controls = class {
+    /**
+     * @param {{ seek: (where: "first" | "last") => void, step: (direction: number) => void, toggle: () => void,
+     *   share: (share: number) => void }} listener
+     */
+    constructor(listener) {
+      this.first = button(icon("M2 2h2v10H2zM12 2v10L5 7z"), "To the beginning", () => listener.seek("first"));
+      this.back = button(icon("M11 2v10L3 7z"), "To the event before (left arrow)", () => listener.step(-1));
+      this.playing = button("", "", () => listener.toggle());
+      this.on = button(icon("M3 2l8 5-8 5z"), "To the next event (right arrow)", () => listener.step(1));
+      this.last = button(icon("M2 2l7 5-7 5zM10 2h2v10h-2z"), "To the end", () => listener.seek("last"));
+      this.playing.className = "m-play";
+      this.pace = make(
+        "select",
+        { "aria-label": "How fast it plays" },
+        ...PACES.map((pace) => make("option", { value: pace }, `${pace} ${pace === 1 ? "event" : "events"} a second`))
+      );
+      this.slider = make("input", {
+        type: "range",
+        min: 0,
+        max: STEPS2,
+        step: 1,
+        "aria-label": "Time of the run",
+        oninput: () => listener.share(Number(this.slider.value) / STEPS2)
+      });
+      this.group = make(
+        "div",
+        { class: "m-controls", role: "group", "aria-label": "Play the run" },
+        this.first,
+        this.back,
+        this.playing,
+        this.on,
+        this.last,
+        this.pace
+      );
+      this.plots = make("canvas", { role: "img" });
+      this.line = make("div", { class: "m-line" });
+      this.seen = make("div", { class: "m-seen" });
+      this.box = make(
+        "div",
+        { class: "m-time" },
+        this.group,
+        this.slider,
+        make("div", { class: "m-plots" }, this.plots, this.seen, this.line)
+      );
+      this.run = /** @type {any} */
+      null;
+      this.width = 0;
+      drag(this.plots, (x) => listener.share((x - PAD) / (this.width - 2 * PAD)));
+    }
+    /** What does not change with the time. @param {import("./run.js").Run} run @param {any} theme @param {number} width */
+    draw(run, theme2, width2) {
+      this.run = run;
+      this.width = width2;
+      drawPlots(this.plots, run, theme2, width2);
+      this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
+    }
+    // Where on the axis of the slider a time is.
+    x(time) {
+      const { from, until } = this.run.recording;
+      return PAD + (until > from ? (time - from) / (until - from) : 0) * Math.floor(this.width - 2 * PAD);
+    }
+    /** Marks the present, and which part the chart shows. @param {any} moment @param {{ from: number, until: number }} view */
+    mark(moment, view) {
+      const { recording, clock, processors } = this.run;
+      const { from, until } = recording;
+      const place2 = until > from ? Math.round((moment.time - from) / (until - from) * STEPS2) : 0;
+      if (Number(this.slider.value) !== place2) this.slider.value = place2;
+      this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} processors held`);
+      this.line.style.transform = `translateX(${this.x(moment.time)}px)`;
+      this.seen.hidden = view.from <= from && view.until >= until;
+      this.seen.style.transform = `translateX(${this.x(view.from)}px)`;
+      this.seen.style.width = `${Math.max(2, this.x(view.until) - this.x(view.from))}px`;
+    }
+    /** Whether it plays. */
+    label(isPlaying) {
+      const text = isPlaying ? "Pause" : "Play";
+      if (this.playing.textContent.trim() === text) return;
+      this.playing.replaceChildren(icon(isPlaying ? "M3 2h3v10H3zM8 2h3v10H8z" : "M3 2l8 5-8 5z"), ` ${text}`);
+      this.playing.title = `${text} (space)`;
+      this.playing.setAttribute("aria-label", this.playing.title);
+    }
+  };
+
+  // report/hand.js
+  function hand(name2, blob) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name2;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+  }
+  function handText(name2, text, kind) {
+    hand(name2, new Blob([text], { type: `${kind};charset=utf-8` }));
+  }
+  async function png(svg, fine = 3) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth * fine, image.naturalHeight * fine];
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error("no picture came of it")), "image/png"));
+  }
+  var fileName = (...parts) => parts.filter(Boolean).join("-").toLowerCase().replace(/[^\p{L}\p{N}._=]+/gu, "-").replace(/^-+|-+$/g, "");
+
+  // machine/sheet.js
+  var escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  var at = (length) => String(Math.round(length * 100) / 100);
+  var Sheet = class {
+    constructor() {
+      this.parts = [];
+      this.way = [];
+      this.dashes = [];
+      this.fillStyle = this.strokeStyle = "#000";
+      this.globalAlpha = this.lineWidth = 1;
+      this.lineCap = "butt";
+      this.textAlign = "left";
+    }
+    alpha() {
+      return this.globalAlpha < 1 ? ` opacity="${at(this.globalAlpha)}"` : "";
+    }
+    fillRect(x, y, width2, height) {
+      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="${this.fillStyle}"${this.alpha()}/>`);
+    }
+    strokeRect(x, y, width2, height) {
+      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="none"${this.line()}/>`);
+    }
+    line() {
+      const dashes = this.dashes.length > 0 ? ` stroke-dasharray="${this.dashes.join(" ")}"` : "";
+      return ` stroke="${this.strokeStyle}" stroke-width="${at(this.lineWidth)}" stroke-linecap="${this.lineCap}"${dashes}${this.alpha()}`;
+    }
+    beginPath() {
+      this.way = [];
+    }
+    moveTo(x, y) {
+      this.way.push(`M${at(x)} ${at(y)}`);
+    }
+    lineTo(x, y) {
+      this.way.push(`L${at(x)} ${at(y)}`);
+    }
+    stroke() {
+      if (this.way.length > 0) this.parts.push(`<path d="${this.way.join("")}" fill="none"${this.line()}/>`);
+    }
+    setLineDash(dashes) {
+      this.dashes = dashes;
+    }
+    fillText(text, x, y) {
+      const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
+      this.parts.push(`<text x="${at(x)}" y="${at(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped(text)}</text>`);
+    }
+    /** The second and third round of colours. */
+    tile(pattern) {
+      return `url(#m-tile-${pattern})`;
+    }
+    toString() {
+      return this.parts.join("\n");
+    }
+  };
+  function tiles(theme2) {
+    const ink = `stroke="${theme2.label}" fill="${theme2.label}"`;
+    return `<defs>
+<pattern id="m-tile-1" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M-8 8L0 0M0 8L8 0M8 8L16 0" ${ink} opacity="0.45"/></pattern>
+<pattern id="m-tile-2" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M1.2 1.2h1.6v1.6h-1.6zM5.2 5.2h1.6v1.6h-1.6z" fill="${theme2.label}" opacity="0.45"/></pattern>
+</defs>`;
+  }
+  function picture({ moment, chosen, theme: theme2, still: still2 }, lines) {
+    const parts = [];
+    const top = 12 + 16 * lines.length;
+    let [x, widest, tallest] = [12, 0, 0];
+    still2.maps.forEach((map, i) => {
+      const layout2 = still2.layouts[i];
+      const sheet = new Sheet();
+      map.paint(sheet, layout2, moment, chosen, theme2);
+      const names2 = [map.figure.querySelector("strong")?.textContent ?? "", map.held.textContent ?? ""].filter(Boolean);
+      names2.forEach((text, k) => {
+        sheet.fillStyle = k === 0 ? theme2.ink : theme2.soft;
+        sheet.textAlign = "left";
+        sheet.fillText(text, 0, layout2.height + 14 + 14 * k);
+      });
+      parts.push(`<g transform="translate(${at(x)} ${top})">
+${sheet}
+</g>`);
+      x += Math.max(layout2.width, 150) + 24;
+      widest = x - 12;
+      tallest = Math.max(tallest, layout2.height + 14 * names2.length + 10);
+    });
+    const words = lines.map((line, i) => `<text x="12" y="${20 + 16 * i}" fill="${i === 0 ? theme2.ink : theme2.soft}"${i === 0 ? ' font-weight="600"' : ""}>${escaped(line)}</text>`);
+    const width2 = Math.ceil(Math.max(widest, 24 + Math.max(...lines.map((line) => line.length)) * 5.6));
+    const height = Math.ceil(top + tallest + 6);
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width2}" height="${height}" viewBox="0 0 ${width2} ${height}" font-family="system-ui, sans-serif" font-size="10">
+${tiles(theme2)}
+<rect width="${width2}" height="${height}" fill="${theme2.ground || "#fff"}"/>
+${words.join("\n")}
+${parts.join("\n")}
+</svg>
+`;
+  }
+
+  // machine/save.js
+  function saving(player) {
+    const save = async (kind) => {
+      const { run, moment } = player();
+      const { scenario, replication, title: title2 } = run.recording;
+      const which = title2 || `scenario ${scenario}`;
+      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
+      const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
+      const name2 = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
+      if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
+      else hand(`${name2}.png`, await png(svg));
+    };
+    const one = (kind) => make("button", { type: "button", "aria-label": `Save the map as ${kind}`, onclick: () => save(kind) }, kind);
+    return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"));
+  }
+
+  // machine/player.js
+  function drawMachine(element, recordings) {
+    const player = new Player(element, [].concat(recordings));
+    element.machine = player;
+    return player;
+  }
+  function title(recording) {
+    const replication = recording.replication > 1 ? `, replication ${recording.replication}` : "";
+    return `${recording.scenario}. ${recording.title || "the only scenario"}${replication}`;
+  }
+  var Player = class {
+    /** @param {HTMLElement} root @param {any[]} recordings */
+    constructor(root, recordings) {
+      this.root = root;
+      this.recordings = recordings;
+      this.chosen = -1;
+      this.isPlaying = false;
+      this.time = NaN;
+      this.width = 0;
+      this.opened = /* @__PURE__ */ new Map();
+      this.run = /** @type {any} */
+      void 0;
+      this.moment = void 0;
+      this.wanted = void 0;
+      this.name = `${root.closest("section.study")?.id || "machine"}.machine`;
+      root.classList.add("machine");
+      root.replaceChildren();
+      this.build();
+      this.watch();
+      this.ready = this.recall();
+    }
+    // What the tests and those who look inside know it by.
+    get maps() {
+      return this.still.maps;
+    }
+    get layouts() {
+      return this.still.layouts;
+    }
+    get gantt() {
+      return this.timeline.gantt;
+    }
+    get chart() {
+      return this.timeline.canvas;
+    }
+    get slider() {
+      return this.controls.slider;
+    }
+    build() {
+      this.runs = make(
+        "select",
+        { onchange: () => this.choose(this.runs.selectedIndex) },
+        ...this.recordings.map((recording) => make("option", {}, title(recording)))
+      );
+      const chooser = make("label", { class: "m-runs" }, "Run ", this.runs);
+      chooser.hidden = this.recordings.length < 2;
+      this.notes = make("p", { class: "m-notes" });
+      this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
+      this.still = new Still({
+        pick: (job) => this.pick(job),
+        hint: (event, job, site, node) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node))
+      });
+      this.controls = new Controls({
+        seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
+        step: (direction) => this.step(direction),
+        toggle: () => this.toggle(),
+        share: (share) => this.soon(this.timeOf(share))
+      });
+      this.timeline = new Chart({
+        pick: (job) => this.pick(job),
+        seek: (time) => this.seek(time),
+        moved: () => this.drawChart(),
+        hint: (event, job, words) => this.hint(event, job, words ?? "")
+      });
+      this.facts = make("p", { class: "m-facts", role: "status", "aria-live": "polite" });
+      this.toStart = make("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
+      this.letGo = make("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
+      this.job = make("div", { class: "m-job" }, this.facts, this.toStart, this.letGo);
+      this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
+      this.controls.group.append(saving(() => this));
+      const { now, picture: picture2, lists } = this.still;
+      this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
+      this.root.append(chooser, this.notes, this.stage, this.said, this.tip);
+    }
+    // Everything that somebody does beside pressing buttons.
+    watch() {
+      this.stage.addEventListener("keydown", (event) => this.key(event));
+      const again = () => this.run && this.arrange();
+      new ResizeObserver(() => requestAnimationFrame(() => {
+        if (this.root.clientWidth !== this.width && this.root.clientWidth > 0) again();
+      })).observe(this.root);
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+      new MutationObserver(again).observe(document.documentElement, {
+        attributes: true,
+        attributeFilter: ["data-theme", "class", "style"]
+      });
+      const onPaper = (is) => {
+        this.root.classList.toggle("m-paper", is);
+        again();
+      };
+      addEventListener("beforeprint", () => onPaper(true));
+      addEventListener("afterprint", () => onPaper(false));
+      onChange(() => this.recall());
+    }
+    // Turns to the run and the time that stand in the address; else to the first, where much is going on.
+    async recall() {
+      const [scenario, replication, time] = (recalled(this.name) ?? "").split("/").map(Number);
+      const index = this.recordings.findIndex((one) => one.scenario === scenario && one.replication === replication);
+      if (index >= 0 && Number.isFinite(time)) this.time = time;
+      await this.choose(Math.max(0, index));
+    }
+    // Writes down where it stands, once it has stood there for a moment.
+    rememberSoon() {
+      clearTimeout(this.remembering);
+      this.remembering = setTimeout(() => {
+        const { scenario, replication } = this.run.recording;
+        const isFirst = this.run.recording === this.recordings[0] && this.time === this.begin;
+        remember(this.name, isFirst ? null : `${scenario}/${replication}/${Number(this.time.toPrecision(10))}`);
+      }, 300);
+    }
+    // Turns to another run, at the same time where it has that: so that two policies can be compared.
+    async choose(index) {
+      this.pause();
+      const recording = this.recordings[index];
+      try {
+        if (!this.opened.has(index)) this.opened.set(index, await open(recording));
+      } catch (error) {
+        this.stage.hidden = true;
+        this.notes.replaceChildren(make("span", {}, error.message));
+        return;
+      }
+      const isAnother = this.run !== void 0 && this.run !== this.opened.get(index);
+      const run = this.run = this.opened.get(index);
+      this.runs.selectedIndex = index;
+      this.chosen = -1;
+      this.tellJob();
+      this.stage.hidden = false;
+      this.notes.replaceChildren(...recording.notes.map((note) => make("span", {}, `${note} `)));
+      this.notes.hidden = recording.notes.length === 0;
+      this.still.open(run);
+      const { from, until } = recording;
+      this.begin = run.busiest(0.2, 0.4);
+      if (!(this.time >= from && this.time <= until)) this.time = this.begin;
+      this.controls.pace.selectedIndex = run.at.length > 2e3 ? 2 : 1;
+      this.timeline.open(run, this.time);
+      this.arrange();
+      this.tell();
+      if (isAnother) this.rememberSoon();
+    }
+    // Gives everything its size, and draws it.
+    arrange() {
+      this.theme = theme(this.root);
+      this.width = this.root.clientWidth;
+      this.still.arrange(this.stage, this.width);
+      this.controls.draw(this.run, this.theme, this.width);
+      this.draw();
+      this.drawChart();
+    }
+    drawChart() {
+      this.timeline.draw(this.theme, this.width, this.chosen);
+      this.mark();
+    }
+    // The lines of the present.
+    mark() {
+      this.controls.mark(this.moment, this.gantt.view);
+      this.timeline.mark(this.time, this.width);
+    }
+    // The moment: the maps, the words and the lists.
+    draw() {
+      this.moment = this.run.moment(this.time, LISTED);
+      this.still.draw(this.moment, this.chosen, this.theme);
+      this.mark();
+    }
+    timeOf(share) {
+      const { from, until } = this.run.recording;
+      return from + Math.min(Math.max(share, 0), 1) * (until - from);
+    }
+    // Goes to a time; whoever goes there by hand stops the play.
+    seek(time, by = "hand") {
+      if (by !== "play") this.pause();
+      const { from, until } = this.run.recording;
+      this.time = Math.min(Math.max(time, from), until);
+      if (this.gantt.follow(this.time)) this.timeline.draw(this.theme, this.width, this.chosen);
+      this.draw();
+      if (by !== "play") this.tell();
+    }
+    // The same with the next frame: a hand may be faster than the screen.
+    soon(time) {
+      if (this.wanted === void 0) {
+        requestAnimationFrame(() => {
+          this.seek(this.wanted);
+          this.wanted = void 0;
+        });
+      }
+      this.wanted = time;
+    }
+    step(direction) {
+      this.seek(this.run.neighbour(this.time, direction));
+    }
+    seekStart() {
+      if (this.chosen >= 0) this.seek(Math.min(this.run.start[this.chosen], this.run.recording.until));
+    }
+    // Says the moment aloud once it has stood still for a while, and writes it into the address.
+    tell() {
+      clearTimeout(this.telling);
+      this.telling = setTimeout(() => write(this.said, this.still.now.textContent), 600);
+      if (this.run && this.moment) this.rememberSoon();
+    }
+    toggle() {
+      if (this.isPlaying) {
+        this.pause();
+        this.tell();
+        return;
+      }
+      const { from, until } = this.run.recording;
+      if (this.time >= until) this.time = from;
+      this.isPlaying = true;
+      this.controls.label(true);
+      let before = performance.now();
+      const frame = (now) => {
+        if (!this.isPlaying) return;
+        const pace = Number(this.controls.pace.value) / Math.max(1, this.run.at.length);
+        const time = this.time + (now - before) / 1e3 * pace * (until - from);
+        before = now;
+        this.seek(time, "play");
+        if (time >= until) this.toggle();
+        else requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+    }
+    pause() {
+      this.isPlaying = false;
+      this.controls.label(false);
+    }
+    // Follows a job everywhere; -1 follows none.
+    pick(job) {
+      this.chosen = job === this.chosen ? -1 : job;
+      this.tellJob();
+      this.drawChart();
+      this.draw();
+    }
+    tellJob() {
+      const { run, chosen } = this;
+      const invitation = "Choose a job, on the map, in the chart or in a list, to see where it is.";
+      write(this.facts, chosen < 0 ? invitation : facts(run, chosen));
+      this.job.classList.toggle("m-empty", chosen < 0);
+      this.letGo.hidden = chosen < 0;
+      this.toStart.hidden = chosen < 0 || !(run.start[chosen] <= run.recording.until);
+    }
+    key(event) {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      const target = (
+        /** @type {HTMLElement} */
+        event.target
+      );
+      const is = (...elements) => elements.includes(target);
+      if (target.tagName === "SELECT") return;
+      const { slider, chart } = this;
+      const { from, until } = this.run.recording;
+      const leap = (until - from) / 50;
+      const acts = {
+        ArrowRight: () => this.step(1),
+        ArrowUp: is(slider) && (() => this.step(1)),
+        ArrowLeft: () => this.step(-1),
+        ArrowDown: is(slider) && (() => this.step(-1)),
+        PageUp: is(slider, chart) && (() => this.seek(this.time + leap)),
+        PageDown: is(slider, chart) && (() => this.seek(this.time - leap)),
+        Home: is(slider, chart) && (() => this.seek(from)),
+        End: is(slider, chart) && (() => this.seek(until)),
+        " ": target.tagName !== "BUTTON" && (() => this.toggle()),
+        Escape: this.chosen >= 0 && (() => this.pick(-1)),
+        "+": () => this.timeline.zoom(0.5),
+        "=": () => this.timeline.zoom(0.5),
+        "-": () => this.timeline.zoom(2),
+        0: () => this.timeline.zoom(Infinity)
+      };
+      if (!acts[event.key]) return;
+      event.preventDefault();
+      acts[event.key]();
+    }
+    // A word beside the pointer: what is there, and the job that holds it.
+    hint(event, job, what) {
+      const { run, tip } = this;
+      tip.hidden = !event || job < 0 && what === "";
+      if (tip.hidden) return;
+      const who = job < 0 ? "free" : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
+      write(tip, what === "" ? who : `${what}: ${who}`);
+      const box = this.root.getBoundingClientRect();
+      const x = Math.min(event.clientX - box.left + 14, this.width - tip.offsetWidth);
+      tip.style.transform = `translate(${Math.max(0, x)}px, ${event.clientY - box.top + 16}px)`;
+    }
+  };
+
+  // main.js
+  var data = document.getElementById("report-data");
+  if (data) drawFigures(document, JSON.parse(data.textContent));
+  for (const recordings of document.querySelectorAll("script.recordings")) {
+    drawMachine(
+      /** @type {HTMLElement} */
+      recordings.previousElementSibling,
+      JSON.parse(recordings.textContent)
+    );
+  }
+  if (document.getElementById("live-state")) follow();
+  Object.assign(globalThis, { drawFigures });
+})();

@@ -1,0 +1,110 @@
+// The Gantt chart in the page: its canvas, its buttons, and what hands do to it.
+
+import { button, make, write } from "./elements.js";
+import { Gantt } from "./gantt.js";
+import { PAD } from "./plots.js";
+import { lanes } from "./words.js";
+
+/** About so many jobs are seen at first. */
+const SEEN = 160;
+
+export class Chart {
+  /**
+   * @param {{ pick: (job: number) => void, seek: (time: number) => void, moved: () => void,
+   *   hint: (event: PointerEvent | null, job: number, words?: string) => void }} listener
+   */
+  constructor(listener) {
+    this.listener = listener;
+    this.canvas = make("canvas", { tabindex: 0, role: "img" });
+    this.line = make("div", { class: "m-line" });
+    this.words = make("span");
+    this.zooms = [
+      button("+", "Look closer (plus)", () => this.zoom(0.5)),
+      button("−", "See more (minus)", () => this.zoom(2)),
+      button("Whole run", "See the whole run (0)", () => this.zoom(Infinity)),
+    ];
+    const zoom = make("span", { class: "m-zoom", role: "group", "aria-label": "Zoom of the Gantt chart" }, ...this.zooms);
+    this.figure = make("figure", { class: "m-gantt" }, make("figcaption", {}, this.words, zoom),
+      make("div", { class: "m-chart" }, this.canvas, this.line));
+    this.time = 0;
+    /** @type {Gantt} */
+    this.gantt = /** @type {any} */ (null);
+    this.watch();
+  }
+
+  /** Shows another run, around a time. @param {import("./run.js").Run} run @param {number} time */
+  open(run, time) {
+    this.gantt = new Gantt(run);
+    const { from, until } = run.recording;
+    if (run.jobs > SEEN) {
+      const span = ((until - from) * SEEN) / run.jobs;
+      this.gantt.show(time - span / 2, span);
+    }
+  }
+
+  watch() {
+    let held = null;
+    const { canvas, listener } = this;
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      held = { x: event.offsetX, moved: false };
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const { gantt } = this;
+      if (!held) {
+        listener.hint(event, gantt.at(event.offsetX, event.offsetY), gantt.rowWords(event.offsetX, event.offsetY));
+        return;
+      }
+      if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
+      if (!held.moved) return;
+      gantt.pan(gantt.time(held.x) - gantt.time(event.offsetX));
+      held.x = event.offsetX;
+      listener.moved();
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (held && !held.moved) {
+        listener.pick(this.gantt.at(event.offsetX, event.offsetY));
+        listener.seek(this.gantt.time(event.offsetX));
+      }
+      held = null;
+    });
+    canvas.addEventListener("pointercancel", () => (held = null));
+    canvas.addEventListener("pointerleave", () => listener.hint(null, -1));
+    // The wheel alone scrolls the page, as everywhere.
+    canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      this.gantt.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.gantt.time(event.offsetX));
+      listener.moved();
+    }, { passive: false });
+  }
+
+  zoom(/** @type {number} */ factor) {
+    const { from, until } = this.gantt.view;
+    const around = this.time >= from && this.time <= until ? this.time : (from + until) / 2;
+    this.gantt.zoom(Math.min(factor, 1e12), around);
+    this.listener.moved();
+  }
+
+  draw(/** @type {any} */ theme, /** @type {number} */ width, /** @type {number} */ chosen) {
+    const { gantt } = this;
+    const { run } = gantt;
+    const rows = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
+    gantt.draw(this.canvas, theme, width, Math.min(420, Math.max(150, 60 + rows * 14)), chosen);
+    const isDense = gantt.bands.some((band) => gantt.isDense(band));
+    const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+    write(this.words, `Gantt chart: each bar is a job${lanes(run)}.${isDense ? dense : ""} Drag to move, Ctrl and wheel to zoom, click a job to follow it.`);
+    const { from, until } = gantt.view;
+    this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${
+      run.clock.at(until)}. The lists have the same jobs as text.`);
+  }
+
+  /** Puts the line of the present where it belongs. @param {number} time @param {number} width */
+  mark(time, width) {
+    this.time = time;
+    const x = this.gantt.x(time);
+    this.line.style.transform = `translateX(${x}px)`;
+    this.line.hidden = x < PAD - 1 || x > width - PAD + 1;
+  }
+}

@@ -1,0 +1,136 @@
+// Where the bars of the Gantt chart lie, and what a chart shows that has more lanes than room.
+//
+// Where processors have one natural order, a bar lies on the processors that it holds. Elsewhere a job takes the lowest
+// lane that is free when it begins; lanes are no processors.
+
+/**
+ * The lanes of a site.
+ * @typedef {{ site: any, ordered: boolean, lanes: number, top: number, height: number }} Band
+ */
+
+/** Lanes for a run: of every stay its lane, and of every site how many there are; a job keeps its own as long as it runs. */
+export function pack(/** @type {any} */ run) {
+  /** @type {Band[]} */
+  const bands = run.sites.map((site) => ({ site, ordered: site.sides.length === 1, lanes: 0, top: 0, height: 0 }));
+  const lane = new Uint32Array(run.stays);
+  const free = run.sites.map(() => []);
+  const laneOf = new Map();
+  const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
+  let next = 0;
+  for (let s = 0; s < run.stays; s += 1) {
+    for (; next < order.length && run.to[order[next]] <= run.from[s]; next += 1) {
+      const [over, job] = [order[next], run.who[order[next]]];
+      if (run.finish[job] === run.to[over] && laneOf.has(job)) {
+        push(free[run.where[over]], laneOf.get(job));
+        laneOf.delete(job);
+      }
+    }
+    const [job, band] = [run.who[s], bands[run.where[s]]];
+    if (!laneOf.has(job)) {
+      const lowest = free[run.where[s]].length > 0 ? pop(free[run.where[s]]) : band.lanes;
+      band.lanes = Math.max(band.lanes, lowest + 1);
+      laneOf.set(job, lowest);
+    }
+    lane[s] = laneOf.get(job);
+  }
+  for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
+  return { bands, lane };
+}
+
+/** A heap of numbers, the lowest on top. */
+export function push(/** @type {number[]} */ heap, /** @type {number} */ number) {
+  let at = heap.push(number) - 1;
+  while (at > 0 && heap[(at - 1) >> 1] > number) {
+    heap[at] = heap[(at - 1) >> 1];
+    at = (at - 1) >> 1;
+  }
+  heap[at] = number;
+}
+
+/** Takes the lowest. @returns {number} */
+export function pop(/** @type {number[]} */ heap) {
+  const lowest = heap[0];
+  const last = heap.pop();
+  if (heap.length === 0) return lowest;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
+    if (heap[child] >= last) break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = last;
+  return lowest;
+}
+
+/**
+ * Many lanes in few rows: of every cell of rows and columns, how much of it is held, and by which stay most of all.
+ */
+export class Cells {
+  /** @param {number} lanes @param {number} rows @param {number} columns */
+  constructor(lanes, rows, columns) {
+    this.lanes = lanes;
+    this.rows = rows;
+    this.columns = columns;
+    this.held = new Float32Array(rows * columns);
+    this.most = new Float32Array(rows * columns);
+    this.best = new Int32Array(rows * columns).fill(-1);
+    // Of the stay that is being added, and of which that was.
+    this.own = new Float32Array(rows * columns);
+    this.whose = new Int32Array(rows * columns).fill(-1);
+  }
+
+  /** The first lane of a row. */
+  lane(/** @type {number} */ row) {
+    return Math.ceil((row * this.lanes) / this.rows);
+  }
+
+  /** The row of a lane. */
+  row(/** @type {number} */ lane) {
+    return Math.min(this.rows - 1, Math.floor((lane * this.rows) / this.lanes));
+  }
+
+  /** A stay holds `count` lanes from `first` on, from one column to another, which may be parts of columns. */
+  add(/** @type {number} */ stay, /** @type {number} */ first, /** @type {number} */ count, /** @type {number} */ left, /** @type {number} */ right) {
+    const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
+    if (!(end > begin)) return;
+    for (let row = this.row(first); row < this.rows && this.lane(row) < first + count; row += 1) {
+      const [low, high] = [this.lane(row), this.lane(row + 1)];
+      const share = (Math.min(first + count, high) - Math.max(first, low)) / (high - low);
+      if (!(share > 0)) continue;
+      for (let column = Math.floor(begin); column < end; column += 1) {
+        const cell = row * this.columns + column;
+        const part = share * (Math.min(end, column + 1) - Math.max(begin, column));
+        this.held[cell] += part;
+        this.own[cell] = this.whose[cell] === stay ? this.own[cell] + part : part;
+        this.whose[cell] = stay;
+        if (this.own[cell] > this.most[cell]) [this.most[cell], this.best[cell]] = [this.own[cell], stay];
+      }
+    }
+  }
+
+  /**
+   * Calls `visit` with row, first column, number of columns, the stay that holds more than half (or -1) and the share that is
+   * held, for all neighbouring cells of a row that look alike; shares are told apart in sixteenths.
+   * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
+   */
+  visit(visit) {
+    for (let row = 0; row < this.rows; row += 1) {
+      let [from, before] = [0, this.look(row, 0)];
+      for (let column = 1; column <= this.columns; column += 1) {
+        const now = column < this.columns ? this.look(row, column) : NaN;
+        if (now === before) continue;
+        visit(row, from, column - from, Math.max(before, -1), before >= -1 ? 1 : (-2 - before) / 16);
+        [from, before] = [column, now];
+      }
+    }
+  }
+
+  // The stay, or −2 and less for sixteenths that are held by several.
+  look(/** @type {number} */ row, /** @type {number} */ column) {
+    const cell = row * this.columns + column;
+    return this.most[cell] > 0.5 ? this.best[cell] : -2 - Math.round(Math.min(1, this.held[cell]) * 16);
+  }
+}

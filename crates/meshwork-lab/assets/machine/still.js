@@ -1,0 +1,140 @@
+// The machine at one instant: a map of every site, the moment in words, and who runs and waits. The player turns
+// instants into a film; a page of a study that still runs shows the last one that it has heard of.
+
+import { make, write } from "./elements.js";
+import { layouts } from "./layout.js";
+import { JobList } from "./lists.js";
+import { SiteMap } from "./map.js";
+import { number } from "./paint.js";
+import { largest, legend, siteName, summary } from "./words.js";
+
+/** Jobs in each list. */
+export const LISTED = 20;
+
+const CAPTION = 44; // pixels for the words below a map,
+const BESIDE = 400; // and for the lists beside it
+const PATIENCE = 120; // milliseconds between two of them
+
+export class Still {
+  /**
+   * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number) => void }} listener
+   * Who is told what somebody chooses, and what somebody points at.
+   */
+  constructor(listener = {}) {
+    this.listener = listener;
+    this.sites = make("div", { class: "m-sites" });
+    this.legend = make("p", { class: "m-legend" });
+    this.now = make("p", { class: "m-now" });
+    this.picture = make("div", { class: "m-maps" }, this.sites, this.legend);
+    this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
+    this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
+    this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
+    this.listed = 0;
+    /** @type {(SiteMap & { held: HTMLElement, figure: HTMLElement })[]} */
+    this.maps = [];
+    /** @type {any[]} */
+    this.layouts = [];
+    /** @type {import("./run.js").Run} */
+    this.run = /** @type {any} */ (null);
+    /** @type {any} */
+    this.moment = null;
+    this.chosen = -1;
+    this.longest = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.listing = undefined;
+  }
+
+  /** Shows another run from now on. @param {import("./run.js").Run} run */
+  open(run) {
+    const isSame = this.run && JSON.stringify(this.run.recording.sites) === JSON.stringify(run.recording.sites);
+    this.run = run;
+    if (isSame) {
+      for (const map of this.maps) map.run = run;
+      return;
+    }
+    this.maps = run.sites.map((_, i) => this.figure(i));
+    this.sites.replaceChildren(...this.maps.map((map) => map.figure));
+    const legends = new Set(run.sites.map(legend));
+    write(this.legend, legends.size === 1 ? [...legends][0] : "");
+  }
+
+  figure(/** @type {number} */ index) {
+    const { run, listener } = this;
+    const canvas = make("canvas", { role: "img", "aria-label": `Map of ${siteName(run, index)}` });
+    const held = make("span", { class: "m-held" });
+    const caption = make("figcaption", {}, make("strong", {}, siteName(run, index)), " ", held);
+    const map = new SiteMap(run, index, canvas);
+    if (listener.hint) {
+      canvas.addEventListener("pointermove", (event) => {
+        const at = map.at(event.offsetX, event.offsetY);
+        listener.hint(event, at.job, index, at.node);
+      });
+      canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
+    }
+    if (listener.pick) {
+      canvas.addEventListener("click", (event) => listener.pick(map.at(event.offsetX, event.offsetY).job));
+    }
+    return Object.assign(map, { held, figure: make("figure", {}, canvas, caption) });
+  }
+
+  /** Gives everything its size. @param {HTMLElement} stage @param {number} width */
+  arrange(stage, width) {
+    const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
+    const fit = (room) => layouts(this.run.sites, Math.max(200, room), height, CAPTION);
+    // The lists stand beside the map where that makes it hardly smaller.
+    const [below, beside] = [fit(width), fit(width - BESIDE)];
+    const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
+    this.layouts = isBeside ? beside : below;
+    const widest = this.maps.length > 1 ? width - BESIDE : this.layouts[0].width;
+    stage.classList.toggle("m-beside", isBeside);
+    stage.style.setProperty("--m-widest", `${widest}px`);
+    this.now.style.minHeight = "";
+    this.longest = 0;
+  }
+
+  /** Draws a moment. @param {any} moment @param {number} chosen @param {any} theme */
+  draw(moment, chosen, theme) {
+    const { run } = this;
+    this.moment = moment;
+    this.chosen = chosen;
+    this.maps.forEach((map, i) => {
+      map.draw(this.layouts[i], moment, chosen, theme);
+      let held = 0;
+      for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
+      write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
+    });
+    this.say(summary(run, moment));
+    this.listSoon();
+  }
+
+  // The words keep the room that the longest of them took: what stands below must not dance.
+  say(/** @type {string} */ text) {
+    write(this.now, text);
+    if (text.length <= this.longest) return;
+    this.longest = text.length;
+    this.now.style.minHeight = `${this.now.offsetHeight}px`;
+  }
+
+  // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
+  listSoon() {
+    clearTimeout(this.listing);
+    if (performance.now() - this.listed < PATIENCE) this.listing = setTimeout(() => this.drawLists(), PATIENCE);
+    else this.drawLists();
+  }
+
+  drawLists() {
+    this.listed = performance.now();
+    const { run, moment, chosen } = this;
+    const isOne = run.sites.length === 1;
+    const holds = (s) => (isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`);
+    const until = (job) => (run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end");
+    write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+    this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) =>
+      ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+    this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
+      const job = run.who[s];
+      const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+      return { job, look: run.look[job], cells };
+    }));
+  }
+}

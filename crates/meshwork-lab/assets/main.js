@@ -1,0 +1,15 @@
+// What every page of Meshwork runs: it starts whatever stands in the page.
+
+import { follow } from "./live/live.js";
+import { drawMachine } from "./machine/player.js";
+import { drawFigures } from "./report/figures.js";
+
+const data = document.getElementById("report-data");
+if (data) drawFigures(document, JSON.parse(data.textContent));
+for (const recordings of document.querySelectorAll("script.recordings")) {
+  drawMachine(/** @type {HTMLElement} */ (recordings.previousElementSibling), JSON.parse(recordings.textContent));
+}
+if (document.getElementById("live-state")) follow();
+
+// For whoever has fresh data.
+Object.assign(globalThis, { drawFigures });

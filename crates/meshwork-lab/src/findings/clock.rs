@@ -1,0 +1,196 @@
+//! What the numbers of a clock mean: the unit of time, and the date at which a log begins.
+//!
+//! The model counts time in units of the workload's own clock and never asks what they are. A log in the
+//! Standard Workload Format counts seconds, and its header may say when they begin. `time_unit` of a study
+//! says in which unit times are *shown*, where the clock is known to count seconds; where it is not, it
+//! says what the clock counts. What is stored and written to files is always in units of the clock.
+
+use meshwork::scenario::Scenario;
+use meshwork::workload::swf::Header;
+use serde::{Deserialize, Serialize};
+
+use crate::findings::statistics::Interval;
+use crate::study::Study;
+
+/// What `time_unit` may be, and how many seconds that is.
+const UNITS: [(&str, f64); 4] =
+    [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
+
+/// The names of [`UNITS`].
+pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
+
+/// When the clock of a log is at 0, by its header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Seconds since the beginning of 1970, UTC: the header's `UnixStartTime`.
+    pub unix: i64,
+    /// Seconds that the log's local time is ahead of UTC: the header's `TimeZone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
+    /// The name of the time zone: the header's `TimeZoneString`, such as `US/Pacific`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+}
+
+impl Start {
+    /// What a header says; `None` where it does not know when the log begins.
+    #[must_use]
+    pub fn of(header: &Header) -> Option<Start> {
+        let number = |label| -> Option<i64> {
+            let word = header.get(label)?.split_whitespace().next()?;
+            word.parse().ok()
+        };
+        let zone = header.get("TimeZoneString").filter(|zone| !zone.is_empty());
+        Some(Start {
+            unix: number("UnixStartTime").filter(|&unix| unix > 0)?,
+            offset: number("TimeZone").filter(|offset| offset.abs() < 100_000),
+            zone: zone.map(str::to_owned),
+        })
+    }
+
+    /// The date of an instant, in seconds on the log's clock, in its local time where that is known.
+    ///
+    /// ```
+    /// use meshwork_lab::clock::Start;
+    /// let start = Start { unix: 749_433_603, offset: None, zone: None };
+    /// assert_eq!(start.date(0.0), "1993-10-01 00:00:03 UTC");
+    /// let west = Start { offset: Some(-28_800), ..start };
+    /// assert_eq!(west.date(86_400.0), "1993-10-01 16:00:03");
+    /// ```
+    #[must_use]
+    pub fn date(&self, instant: f64) -> String {
+        let seconds =
+            self.unix.saturating_add(self.offset.unwrap_or(0)).saturating_add(instant as i64);
+        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let (year, month, day) = civil(days);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let zone = if self.offset.is_some() { "" } else { " UTC" };
+        format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{zone}")
+    }
+}
+
+/// Year, month and day of a day, counted from the first of 1970: of the days since 1 March of year 0,
+/// whole cycles of 400 years are taken off, then the years and months in what is left.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (cycle * 400 + year + i64::from(month <= 2), month, day)
+}
+
+/// What the clock of a scenario counts, and how its times are shown.
+///
+/// In the data of a page it stands under `clock`: a time `t` of the clock is shown as `t / factor`, in
+/// `unit`s, so that an axis says "wait, hours"; `null` is a clock of which nothing is known, and times
+/// then have no unit. Where `start` is there, the instant `t` of the clock is the date `start.unix + t`
+/// in seconds since 1970, UTC; local time is `offset` seconds ahead of that, or that of `zone`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Clock {
+    /// The unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
+    pub unit: Option<&'static str>,
+    /// How many units of the clock it is.
+    pub factor: f64,
+    /// When the clock is at 0, where its instants are those of a log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { unit: None, factor: 1.0, start: None }
+    }
+}
+
+impl Clock {
+    /// That of a scenario of a study, which reads a log that begins then.
+    #[must_use]
+    pub fn of(study: &Study, scenario: &Scenario, start: Option<&Start>) -> Clock {
+        let table = scenario.table();
+        let workload = &table["workload"];
+        let is_log = workload.get("name").and_then(|name| name.as_str()) == Some("swf");
+        let asked = UNITS.into_iter().find(|(unit, _)| study.time_unit.as_deref() == Some(unit));
+        let (unit, factor) = match asked {
+            Some((unit, seconds)) => (Some(unit), if is_log { seconds } else { 1.0 }),
+            None => (is_log.then_some("seconds"), 1.0),
+        };
+        // Where arrivals are scaled, instants are no longer those of the log.
+        let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
+        let is_as_logged = is_log && scale.is_none_or(|scale| scale - 1.0 == 0.0);
+        Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
+    }
+
+    /// What is shown of a value of a metric that is measured in this unit.
+    #[must_use]
+    pub fn shown(&self, value: Interval, unit: &str) -> Interval {
+        let scale = match unit {
+            "time" => 1.0 / self.factor,
+            "jobs per time" => self.factor,
+            _ => return value,
+        };
+        let scaled = |number: Option<f64>| number.map(|number| number * scale);
+        Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
+    }
+
+    /// The unit of a metric in words: `hours` for `time`, `jobs per hour` for `jobs per time`.
+    #[must_use]
+    pub fn unit(&self, unit: &str) -> String {
+        match (self.unit, unit) {
+            (Some(own), "time") => own.to_owned(),
+            (Some(own), "jobs per time") => format!("jobs per {}", own.trim_end_matches('s')),
+            _ => unit.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // Every day of 800 years, one after the other, by the rule of the Gregorian calendar.
+        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for days in 0..292_194 {
+            assert_eq!(civil(days), (year, month, day));
+            let length = match month {
+                2 => 28 + i64::from(is_leap(year)),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            day += 1;
+            if day > length {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!(civil(-1), (1969, 12, 31));
+        assert_eq!(civil(-719_468), (0, 3, 1));
+    }
+
+    #[test]
+    fn the_header_says_when_a_log_begins() {
+        let header = |text: &[&str]| {
+            let mut header = Header::default();
+            text.iter().for_each(|line| header.add(line));
+            Start::of(&header)
+        };
+        let zone = Some("US/Pacific".to_owned());
+        assert_eq!(
+            header(&[
+                " UnixStartTime: 749454003",
+                " TimeZone: -28800",
+                " TimeZoneString: US/Pacific"
+            ]),
+            Some(Start { unix: 749_454_003, offset: Some(-28_800), zone })
+        );
+        assert_eq!(header(&[" UnixStartTime: 0"]), None, "0 is what logs say that do not know");
+        assert_eq!(header(&[" TimeZone: 3600"]), None);
+    }
+}

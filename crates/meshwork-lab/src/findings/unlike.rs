@@ -1,0 +1,220 @@
+//! Parameters in which compared strategies differ, though they share them.
+//!
+//! A sweep over strategies compares what each does by default, and defaults may differ: first fit
+//! does not turn a block, adaptive scan does. A reader of the table has to know.
+
+use std::fmt;
+
+use meshwork::registry::{Default, Family, Param};
+use meshwork::{alloc, network, sched, select, sizing};
+use toml::{Table, Value};
+
+use crate::findings::words::short;
+use crate::study::expand::Point;
+
+/// A parameter that several compared strategies have and that is not the same in all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlike {
+    /// The swept key, such as `allocator`.
+    pub key: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Each value, and the strategies that have it, in the order of the sweep.
+    pub values: Vec<(String, Vec<String>)>,
+}
+
+impl fmt::Display for Unlike {
+    /// As a line: `rotation: never for first_fit, if_needed for adaptive_scan`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.parameter)?;
+        for (index, (value, names)) in self.values.iter().enumerate() {
+            let separator = if index > 0 { ", " } else { "" };
+            let names = match &names[..] {
+                [one] => one.clone(),
+                [more @ .., last] => format!("{} and {last}", more.join(", ")),
+                [] => String::new(),
+            };
+            write!(f, "{separator}{value} for {names}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the strategies of each swept family do not share, family by family in the order of the
+/// sweep. A parameter that is swept itself has a column of its own and is left out, and so are
+/// parameters of the same name that mean something else.
+#[must_use]
+pub fn unlike(points: &[Point]) -> Vec<Unlike> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let keys = first.swept.iter().map(|(key, _)| key);
+    keys.filter_map(|key| Some((key, family(key)?)))
+        .flat_map(|(key, family)| in_family(key, family, points))
+        .collect()
+}
+
+/// The family of a swept key, where its entries are strategies that are compared.
+fn family(key: &str) -> Option<&'static Family> {
+    match key {
+        "allocator" => Some(&alloc::FAMILY),
+        "scheduler" => Some(&sched::FAMILY),
+        "sizing" => Some(&sizing::FAMILY),
+        "selector" => Some(&select::FAMILY),
+        "network" => Some(&network::FAMILY),
+        _ => None,
+    }
+}
+
+/// A strategy of the sweep: what it is called in the table, and its resolved parameters.
+struct Compared<'a> {
+    label: String,
+    table: &'a Table,
+}
+
+fn in_family(key: &str, family: &'static Family, points: &[Point]) -> Vec<Unlike> {
+    let compared = compared(key, points);
+    let names = compared.iter().filter_map(|strategy| name(strategy.table));
+    if names.collect::<std::collections::BTreeSet<_>>().len() < 2 {
+        return Vec::new();
+    }
+    let is_swept = |parameter: &str| {
+        let inner = format!("{key}.{parameter}");
+        points[0].swept.iter().any(|(swept, _)| {
+            *swept == inner || swept.strip_prefix(&inner).is_some_and(|rest| rest.starts_with('.'))
+        })
+    };
+    let mut found = Vec::new();
+    let mut done: Vec<(&str, String)> = Vec::new();
+    for strategy in &compared {
+        for param in declared(family, strategy.table) {
+            let kind = (param.name, param.kind.to_string());
+            if is_swept(param.name) || done.contains(&kind) {
+                continue;
+            }
+            let having = having(family, &compared, &kind);
+            done.push(kind);
+            // One strategy in two forms is told apart by what stands in its column.
+            let differ = having.iter().any(|(own, value)| {
+                having
+                    .iter()
+                    .any(|(other, theirs)| name(own.table) != name(other.table) && value != theirs)
+            });
+            if differ {
+                found.push(Unlike {
+                    key: key.to_owned(),
+                    parameter: param.name.to_owned(),
+                    values: grouped(having),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The strategies that a swept key takes, each once, in the order of the sweep.
+fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
+    let mut distinct: Vec<(&Value, &Table)> = Vec::new();
+    for point in points {
+        let written = point.swept.iter().find(|(swept, _)| swept == key).map(|(_, value)| value);
+        let resolved = point.scenario.table().get(key).and_then(Value::as_table);
+        if let (Some(written), Some(resolved)) = (written, resolved)
+            && distinct.iter().all(|(before, _)| *before != written)
+        {
+            distinct.push((written, resolved));
+        }
+    }
+    let written: Vec<&Value> = distinct.iter().map(|(written, _)| *written).collect();
+    let labels = short(key, &written);
+    labels.into_iter().zip(distinct).map(|(label, (_, table))| Compared { label, table }).collect()
+}
+
+fn name(table: &Table) -> Option<&str> {
+    table.get("name")?.as_str()
+}
+
+/// The parameters that the entry of a resolved component declares.
+fn declared(family: &'static Family, table: &Table) -> impl Iterator<Item = &'static Param> {
+    let entry = name(table)
+        .and_then(|name| (family.entries)().into_iter().find(|about| about.name == name));
+    family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
+}
+
+/// The strategies that have a parameter of this name and kind, and its value in each.
+fn having<'a>(
+    family: &'static Family,
+    compared: &'a [Compared<'a>],
+    (parameter, kind): &(&str, String),
+) -> Vec<(&'a Compared<'a>, String)> {
+    let value = |strategy: &Compared<'_>| {
+        let has = |param: &&Param| param.name == *parameter && param.kind.to_string() == *kind;
+        let param = declared(family, strategy.table).find(has)?;
+        match (strategy.table.get(*parameter), &param.default) {
+            (Some(value), _) => Some(short(parameter, &[value]).concat()),
+            (None, Default::Absent(meaning)) => Some((*meaning).to_owned()),
+            (None, Default::Is(_) | Default::Required) => None,
+        }
+    };
+    compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
+}
+
+/// Each value, with the labels of those that have it.
+fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
+    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    for (strategy, value) in having {
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, names)) => names.push(strategy.label.clone()),
+            None => values.push((value, vec![strategy.label.clone()])),
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Study;
+    use crate::study::expand::expand;
+
+    fn lines(rest: &str) -> Vec<String> {
+        let text = format!(
+            "machine = {{ topology = 'mesh', dims = [4, 4] }}\n\
+             workload = {{ name = 'synthetic', load = 0.5, sizes = 'uniform', \
+             runtimes = {{ name = 'exponential', mean = 5.0 }} }}\n\
+             measure = {{ jobs = 50, metrics = ['wait'] }}\n{rest}"
+        );
+        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        unlike(&expand(&study).unwrap()).iter().map(Unlike::to_string).collect()
+    }
+
+    #[test]
+    fn a_default_that_differs_is_told() {
+        assert_eq!(
+            lines("[sweep]\nallocator = ['first_fit', 'adaptive_scan', 'boundary_search']"),
+            ["rotation: never for first_fit and boundary_search, if_needed for adaptive_scan"]
+        );
+        assert_eq!(lines("[sweep]\nallocator = ['first_fit', 'boundary_search']"), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_the_same_for_all_or_has_a_column_is_not() {
+        let swept = "[sweep]\nallocator = ['first_fit', 'adaptive_scan']\n\
+                     'allocator.rotation' = ['never', 'best']";
+        assert_eq!(lines(swept), [""; 0]);
+        let one = "[sweep]\nallocator = ['first_fit', { name = 'first_fit', rotation = 'best' }]";
+        assert_eq!(lines(one), [""; 0], "one strategy, whose labels say it");
+        let forms = "[sweep]\nallocator = ['random', 'paging', { name = 'paging', page = 1 }]";
+        assert_eq!(lines(forms), [""; 0]);
+        assert_eq!(lines("[sweep]\nscheduler = ['fcfs', 'easy']"), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_given_is_told_with_the_rest() {
+        let given =
+            "[sweep]\nallocator = ['first_fit', { name = 'frame_sliding', rotation = 'best' }]";
+        assert_eq!(
+            lines(given),
+            ["rotation: never for first_fit, best for frame_sliding (rotation=best)"]
+        );
+    }
+}

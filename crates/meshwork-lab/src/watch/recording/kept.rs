@@ -1,0 +1,493 @@
+//! Whole runs, kept on disk while they run: everything that happened, event by event.
+//!
+//! `recordings/<key>.run` begins with [`MAGIC`] and the key of its run. Then come the events in the order of the engine, each
+//! a byte that says what happened and numbers that take as many bytes as they need; times take those bytes in which they
+//! differ from the one before. A byte [`END`], the number of events and a digest of all that stands before make it whole: what
+//! has no such end, or another key than that of the run, is no recording. While a run goes on its file has another name.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use meshwork::job::{Dims, Job, Request, Time};
+use meshwork::machine::{Block, Placement};
+use meshwork::observe::{Event, JobId, Observer, Running};
+
+use crate::run::store::writing_failed;
+use crate::watch::{Happening, What};
+
+/// The folder of recordings in a folder of results.
+pub const RECORDINGS: &str = "recordings";
+
+/// How a recording begins; the digit is the version of its form.
+const MAGIC: &[u8] = b"meshwork recording 1\n";
+
+/// Unless a study says otherwise, the first replications of so many scenarios are kept: those that a page shows.
+pub const FIRST: usize = 4;
+
+/// So many bytes are written together.
+const BUFFER: usize = 1 << 16;
+
+/// A longer recording is given up, and its run is simulated again by whoever wants to see it: some ten million jobs.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The length of a digest.
+const DIGEST: usize = 32;
+
+const ARRIVED: u8 = 0;
+const REFUSED: u8 = 1;
+const TURNED_AWAY: u8 = 2;
+const STARTED: u8 = 3;
+const MOVED: u8 = 4;
+const FINISHED: u8 = 5;
+/// No event comes after this.
+const END: u8 = 7;
+const KINDS: u8 = 7;
+/// The event is at a later instant than the one before, which follows.
+const LATER: u8 = 8;
+/// How a request was made stands in these bits: a count, a block, a subcube.
+const REQUEST: u32 = 4;
+
+/// Where the recording of a run with this key is, in a folder of results.
+#[must_use]
+pub fn path(folder: &Path, key: &str) -> PathBuf {
+    folder.join(RECORDINGS).join(format!("{key}.run"))
+}
+
+/// Which runs of a study are kept to be looked at: of every scenario, or of the first four, the first replication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The folder of results.
+    folder: PathBuf,
+    /// All scenarios, because the study says so.
+    all: bool,
+}
+
+impl Kept {
+    /// What a study keeps that is run into a folder: `record` is what it says. Recordings that were left behind by a run that
+    /// was killed are removed: nobody else writes into a folder whose store is open.
+    #[must_use]
+    pub fn of(folder: &Path, record: Option<bool>) -> Option<Kept> {
+        for entry in fs::read_dir(folder.join(RECORDINGS)).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "tmp") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        let all = record == Some(true);
+        (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all })
+    }
+
+    /// Whether a run is kept.
+    #[must_use]
+    pub fn has(&self, point: usize, replication: u64) -> bool {
+        replication == 0 && (self.all || point < FIRST)
+    }
+
+    /// Whether the study asks for what is kept, so that its absence is worth a run and a word.
+    #[must_use]
+    pub fn is_asked_for(&self) -> bool {
+        self.all
+    }
+
+    /// Where the recording of the run with this key is.
+    #[must_use]
+    pub fn path(&self, key: &str) -> PathBuf {
+        path(&self.folder, key)
+    }
+
+    /// Begins one.
+    ///
+    /// # Errors
+    /// One sentence, if it cannot be made.
+    pub fn begin(&self, key: &str) -> Result<Recorder, String> {
+        Recorder::create(&self.folder, key)
+    }
+}
+
+/// An observer that keeps all that happens in a run.
+///
+/// It takes some 10 ns and 8 bytes for an event, and memory for a buffer and no more. A recording that cannot be written, or
+/// grows beyond 256 MiB, is given up and leaves no file; the run goes on.
+pub struct Recorder {
+    path: PathBuf,
+    temporary: PathBuf,
+    file: Option<File>,
+    buffer: Vec<u8>,
+    digest: blake3::Hasher,
+    bytes: u64,
+    events: u64,
+    before: Before,
+    error: Option<String>,
+}
+
+/// What an event is told against.
+#[derive(Default)]
+struct Before {
+    at: u64,
+    arrived: u64,
+    number: u64,
+    started: u64,
+    ended: u64,
+}
+
+impl Recorder {
+    /// Begins the recording of a run in `folder/recordings`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// One sentence, if it cannot be made.
+    pub fn create(folder: &Path, key: &str) -> Result<Recorder, String> {
+        // Two scenarios of a sweep that are the same have one key, and may run at the same time.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let home = folder.join(RECORDINGS);
+        fs::create_dir_all(&home)
+            .map_err(|error| writing_failed(&home.display().to_string(), "this folder", &error))?;
+        let path = path(folder, key);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.{number}.tmp", std::process::id()));
+        let temporary = PathBuf::from(name);
+        let file = File::create(&temporary)
+            .map_err(|error| writing_failed(&path.display().to_string(), "this file", &error))?;
+        let mut buffer = Vec::with_capacity(BUFFER + 1024);
+        buffer.extend_from_slice(MAGIC);
+        buffer.extend_from_slice(key.as_bytes());
+        buffer.push(b'\n');
+        Ok(Recorder {
+            path,
+            temporary,
+            file: Some(file),
+            buffer,
+            digest: blake3::Hasher::new(),
+            bytes: 0,
+            events: 0,
+            before: Before::default(),
+            error: None,
+        })
+    }
+
+    /// Ends it, and gives the file its name. A recording that was given up for its length is no error.
+    ///
+    /// # Errors
+    /// What went wrong during the run or now, in one sentence; no file is left then.
+    pub fn finish(mut self) -> Result<(), String> {
+        self.buffer.push(END);
+        self.buffer.extend_from_slice(&self.events.to_le_bytes());
+        self.flush();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let Some(mut file) = self.file.take() else { return Ok(()) };
+        file.write_all(self.digest.finalize().as_bytes())
+            .and_then(|()| fs::rename(&self.temporary, &self.path))
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> String {
+        writing_failed(&self.path.display().to_string(), "this file", error)
+    }
+
+    fn flush(&mut self) {
+        let Some(file) = &mut self.file else { return self.buffer.clear() };
+        self.digest.update(&self.buffer);
+        self.bytes += self.buffer.len() as u64;
+        let written = file.write_all(&self.buffer);
+        self.buffer.clear();
+        if let Err(error) = written {
+            self.error = Some(self.failed(&error));
+            self.file = None;
+        } else if self.bytes > MOST_BYTES {
+            self.file = None;
+        }
+    }
+
+    fn event(&mut self, now: Time, kind: u8) {
+        self.events += 1;
+        let at = now.units().to_bits();
+        if at == self.before.at {
+            self.buffer.push(kind);
+            return;
+        }
+        self.buffer.push(kind | LATER);
+        write_time(&mut self.buffer, at ^ self.before.at);
+        self.before.at = at;
+    }
+
+    fn arrival(&mut self, now: Time, id: JobId, job: &Job, kind: u8) {
+        let form = match job.request {
+            Request::Nodes(_) => 0,
+            Request::Block(_) => 1,
+            Request::Subcube(_) => 2,
+        };
+        self.event(now, kind | (form << REQUEST));
+        write_change(&mut self.buffer, id.0, &mut self.before.arrived);
+        write_change(&mut self.buffer, job.number, &mut self.before.number);
+        match &job.request {
+            Request::Nodes(count) | Request::Subcube(count) => {
+                write_number(&mut self.buffer, u64::from(*count));
+            }
+            Request::Block(sides) => write_sides(&mut self.buffer, sides),
+        }
+    }
+
+    fn placement(&mut self, running: &Running) {
+        write_change(&mut self.buffer, running.id.0, &mut self.before.started);
+        write_number(&mut self.buffer, running.site as u64);
+        write_number(&mut self.buffer, running.placement.blocks.len() as u64);
+        for block in &running.placement.blocks {
+            write_number(&mut self.buffer, u64::from(block.base));
+            write_sides(&mut self.buffer, &block.sides);
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        if self.file.is_none() {
+            return;
+        }
+        match event {
+            Event::Arrived(id, job) => self.arrival(now, *id, job, ARRIVED),
+            Event::Refused(id, job) => self.arrival(now, *id, job, REFUSED),
+            Event::TurnedAway(id, _) => {
+                self.event(now, TURNED_AWAY);
+                write_change(&mut self.buffer, id.0, &mut self.before.ended);
+            }
+            Event::Started(running) => {
+                self.event(now, STARTED);
+                self.placement(running);
+            }
+            Event::Moved { running, .. } => {
+                self.event(now, MOVED);
+                self.placement(running);
+            }
+            Event::Finished(running) => {
+                self.event(now, FINISHED);
+                write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
+            }
+            _ => return,
+        }
+        if self.buffer.len() >= BUFFER {
+            self.flush();
+        }
+    }
+}
+
+impl Drop for Recorder {
+    /// A run that failed leaves no recording behind; of one that did not, the name is gone already.
+    fn drop(&mut self) {
+        self.file = None;
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Seven bits a byte, the lowest first.
+fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        buffer.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    buffer.push(number as u8);
+}
+
+/// By how much a number differs from the one before, which is often little, up or down.
+fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
+    let change = number.wrapping_sub(*before) as i64;
+    write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
+    *before = number;
+}
+
+/// The bytes that are not 0, with a byte before them that says which these are: a time in whole seconds takes two or three.
+fn write_time(buffer: &mut Vec<u8>, difference: u64) {
+    let bytes = difference.to_le_bytes();
+    let first = (difference.trailing_zeros() / 8).min(7) as usize;
+    let end = 8 - (difference.leading_zeros() / 8).min(7) as usize;
+    buffer.push((first << 4 | end) as u8);
+    buffer.extend_from_slice(&bytes[first..end]);
+}
+
+fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
+    write_number(buffer, sides.len() as u64);
+    for &side in sides {
+        write_number(buffer, u64::from(side));
+    }
+}
+
+/// Goes through what is kept of the run with this key, until `visit` says that it is enough. A kept job has the number and the
+/// request of the one that ran, and neither run time nor estimate.
+///
+/// # Errors
+/// One sentence, if there is no recording of it in the folder, or it is not whole.
+pub fn replay(
+    folder: &Path,
+    key: &str,
+    visit: &mut dyn FnMut(Happening) -> bool,
+) -> Result<(), String> {
+    let path = path(folder, key);
+    let failed =
+        |error: &io::Error| format!("{}: this recording cannot be read ({error})", path.display());
+    let end = whole(&path, key).map_err(|error| failed(&error))?;
+    let mut events = Events::open(&path, key).map_err(|error| failed(&error))?;
+    for _ in 0..end {
+        let happening = events.next().map_err(|error| failed(&error))?;
+        if !visit(happening) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The number of events of a recording that is whole.
+fn whole(path: &Path, key: &str) -> io::Result<u64> {
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let mut file = File::open(path)?;
+    let head = head(key);
+    let length = file.metadata()?.len();
+    let tail = 1 + 8 + DIGEST;
+    if length < (head.len() + tail) as u64 {
+        return Err(wrong("it ends too soon"));
+    }
+    let mut left = length - DIGEST as u64;
+    let mut digest = blake3::Hasher::new();
+    let mut chunk = vec![0; BUFFER];
+    let mut last = Vec::new();
+    while left > 0 {
+        let size = left.min(BUFFER as u64) as usize;
+        file.read_exact(&mut chunk[..size])?;
+        digest.update(&chunk[..size]);
+        last.extend_from_slice(&chunk[..size]);
+        last.drain(..last.len().saturating_sub(9));
+        left -= size as u64;
+    }
+    let mut stored = [0; DIGEST];
+    file.read_exact(&mut stored)?;
+    match last[..] {
+        [END, ref count @ ..] if digest.finalize() == stored => {
+            Ok(count.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+        }
+        _ => Err(wrong("it is not whole")),
+    }
+}
+
+fn head(key: &str) -> Vec<u8> {
+    [MAGIC, key.as_bytes(), b"\n"].concat()
+}
+
+/// The events of a recording, one after the other.
+struct Events {
+    file: BufReader<File>,
+    before: Before,
+}
+
+impl Events {
+    fn open(path: &Path, key: &str) -> io::Result<Events> {
+        let mut file = BufReader::with_capacity(BUFFER, File::open(path)?);
+        let expected = head(key);
+        let mut begin = vec![0; expected.len()];
+        file.read_exact(&mut begin)?;
+        if begin != expected {
+            let what = "it is of another run, or of another version of Meshwork";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Events { file, before: Before::default() })
+    }
+
+    fn next(&mut self) -> io::Result<Happening> {
+        let first = self.byte()?;
+        if first & LATER != 0 {
+            self.before.at ^= self.time()?;
+        }
+        let units = f64::from_bits(self.before.at);
+        if units.is_nan() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a time is no number"));
+        }
+        let at = Time::new(units);
+        let (id, what) = match first & KINDS {
+            kind @ (ARRIVED | REFUSED) => {
+                let (id, job) = self.arrival(at, first >> REQUEST)?;
+                (id, if kind == ARRIVED { What::Arrived(job) } else { What::Refused(job) })
+            }
+            TURNED_AWAY => (self.ended()?, What::TurnedAway),
+            STARTED => {
+                let (id, site, placement) = self.placement()?;
+                (id, What::Started { site, placement })
+            }
+            MOVED => {
+                let (id, _, placement) = self.placement()?;
+                (id, What::Moved { placement })
+            }
+            FINISHED => (self.ended()?, What::Finished),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it ends too soon")),
+        };
+        Ok(Happening { at, id: JobId(id), what })
+    }
+
+    fn arrival(&mut self, at: Time, form: u8) -> io::Result<(u64, Job)> {
+        let id = self.change(|before| &mut before.arrived)?;
+        let number = self.change(|before| &mut before.number)?;
+        let request = match form {
+            0 => Request::Nodes(self.number()? as u32),
+            1 => Request::Block(self.sides()?),
+            _ => Request::Subcube(self.number()? as u32),
+        };
+        Ok((id, Job { number, arrival: at, request, runtime: 0.0, estimate: 0.0, owner: None }))
+    }
+
+    fn ended(&mut self) -> io::Result<u64> {
+        self.change(|before| &mut before.ended)
+    }
+
+    fn placement(&mut self) -> io::Result<(u64, usize, Placement)> {
+        let id = self.change(|before| &mut before.started)?;
+        let site = self.number()? as usize;
+        let count = self.number()?;
+        let mut placement = Placement { blocks: Default::default() };
+        for _ in 0..count {
+            let base = self.number()? as u32;
+            placement.blocks.push(Block { base, sides: self.sides()? });
+        }
+        Ok((id, site, placement))
+    }
+
+    fn byte(&mut self) -> io::Result<u8> {
+        let buffer = self.file.fill_buf()?;
+        let byte = *buffer.first().ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.file.consume(1);
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> io::Result<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        Ok(number)
+    }
+
+    fn change(&mut self, which: fn(&mut Before) -> &mut u64) -> io::Result<u64> {
+        let folded = self.number()?;
+        let change = (folded >> 1) as i64 ^ -((folded & 1) as i64);
+        let before = which(&mut self.before);
+        *before = before.wrapping_add(change as u64);
+        Ok(*before)
+    }
+
+    fn time(&mut self) -> io::Result<u64> {
+        let place = self.byte()?;
+        let (first, end) = (usize::from(place >> 4), usize::from(place & 15).min(8));
+        let mut difference = 0;
+        for byte in first..end {
+            difference |= u64::from(self.byte()?) << (8 * byte);
+        }
+        Ok(difference)
+    }
+
+    fn sides(&mut self) -> io::Result<Dims> {
+        let count = self.number()?;
+        (0..count).map(|_| Ok(self.number()? as u32)).collect()
+    }
+}

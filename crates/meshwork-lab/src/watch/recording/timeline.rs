@@ -1,0 +1,321 @@
+//! One run at a glance: how full the machine was, how long the queue, and how long jobs waited, in few numbers however
+//! long the run was.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use meshwork::job::Time;
+use meshwork::observe::JobId;
+use serde::{Serialize, Serializer};
+
+use super::kept::replay;
+use super::{Site, Subject, scenario_as_it_was, sites};
+use crate::watch::{Happening, What};
+
+/// Into how many spans of equal length the time of a run is cut.
+const SPANS: usize = 500;
+
+/// About how many of the waits are kept; below, all are.
+const WAITS: usize = 1000;
+
+/// A number as JSON, with as many digits as a plot can show.
+fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    let brief = |number: &f64| format!("{number:.5e}").parse::<f64>().unwrap_or(*number);
+    serializer.collect_seq(numbers.iter().map(brief))
+}
+
+/// One run at a glance, for plots over time and of the distribution of waits. What is drawn of several of them in one plot
+/// shows what policies do to the same jobs.
+///
+/// Instants and waits are in units of the clock of the run. As JSON it has the same names. The page finds it as `sections[i].timelines` in its data, empty where nothing was recorded:
+///
+/// ```text
+/// /** @typedef {{
+///  *   scenario: number,       // of the study, from 1
+///  *   replication: number,    // from 1
+///  *   title: string,          // the swept values: "scheduler = fcfs"
+///  *   swept: [string, string][], // key and value of each swept key
+///  *   processors: number,     // of the whole machine
+///  *   from: number,           // the first instant; span i of n goes from `from + i * (until - from) / n`
+///  *   until: number,          // the last instant
+///  *   whole: boolean,         // is it the whole run, or the part until `until`?
+///  *   utilization: number[],  // of each span, the mean share of the processors that are held, from 0 to 1
+///  *   queue: number[],        // the mean number of jobs that wait,
+///  *   longest: number[],      // and the most at once
+///  *   waits: {
+///  *     jobs: number,         // that have started; the first of 0 jobs have neither wait nor share
+///  *     wait: number[],       // rising,
+///  *     share: number[],      // and the share of jobs that waited so long or less: 1 at the end
+///  *   },
+///  * }} Timeline */
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timeline {
+    /// The number of the scenario, from 1.
+    pub scenario: u64,
+    /// The number of the replication, from 1.
+    pub replication: u64,
+    /// What tells the run from others: the swept values of its scenario.
+    pub title: String,
+    /// The same as pairs of key and value.
+    pub swept: Vec<(String, String)>,
+    /// How many processors all sites have.
+    pub processors: u64,
+    /// The first instant at which something happened.
+    pub from: f64,
+    /// The last instant.
+    pub until: f64,
+    /// Whether this is the whole run, and not the part of it that was simulated again to be shown.
+    pub whole: bool,
+    /// Of spans of equal length, the mean share of the processors that are held.
+    #[serde(serialize_with = "brief")]
+    pub utilization: Vec<f64>,
+    /// The mean number of jobs that wait.
+    #[serde(serialize_with = "brief")]
+    pub queue: Vec<f64>,
+    /// The most jobs that wait at one time.
+    pub longest: Vec<u64>,
+    /// How long jobs waited until they started.
+    pub waits: Waits,
+}
+
+impl Timeline {
+    /// A stored run that was kept while it ran.
+    ///
+    /// # Errors
+    /// One sentence, if it was not kept.
+    ///
+    /// # Complexity
+    /// **O(e)** for *e* events, and memory for all of them.
+    pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, String> {
+        let record = subject.record;
+        let scenario = scenario_as_it_was(record)?;
+        let processors = sites(&scenario, record.replication)?.iter().map(Site::processors).sum();
+        let mut counts = Counts::default();
+        replay(folder, &record.key, &mut |happening| {
+            counts.take(&happening);
+            true
+        })?;
+        let timeline = counts.timeline(processors, record.findings.end, true);
+        Ok(timeline.of_run(subject))
+    }
+
+    /// The same, with the name of the run.
+    pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
+        Timeline {
+            scenario: subject.scenario,
+            replication: subject.record.replication + 1,
+            title: subject.title.to_owned(),
+            ..self
+        }
+    }
+}
+
+/// A distribution of waits: at some of the waits that there were, the share of jobs that waited so long or less.
+///
+/// Each of these shares is exact. Where there are more than a thousand jobs, neighbouring shares are a thousandth apart, or
+/// more where more jobs waited equally long; the longest waits are nearer to one another, so that a tail can be seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// How many jobs have started.
+    pub jobs: usize,
+    /// Some of their waits, rising.
+    #[serde(serialize_with = "brief")]
+    pub wait: Vec<f64>,
+    /// The share of jobs whose wait is no longer.
+    #[serde(serialize_with = "brief")]
+    pub share: Vec<f64>,
+}
+
+impl Waits {
+    /// The distribution of these waits.
+    ///
+    /// # Complexity
+    /// That of sorting them.
+    #[must_use]
+    pub fn of(mut waits: Vec<f64>) -> Waits {
+        waits.sort_by(f64::total_cmp);
+        let jobs = waits.len();
+        let even = (1..=WAITS).map(|i| (i * jobs).div_ceil(WAITS));
+        let tail = std::iter::successors(Some(1), |n| Some(n * 2))
+            .take_while(|&n| n < jobs)
+            .map(|n| jobs - n);
+        let mut ranks: Vec<usize> = even.chain(tail).filter(|&rank| rank > 0).collect();
+        ranks.sort_unstable();
+        let mut found = Waits { jobs, ..Waits::default() };
+        for rank in ranks {
+            let wait = waits[rank - 1];
+            if found.wait.last().is_some_and(|last| last.total_cmp(&wait).is_ge()) {
+                continue;
+            }
+            let below = waits.partition_point(|other| other.total_cmp(&wait).is_le());
+            found.wait.push(wait);
+            found.share.push(below as f64 / jobs as f64);
+        }
+        found
+    }
+}
+
+/// What is counted while a run goes on, for its [`Timeline`].
+///
+/// Memory grows with the number of events, some 24 bytes for each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    at: Vec<Time>,
+    held: Vec<u64>,
+    queued: Vec<u64>,
+    waits: Vec<f64>,
+    arrived: BTreeMap<JobId, Time>,
+    holds: BTreeMap<JobId, u64>,
+    now_held: u64,
+}
+
+impl Counts {
+    pub(super) fn take(&mut self, happening: &Happening) {
+        let Happening { at, id, what } = happening;
+        match what {
+            What::Arrived(_) => {
+                self.arrived.insert(*id, *at);
+            }
+            What::Refused(_) => {}
+            What::TurnedAway => {
+                self.arrived.remove(id);
+            }
+            What::Started { placement, .. } => {
+                if let Some(arrived) = self.arrived.remove(id) {
+                    self.waits.push(*at - arrived);
+                }
+                self.hold(*id, u64::from(placement.len()));
+            }
+            What::Moved { placement } => self.hold(*id, u64::from(placement.len())),
+            What::Finished => self.hold(*id, 0),
+        }
+        if self.at.last() != Some(at) {
+            self.at.push(*at);
+            self.held.push(0);
+            self.queued.push(0);
+        }
+        if let (Some(held), Some(queued)) = (self.held.last_mut(), self.queued.last_mut()) {
+            *held = self.now_held;
+            *queued = self.arrived.len() as u64;
+        }
+    }
+
+    fn hold(&mut self, id: JobId, nodes: u64) {
+        let before = if nodes > 0 { self.holds.insert(id, nodes) } else { self.holds.remove(&id) };
+        self.now_held = self.now_held - before.unwrap_or(0) + nodes;
+    }
+
+    /// What it amounts to, up to the end of what was seen.
+    pub(super) fn timeline(self, processors: u64, until: f64, whole: bool) -> Timeline {
+        let from = self.at.first().map_or(0.0, |at| at.units());
+        let until = until.max(from);
+        let (held, _) = self.spans(&self.held, from, until);
+        let (queue, longest) = self.spans(&self.queued, from, until);
+        let share = |held: f64| held / processors.max(1) as f64;
+        Timeline {
+            scenario: 1,
+            replication: 1,
+            title: String::new(),
+            swept: Vec::new(),
+            processors,
+            from,
+            until,
+            whole,
+            utilization: held.into_iter().map(share).collect(),
+            queue,
+            longest,
+            waits: Waits::of(self.waits),
+        }
+    }
+
+    /// Of every span the mean over time, and the most.
+    fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
+        if until <= from {
+            return (Vec::new(), Vec::new());
+        }
+        let length = (until - from) / SPANS as f64;
+        let (mut means, mut longest) = (Vec::new(), Vec::new());
+        let (mut next, mut value) = (0, 0);
+        for span in 0..SPANS {
+            let mut time = from + span as f64 * length;
+            let end = if span + 1 == SPANS { until } else { from + (span + 1) as f64 * length };
+            let (mut area, mut most) = (0.0, value);
+            while next < counts.len() && self.at[next].units() <= end {
+                let at = self.at[next].units();
+                area += (at - time) * value as f64;
+                (time, value) = (at, counts[next]);
+                most = most.max(value);
+                next += 1;
+            }
+            area += (end - time) * value as f64;
+            means.push(area / (end - (from + span as f64 * length)));
+            longest.push(most);
+        }
+        (means, longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn every_share_is_that_of_the_jobs_that_waited_no_longer(
+            waits in prop::collection::vec(prop_oneof![Just(0.0), 0.0..5.0, (0..9_u32).prop_map(f64::from)], 1..4000),
+        ) {
+            let found = Waits::of(waits.clone());
+            prop_assert_eq!(found.jobs, waits.len());
+            prop_assert!(found.wait.len() <= WAITS + 12);
+            prop_assert!(found.wait.windows(2).all(|pair| pair[0] < pair[1]));
+            for (wait, share) in found.wait.iter().zip(&found.share) {
+                let count = waits.iter().filter(|other| *other <= wait).count();
+                prop_assert!((count as f64 / waits.len() as f64 - share).abs() < 1e-12);
+            }
+            prop_assert!((found.share.last().unwrap() - 1.0).abs() < 1e-12);
+            // Between two neighbours lie no more than a thousandth of the jobs.
+            let mut below = 0;
+            for wait in &found.wait {
+                let between = waits.iter().filter(|other| *other < wait).count() - below;
+                prop_assert!(between <= waits.len() / WAITS + 1, "{} jobs lie below {}", between, wait);
+                below = waits.iter().filter(|other| *other <= wait).count();
+            }
+        }
+
+        #[test]
+        fn spans_have_the_area_and_the_most_of_what_they_are_made_of(
+            steps in prop::collection::vec((0.0..3.0_f64, 0..50_u64), 1..200),
+            rest in 0.1..4.0_f64,
+        ) {
+            let mut counts = Counts::default();
+            let mut now = 1.0;
+            for (gap, value) in &steps {
+                now += gap;
+                if counts.at.last() == Some(&Time::new(now)) {
+                    continue;
+                }
+                counts.at.push(Time::new(now));
+                counts.queued.push(*value);
+            }
+            let (from, until) = (counts.at[0].units(), now + rest);
+            let (means, longest) = counts.spans(&counts.queued, from, until);
+            prop_assert_eq!((means.len(), longest.len()), (SPANS, SPANS));
+            let ends = counts.at.iter().skip(1).map(|at| at.units()).chain([until]);
+            let begins = counts.at.iter().map(|at| at.units());
+            let area: f64 = begins.zip(ends).zip(&counts.queued).map(|((a, b), &v)| (b - a) * v as f64).sum();
+            let found = means.iter().sum::<f64>() * (until - from) / SPANS as f64;
+            prop_assert!((area - found).abs() < 1e-6 * (1.0 + area), "{} is not {}", found, area);
+            prop_assert_eq!(longest.iter().max(), counts.queued.iter().max());
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_distribution() {
+        assert_eq!(Waits::of(Vec::new()), Waits::default());
+    }
+}

@@ -1,0 +1,428 @@
+//! Scenarios and pools put together in Rust. What a builder makes is the table that a study would be, and that
+//! table is read as any other: the same names, the same checks, the same sentences, the same key in a store.
+
+use std::marker::PhantomData;
+
+use toml::{Table, Value};
+
+use crate::pool::Pool;
+use crate::registry::Problem;
+use crate::scenario::Scenario;
+
+/// A strategy, workload or network by its name, with what of its parameters is not left to its default.
+///
+/// ```
+/// use meshwork::builder::Component;
+/// let plain = Component::from("first_fit");
+/// let set = Component::new("first_fit").with("rotation", "if_needed");
+/// assert_ne!(plain, set);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component(Value);
+
+impl Component {
+    /// What has this name, with all its parameters at their defaults.
+    #[must_use]
+    pub fn new(name: &str) -> Component {
+        Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
+    }
+
+    /// The same with one more parameter. Which there are and what they may be, its page in the manual says.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
+        let mut table = match self.0 {
+            Value::Table(table) => table,
+            name => Table::from_iter([("name".to_owned(), name)]),
+        };
+        table.insert(key.to_owned(), value.into());
+        self.0 = Value::Table(table);
+        self
+    }
+}
+
+impl From<&str> for Component {
+    fn from(name: &str) -> Component {
+        Component(name.into())
+    }
+}
+
+impl From<Table> for Component {
+    fn from(table: Table) -> Component {
+        Component(Value::Table(table))
+    }
+}
+
+impl From<Component> for Value {
+    fn from(component: Component) -> Value {
+        component.0
+    }
+}
+
+/// One site of a machine: how it is wired and, where that is not the same on all sites, how fast it is and who
+/// allocates on it.
+///
+/// ```
+/// use meshwork::builder::Machine;
+/// let fast = Machine::torus([8, 8, 8]).speed(2.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine(Table);
+
+impl Machine {
+    /// A mesh with these sides.
+    #[must_use]
+    pub fn mesh(sides: impl AsRef<[u32]>) -> Machine {
+        Machine::named("mesh").with("dims", sides.as_ref().to_vec())
+    }
+
+    /// A torus with these sides.
+    #[must_use]
+    pub fn torus(sides: impl AsRef<[u32]>) -> Machine {
+        Machine::named("torus").with("dims", sides.as_ref().to_vec())
+    }
+
+    /// A hypercube of this dimension: 2 to its power processors.
+    #[must_use]
+    pub fn hypercube(dimension: u32) -> Machine {
+        Machine::named("hypercube").with("dimension", dimension)
+    }
+
+    /// So many processors behind one switch: any of them will do.
+    #[must_use]
+    pub fn flat(processors: u32) -> Machine {
+        Machine::named("flat").with("processors", processors)
+    }
+
+    /// Of a topology that has this name in the catalogue.
+    #[must_use]
+    pub fn named(topology: &str) -> Machine {
+        Machine(Table::from_iter([("topology".to_owned(), topology.into())]))
+    }
+
+    /// With one more parameter of its topology.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Machine {
+        self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// How many times faster than the workload's own machine it runs a job.
+    #[must_use]
+    pub fn speed(self, speed: f64) -> Machine {
+        self.with("speed", speed)
+    }
+
+    /// An allocator of its own.
+    #[must_use]
+    pub fn allocator(self, allocator: impl Into<Component>) -> Machine {
+        self.with("allocator", allocator.into())
+    }
+}
+
+/// A scenario or a pool that is being put together: see [`Scenario::builder`] and [`Pool::builder`].
+///
+/// What is left out has the default that it has in a study. Nothing is checked before
+/// `build`, which says the first thing that is wrong, as the reader of a study would.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder<T> {
+    table: Table,
+    builds: PhantomData<fn() -> T>,
+}
+
+impl<T> Builder<T> {
+    fn new() -> Self {
+        Builder { table: Table::new(), builds: PhantomData }
+    }
+
+    /// On a mesh with these sides.
+    pub fn mesh(self, sides: impl AsRef<[u32]>) -> Self {
+        self.machine(Machine::mesh(sides))
+    }
+
+    /// On a torus with these sides.
+    pub fn torus(self, sides: impl AsRef<[u32]>) -> Self {
+        self.machine(Machine::torus(sides))
+    }
+
+    /// On a hypercube of this dimension.
+    pub fn hypercube(self, dimension: u32) -> Self {
+        self.machine(Machine::hypercube(dimension))
+    }
+
+    /// On so many processors behind one switch.
+    pub fn flat(self, processors: u32) -> Self {
+        self.machine(Machine::flat(processors))
+    }
+
+    /// On this machine.
+    pub fn machine(self, machine: Machine) -> Self {
+        self.set("machine", machine.0)
+    }
+
+    /// Which free processors a job gets; left out, `first_fit`, or `naive` on a flat machine.
+    pub fn allocator(self, allocator: impl Into<Component>) -> Self {
+        self.set("allocator", allocator.into())
+    }
+
+    /// The seed of every stream of random numbers; left out, 1.
+    pub fn seed(self, seed: u64) -> Self {
+        self.set("seed", whole(seed))
+    }
+
+    /// Sets any key, written with dots as on the command line: `measure.by_size`. What is said last counts.
+    pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
+        put(&mut self.table, key, value.into());
+        self
+    }
+
+    /// The table that has been put together so far.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// What `read` makes of the table.
+    fn lower(self, what: &str, read: fn(&Table) -> Result<T, Problem>) -> Result<T, Problem> {
+        if !self.table.contains_key("machine") {
+            return Err(Problem::new(
+                "machine",
+                format!(
+                    "this {what} has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or \
+                     `machine`"
+                ),
+            ));
+        }
+        read(&self.table)
+    }
+}
+
+impl Scenario {
+    /// A scenario put together in Rust instead of read from a table.
+    ///
+    /// ```
+    /// use meshwork::builder::Component;
+    /// use meshwork::scenario::Scenario;
+    ///
+    /// let scenario = Scenario::builder()
+    ///     .mesh([16, 16])
+    ///     .allocator(Component::new("first_fit").with("rotation", "if_needed"))
+    ///     .scheduler("easy")
+    ///     .workload(
+    ///         Component::new("synthetic")
+    ///             .with("load", 0.4)
+    ///             .with("sizes", "uniform")
+    ///             .with("runtimes", Component::new("exponential").with("mean", 5.0)),
+    ///     )
+    ///     .warmup_jobs(100)
+    ///     .jobs(2000)
+    ///     .metrics(["wait", "utilization"])
+    ///     .build()?;
+    /// assert_eq!(scenario.topologies()[0].grid().nodes(), 256);
+    ///
+    /// let forgotten = Scenario::builder().workload("lublin").build().unwrap_err();
+    /// assert!(forgotten.message.starts_with("this scenario has no machine"));
+    /// # Ok::<(), meshwork::registry::Problem>(())
+    /// ```
+    pub fn builder() -> Builder<Scenario> {
+        Builder::new()
+    }
+}
+
+impl Builder<Scenario> {
+    /// On several sites, in the order in which first-fit selection tries them.
+    pub fn sites(self, sites: impl IntoIterator<Item = Machine>) -> Self {
+        let sites: Vec<Table> = sites.into_iter().map(|site| site.0).collect();
+        self.set("machine", Table::from_iter([("sites".to_owned(), sites.into())]))
+    }
+
+    /// Where jobs come from.
+    pub fn workload(self, workload: impl Into<Component>) -> Self {
+        self.set("workload", workload.into())
+    }
+
+    /// Which waiting jobs start, and when; left out, `fcfs`.
+    pub fn scheduler(self, scheduler: impl Into<Component>) -> Self {
+        self.set("scheduler", scheduler.into())
+    }
+
+    /// Which site a job goes to; left out, `first_fit`.
+    pub fn selector(self, selector: impl Into<Component>) -> Self {
+        self.set("selector", selector.into())
+    }
+
+    /// With how many processors a job may be started; left out, `exact`.
+    pub fn sizing(self, sizing: impl Into<Component>) -> Self {
+        self.set("sizing", sizing.into())
+    }
+
+    /// How long a placed job takes; left out, `ideal`.
+    pub fn network(self, network: impl Into<Component>) -> Self {
+        self.set("network", network.into())
+    }
+
+    /// Jobs that finish before anything is measured; left out, none.
+    pub fn warmup_jobs(self, jobs: u64) -> Self {
+        self.set("measure.warmup_jobs", whole(jobs))
+    }
+
+    /// Jobs that finish before the run ends, those of the warm-up included.
+    pub fn jobs(self, jobs: u64) -> Self {
+        self.set("measure.jobs", whole(jobs))
+    }
+
+    /// Time after the first arrival at which the run ends.
+    pub fn time(self, time: f64) -> Self {
+        self.set("measure.time", time)
+    }
+
+    /// What is measured; left out, all metrics that the scenario can have.
+    pub fn metrics<'m>(self, metrics: impl IntoIterator<Item = &'m str>) -> Self {
+        let metrics: Vec<&str> = metrics.into_iter().collect();
+        self.set("measure.metrics", metrics)
+    }
+
+    /// The scenario, read and checked as a study's is.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; a builder without a machine says that.
+    pub fn build(self) -> Result<Scenario, Problem> {
+        self.lower("scenario", Scenario::read)
+    }
+}
+
+impl Pool {
+    /// A pool put together in Rust instead of read from a table.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::builder().torus([8, 8, 8]).allocator("best_fit").build()?;
+    /// let block = pool.allocate(&Request::block(&[4, 4, 2])).expect("the torus is empty");
+    /// assert_eq!((block.len(), pool.site().free_nodes()), (32, 480));
+    /// # Ok::<(), meshwork::registry::Problem>(())
+    /// ```
+    pub fn builder() -> Builder<Pool> {
+        Builder::new()
+    }
+}
+
+impl Builder<Pool> {
+    /// How a count of processors becomes a block: `squarest` or `exact`; left out, `squarest`.
+    pub fn shape(self, shape: &str) -> Self {
+        self.set("shape", shape)
+    }
+
+    /// The pool, empty.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; a builder without a machine says that.
+    pub fn build(self) -> Result<Pool, Problem> {
+        self.lower("pool", Pool::read)
+    }
+}
+
+/// A count, as TOML writes it. One that TOML cannot write is left to the reader to refuse.
+fn whole(number: u64) -> Value {
+    i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
+}
+
+/// Puts a value at a dotted key; what is in its way and no table is replaced by one.
+fn put(table: &mut Table, key: &str, value: Value) {
+    let Some((first, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value);
+        return;
+    };
+    let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
+    if let Value::String(name) = inner {
+        // A component by its name alone: `workload.load` is a parameter of it.
+        *inner = Value::Table(Table::from_iter([(
+            "name".to_owned(),
+            Value::String(std::mem::take(name)),
+        )]));
+    }
+    if !inner.is_table() {
+        *inner = Value::Table(Table::new());
+    }
+    if let Value::Table(inner) = inner {
+        put(inner, rest, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Table {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_builder_makes_the_table_that_a_study_would_be() {
+        let built = Scenario::builder()
+            .seed(7)
+            .sites([Machine::mesh([4, 4]), Machine::flat(8).speed(2.0).allocator("naive")])
+            .allocator(Component::new("first_fit").with("rotation", "if_needed"))
+            .scheduler("easy")
+            .selector("best_fit")
+            .sizing("exact")
+            .network("ideal")
+            .workload("lublin")
+            .set("workload.jobs", 50)
+            .warmup_jobs(5)
+            .jobs(40)
+            .metrics(["wait"])
+            .set("measure.by_size", "exact");
+        let written = of("seed = 7
+            allocator = { name = 'first_fit', rotation = 'if_needed' }
+            scheduler = 'easy'
+            selector = 'best_fit'
+            sizing = 'exact'
+            network = 'ideal'
+            workload = { name = 'lublin', jobs = 50 }
+            measure = { warmup_jobs = 5, jobs = 40, metrics = ['wait'], by_size = 'exact' }
+            [[machine.sites]]
+            topology = 'mesh'
+            dims = [4, 4]
+            [[machine.sites]]
+            topology = 'flat'
+            processors = 8
+            speed = 2.0
+            allocator = 'naive'");
+        let (built, written) = (built.build().unwrap(), Scenario::read(&written).unwrap());
+        assert_eq!(built.table().to_string(), written.table().to_string());
+    }
+
+    #[test]
+    fn what_is_said_last_counts() {
+        let built = Scenario::builder()
+            .mesh([4, 4])
+            .torus([3, 3])
+            .workload("lublin")
+            .set("workload", "swf");
+        assert_eq!(
+            *built.table(),
+            of("machine = { topology = 'torus', dims = [3, 3] }\nworkload = 'swf'")
+        );
+        let built = Pool::builder().set("shape", 3).set("shape.x.y", 1).set("seed", 2);
+        assert_eq!(*built.table(), of("shape = { x = { y = 1 } }\nseed = 2"));
+    }
+
+    #[test]
+    fn a_builder_without_a_machine_is_one_sentence_and_so_is_what_the_reader_refuses() {
+        let sentence = |refused: Result<Pool, Problem>| refused.err().unwrap().message;
+        assert_eq!(
+            sentence(Pool::builder().allocator("first_fit").build()),
+            "this pool has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or `machine`"
+        );
+        let scenario = Scenario::builder().workload("lublin").build().unwrap_err();
+        assert!(scenario.message.starts_with("this scenario has no machine: "), "{scenario}");
+        let unknown = sentence(Pool::builder().hypercube(4).allocator("first_fitt").build());
+        assert!(unknown.starts_with("unknown allocator `first_fitt` (did you mean `first_fit`?"));
+        let seed = sentence(Pool::builder().flat(4).seed(u64::MAX).build());
+        assert!(seed.starts_with("`seed` is 18446744073709"), "{seed}");
+        let empty = sentence(Pool::builder().mesh([]).build());
+        assert!(empty.starts_with("`machine.dims` is []"), "{empty}");
+    }
+}

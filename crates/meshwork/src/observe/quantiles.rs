@@ -1,0 +1,163 @@
+//! Quantiles of what was measured of each job.
+
+use std::collections::BTreeMap;
+
+/// As many values as are kept one by one.
+pub const MOST_EXACT: usize = 1 << 20;
+
+/// Bits of a number that are dropped when values are counted by classes: what is left are its exponent
+/// and the first ten bits behind it.
+const DROPPED: u32 = 42;
+
+/// The values of one measure, not negative, in the order in which they were added.
+///
+/// Up to [`MOST_EXACT`] values are kept as they are, eight bytes each, and a quantile is exact. Beyond that
+/// they are counted in classes that are 2⁻¹⁰ of their value wide, so that a quantile is within 0.05 % of the
+/// exact one; there are 1024 classes between a number and its double, some ten thousand in practice.
+///
+/// ```
+/// use meshwork::observe::quantiles::Quantiles;
+/// let mut waits = Quantiles::default();
+/// [4.0, 0.0, 2.0, 1.0].into_iter().for_each(|wait| waits.add(wait));
+/// assert_eq!(waits.quantile(0.5), Some(1.5));
+/// assert_eq!(waits.quantile(1.0), Some(4.0));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Quantiles {
+    exact: Vec<f64>,
+    /// How many values there are in each class, once there are too many to keep.
+    classes: BTreeMap<u64, u64>,
+    counted: u64,
+}
+
+impl Quantiles {
+    /// Adds a value that is not negative.
+    ///
+    /// # Complexity
+    /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
+    pub fn add(&mut self, value: f64) {
+        self.add_beyond(value, MOST_EXACT);
+    }
+
+    fn add_beyond(&mut self, value: f64, most: usize) {
+        if self.counted == 0 && self.exact.len() < most {
+            self.exact.push(value);
+            return;
+        }
+        for value in std::mem::take(&mut self.exact).into_iter().chain([value]) {
+            *self.classes.entry((value + 0.0).to_bits() >> DROPPED).or_default() += 1;
+            self.counted += 1;
+        }
+    }
+
+    /// The quantile at this share from 0 to 1: of *n* values in order, counted from 0, the one at
+    /// share · (*n* − 1), and between two of them on the straight line that joins them. So the median of an
+    /// even number of values is the mean of the two in the middle. `None` if there are no values.
+    ///
+    /// # Complexity
+    /// **O(n)**.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        if self.counted == 0 {
+            return quantile(&mut self.exact.clone(), share);
+        }
+        let (rank, between) = place(self.counted, share);
+        let lower = self.ranked(rank)?;
+        Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
+    }
+
+    /// The middle of the class of the value at this rank, from 0; 0 itself for 0.
+    fn ranked(&self, rank: u64) -> Option<f64> {
+        let mut below = 0;
+        let class = self.classes.iter().find(|(_, count)| {
+            below += **count;
+            below > rank
+        });
+        let (&class, _) = class?;
+        let half = if class == 0 { 0 } else { 1 << (DROPPED - 1) };
+        Some(f64::from_bits((class << DROPPED) + half))
+    }
+
+    /// The quantile of each run of so many values, in the order in which they were added; none if values
+    /// are no longer kept. What is left at the end belongs to no run.
+    #[must_use]
+    pub fn in_batches(&self, of: u64, share: f64) -> Vec<f64> {
+        let of = usize::try_from(of).unwrap_or(usize::MAX).max(1);
+        let mut batches = self.exact.chunks_exact(of).map(<[f64]>::to_vec);
+        std::iter::from_fn(|| quantile(&mut batches.next()?, share)).collect()
+    }
+}
+
+/// The rank below a share of so many values, from 0, and how far it is from there to the next one.
+fn place(count: u64, share: f64) -> (u64, f64) {
+    let at = share * (count - 1) as f64;
+    (at.floor() as u64, at - at.floor())
+}
+
+fn on_line(lower: f64, upper: f64, between: f64) -> f64 {
+    if between > 0.0 { lower + between * (upper - lower) } else { lower }
+}
+
+fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let (rank, between) = place(values.len() as u64, share);
+    let (_, lower, above) = values.select_nth_unstable_by(rank as usize, f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*lower);
+    Some(on_line(*lower, next, between))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition: all values in order.
+    fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().checked_sub(1)?;
+        let at = share * last as f64;
+        let (low, high) = (at.floor() as usize, at.ceil() as usize);
+        Some(sorted[low] + (at - at.floor()) * (sorted[high] - sorted[low]))
+    }
+
+    fn filled(values: &[f64], most: usize) -> Quantiles {
+        let mut quantiles = Quantiles::default();
+        values.iter().for_each(|&value| quantiles.add_beyond(value, most));
+        quantiles
+    }
+
+    proptest! {
+        #[test]
+        fn few_values_are_exact(
+            values in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1e6], 0..60),
+            share in 0.0..=1.0,
+        ) {
+            let found = filled(&values, MOST_EXACT).quantile(share);
+            match (found, by_sorting(&values, share)) {
+                (Some(found), Some(exact)) => prop_assert!((found - exact).abs() <= 1e-9 * exact),
+                (found, exact) => prop_assert_eq!(found, exact),
+            }
+        }
+
+        #[test]
+        fn many_are_within_a_twentieth_of_a_percent(
+            values in prop::collection::vec(prop_oneof![Just(0.0), 1e-6..1e12], 11..60),
+            share in 0.0..=1.0,
+        ) {
+            let counted = filled(&values, 10);
+            let (found, exact) = (counted.quantile(share).unwrap(), by_sorting(&values, share).unwrap());
+            prop_assert!((found - exact).abs() <= 0.0005 * exact, "{} {}", found, exact);
+        }
+    }
+
+    #[test]
+    fn batches_are_runs_of_values_as_they_came() {
+        let values = filled(&[3.0, 1.0, 2.0, 9.0, 7.0, 8.0, 100.0], MOST_EXACT);
+        assert_eq!(values.in_batches(3, 0.5), [2.0, 8.0]);
+        assert_eq!(filled(&[1.0, 2.0, 3.0], 2).in_batches(1, 0.5), [0.0; 0]);
+    }
+}

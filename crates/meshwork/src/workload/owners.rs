@@ -1,0 +1,43 @@
+//! Whose jobs they are, each owner kept once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::job::Owner;
+
+/// The number of an owner of whom nothing is known.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// The owners that a workload has met, numbered from 0, by what it calls them.
+#[derive(Debug)]
+pub(super) struct Owners<K> {
+    numbers: BTreeMap<K, u32>,
+    list: Vec<Arc<Owner>>,
+}
+
+impl<K> Default for Owners<K> {
+    fn default() -> Owners<K> {
+        Owners { numbers: BTreeMap::new(), list: Vec::new() }
+    }
+}
+
+impl<K: Ord + Clone> Owners<K> {
+    /// The number of the owner with this key, who is named when met for the first time.
+    pub(super) fn number(&mut self, key: K, named: impl FnOnce(K) -> Owner) -> u32 {
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        let owner = named(key.clone());
+        let number = if owner == Owner::default() { UNKNOWN } else { self.list.len() as u32 };
+        if number != UNKNOWN {
+            self.list.push(Arc::new(owner));
+        }
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// The owner with this number.
+    pub(super) fn get(&self, number: u32) -> Option<Arc<Owner>> {
+        self.list.get(number as usize).map(Arc::clone)
+    }
+}
