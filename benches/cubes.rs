@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use meshwork::alloc::Allocator;
+use meshwork::alloc::{Allocator, Ask};
 use meshwork::form::Asks;
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
@@ -79,7 +79,7 @@ fn search(criterion: &mut Criterion) {
             criterion.bench_function(&format!("search/{named}/{dimension}"), |b| {
                 b.iter(|| {
                     let request = turn.next().expect("a cycle never ends");
-                    allocator.choose(black_box(request), &site, Time::ZERO, &mut rng)
+                    allocator.choose(Ask::new(black_box(request), &site, Time::ZERO, &mut rng))
                 });
             });
         }
@@ -99,7 +99,7 @@ fn come_and_go(criterion: &mut Criterion) {
                 let mut rng = Stream::new(1, 0, "search");
                 let mut requests = requests(asks(named), dimension);
                 requests.retain(|request| {
-                    allocator.choose(request, &site, Time::ZERO, &mut rng).is_some()
+                    allocator.choose(Ask::new(request, &site, Time::ZERO, &mut rng)).is_some()
                 });
                 let mut turn = requests.iter().cycle();
                 let mut last: Option<Placement> = None;
@@ -107,7 +107,7 @@ fn come_and_go(criterion: &mut Criterion) {
                 criterion.bench_function(&format!("come and go/{of}/{named}/{dimension}"), |b| {
                     b.iter(|| {
                         let request = black_box(turn.next().expect("a cycle never ends"));
-                        let next = allocator.choose(request, &site, Time::ZERO, &mut rng);
+                        let next = allocator.choose(Ask::new(request, &site, Time::ZERO, &mut rng));
                         if let Some(placement) = &next {
                             if with_site {
                                 site.claim(placement).expect("it is free");

@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork::network::traffic::{Offered, TRAFFIC, carry};
-use meshwork::network::wormhole::{Lanes, Preset, Setting};
+use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
 /// Name, machine, virtual channels, buffer, lanes, timing, load and cycles.
@@ -29,7 +29,8 @@ fn network(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("network");
     group.sampling_mode(SamplingMode::Flat).sample_size(10);
     for (name, topology, virtual_channels, buffer, lanes, preset, load, cycles) in cases() {
-        let setting = Setting { preset, buffer, virtual_channels, lanes, ..Setting::default() };
+        let setting =
+            WormholeConfig { preset, buffer, virtual_channels, lanes, ..WormholeConfig::default() };
         let offered = Offered {
             topology,
             setting,

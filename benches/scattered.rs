@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use meshwork::alloc::Ask;
 use meshwork::job::{Request, Time};
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
@@ -40,7 +41,7 @@ fn scattered(criterion: &mut Criterion) {
                 criterion.bench_function(&format!("{name}/{topology}/up to {counts}"), |b| {
                     b.iter(|| {
                         let request = turn.next().expect("a cycle never ends");
-                        allocator.choose(black_box(request), &site, now, &mut rng)
+                        allocator.choose(Ask::new(black_box(request), &site, now, &mut rng))
                     });
                 });
             }

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use meshwork::alloc::Ask;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
@@ -43,7 +44,7 @@ fn search(criterion: &mut Criterion) {
                 criterion.bench_function(&format!("{name}/{topology}/sides up to {sizes}"), |b| {
                     b.iter(|| {
                         let request = turn.next().expect("a cycle never ends");
-                        allocator.choose(black_box(request), &site, now, &mut rng)
+                        allocator.choose(Ask::new(black_box(request), &site, now, &mut rng))
                     });
                 });
             }
@@ -86,7 +87,7 @@ fn growth(criterion: &mut Criterion) {
             criterion.bench_function(&format!("growth/{name}/{topology}"), |b| {
                 b.iter(|| {
                     let request = turn.next().expect("a cycle never ends");
-                    allocator.choose(black_box(request), &site, now, &mut rng)
+                    allocator.choose(Ask::new(black_box(request), &site, now, &mut rng))
                 });
             });
         }

@@ -133,7 +133,7 @@ impl Log {
 }
 
 impl Inputs for Log {
-    fn text(&self, _path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, _path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         Ok(Box::new(Cursor::new(Arc::clone(&self.0))))
     }
 

@@ -480,12 +480,12 @@ pub(crate) struct Check {
 }
 
 /// More threads than this help nobody, and some systems cannot start them.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads)).ok_or_else(|| {
+    text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads)).ok_or_else(|| {
         format!(
-            "must be a whole number from 1 to {MOST_THREADS}; leave it out for one thread for each \
+            "must be a whole number from 1 to {MAX_THREADS}; leave it out for one thread for each \
              processor"
         )
     })

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::{Said, command, line, meshwork, said};
-use meshwork::registry::{About, Default, Family, Kind, Param, Range};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
 use meshwork::speeds::PARAMS as SPEEDS;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
@@ -48,7 +48,7 @@ fn sample(kind: &Kind) -> Value {
 }
 
 fn required(params: &[&Param]) -> Table {
-    let is_required = |param: &&&Param| matches!(param.default, Default::Required);
+    let is_required = |param: &&&Param| matches!(param.default, DefaultValue::Required);
     params.iter().filter(is_required).map(|p| (p.name.to_owned(), sample(&p.kind))).collect()
 }
 

@@ -49,7 +49,7 @@ pub struct Finished {
     pub claims: Vec<Judgement>,
     /// What the clock of the first scenario counts.
     pub clock: Clock,
-    /// What is worth a word and stopped nothing, one sentence each.
+    /// Warnings that did not stop the run, one sentence each.
     pub warnings: Vec<String>,
     /// What failed, one sentence each: runs, or writing their results.
     pub failures: Vec<String>,

@@ -48,7 +48,7 @@ fn cpu_seconds() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use meshwork::network::traffic::TRAFFIC;
-    use meshwork::network::wormhole::Setting;
+    use meshwork::network::wormhole::WormholeConfig;
     use meshwork::topology::Topology;
 
     use super::*;
@@ -58,7 +58,7 @@ mod tests {
         let loads: Vec<Offered> = (1..6_u8)
             .map(|i| Offered {
                 topology: Topology::torus(&[4, 4]).unwrap(),
-                setting: Setting::default(),
+                setting: WormholeConfig::default(),
                 traffic: TRAFFIC[0],
                 load: f64::from(i) * 0.05,
                 warmup: 500,
@@ -78,7 +78,7 @@ mod tests {
     fn what_is_wrong_with_a_load_is_told() {
         let bad = Offered {
             topology: Topology::torus(&[6, 6]).unwrap(),
-            setting: Setting::default(),
+            setting: WormholeConfig::default(),
             traffic: TRAFFIC.iter().find(|t| t.about.name == "bit_complement").unwrap(),
             load: 0.1,
             warmup: 10,

@@ -23,14 +23,14 @@ fn skip(what: &str) {
     eprintln!("SKIPPED: {what} is not here");
 }
 
-fn lines(path: &Path) -> Box<dyn BufRead> {
+fn lines(path: &Path) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::new(GzDecoder::new(File::open(path).unwrap())))
 }
 
 struct Files;
 
 impl Inputs for Files {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         Ok(lines(Path::new(path)))
     }
 

@@ -25,11 +25,11 @@ pub struct Setup {
 
 /// The most jobs that may wait at once: more than any log holds, and few enough for the memory. A
 /// queue beyond it has no mean worth knowing.
-pub const MOST_WAITING: usize = 4_000_000;
+pub const MAX_WAITING: usize = 4_000_000;
 
 /// The most jobs that may be refused before one fits: a workload without an end would otherwise be
 /// refused for ever.
-pub const MOST_REFUSED: u64 = 1_000_000;
+pub const MAX_REFUSED: u64 = 1_000_000;
 
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,12 +46,12 @@ pub enum RunError {
     Network(NetworkError),
     /// The queue grew beyond all measure.
     #[error(
-        "more than {MOST_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
+        "more than {MAX_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
          them"
     )]
     Overload,
     /// No job fits.
-    #[error("none of the first {MOST_REFUSED} jobs would fit even the empty machine")]
+    #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
 }
 
@@ -62,8 +62,8 @@ pub enum RunError {
 /// takes no time leaves before the next pass of the same instant.
 ///
 /// # Errors
-/// If the workload cannot be read on, a strategy breaks its contract, more than [`MOST_WAITING`] jobs
-/// wait at once, or none of the first [`MOST_REFUSED`] fits.
+/// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
+/// wait at once, or none of the first [`MAX_REFUSED`] fits.
 ///
 /// # Complexity
 /// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
@@ -97,10 +97,10 @@ pub fn simulate(
         cluster.depart_all().map_err(|error| RunError::Bug(error.to_string()))?;
         while let Some(job) = next.take_if(|job| job.arrival == instant) {
             refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };
-            if refused == Some(MOST_REFUSED) {
+            if refused == Some(MAX_REFUSED) {
                 return Err(RunError::NoneFits);
             }
-            if cluster.waiting_jobs() > MOST_WAITING {
+            if cluster.waiting_jobs() > MAX_WAITING {
                 return Err(RunError::Overload);
             }
             next = pull(&mut jobs, &mut cluster)?;

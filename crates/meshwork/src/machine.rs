@@ -83,7 +83,7 @@ impl Site {
         self.grid().nodes()
     }
 
-    /// How many nodes a request asks for, if it asks for any and so many are free: all that matters
+    /// The requested count, if it is at least 1 and that many nodes are free: all that matters
     /// where any nodes will do. **O(1)**.
     #[must_use]
     pub fn count_with_room(&self, request: &Request) -> Option<u32> {

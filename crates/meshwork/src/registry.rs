@@ -45,8 +45,7 @@ pub struct About {
     /// What it is, in full sentences: enough to follow it by hand. It stands on its page of the
     /// manual, with names of parameters in backticks.
     pub definition: &'static str,
-    /// What it costs, and what the letters stand for, in full sentences; of what only counts or draws, what that
-    /// takes.
+    /// Time and space, with the variables defined, in full sentences.
     pub complexity: &'static str,
     /// Where its definition comes from.
     pub source: &'static str,
@@ -93,14 +92,14 @@ pub struct Param {
     /// What it may be.
     pub kind: Kind,
     /// What it is when it is left out.
-    pub default: Default,
+    pub default: DefaultValue,
     /// What it means, in one line.
     pub help: &'static str,
 }
 
 /// What a parameter is when a study leaves it out.
 #[derive(Debug)]
-pub enum Default {
+pub enum DefaultValue {
     /// It must be given.
     Required,
     /// This value, as TOML.
@@ -342,11 +341,11 @@ pub fn resolve(
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
             (Some(value), _) => param.kind.read(&at, value)?,
-            (None, Default::Is(text)) => {
+            (None, DefaultValue::Is(text)) => {
                 param.kind.read(&at, &literal(text)).expect("a default is one of its own kind")
             }
-            (None, Default::Absent(_)) => continue,
-            (None, Default::Required) => {
+            (None, DefaultValue::Absent(_)) => continue,
+            (None, DefaultValue::Required) => {
                 return Err(Problem::new(
                     path,
                     format!("`{at}` is missing: {} ({})", param.help, param.kind),

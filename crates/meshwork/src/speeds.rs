@@ -1,6 +1,6 @@
 //! Speeds of sites, drawn so that they vary by as much as a study says.
 
-use crate::registry::{Default, Kind, Param, Params, Problem, Range};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 
@@ -9,13 +9,13 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "variance",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Required,
+        default: DefaultValue::Required,
         help: "the variance of the speeds over the sites (with n - 1), whose mean is 1",
     },
     Param {
         name: "capacity_conserving",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether they are then scaled so that all processors together are as fast as if \
                nothing had been drawn",
     },

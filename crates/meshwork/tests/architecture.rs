@@ -7,8 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshwork::alloc::ALLOCATORS;
+use meshwork::engine::Setup;
+use meshwork::facility::Facility;
 use meshwork::network::NETWORKS;
-use meshwork::registry::{About, Default, Family, Kind, Param, abouts, resolve};
+use meshwork::offer::ManagedSite;
+use meshwork::pool::Pool;
+use meshwork::registry::{About, DefaultValue, Family, Kind, Param, abouts, resolve};
+use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
 use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
@@ -178,6 +183,23 @@ fn every_strategy_has_a_file_of_its_name_and_every_such_file_is_in_its_list() {
 }
 
 #[test]
+fn what_a_user_holds_can_be_sent_to_another_thread() {
+    fn is_send<T: Send + ?Sized>() {}
+    is_send::<Pool>();
+    is_send::<Scenario>();
+    is_send::<Setup>();
+    is_send::<Outcome>();
+    is_send::<Facility>();
+    is_send::<ManagedSite>();
+    is_send::<workload::Submissions>();
+    is_send::<dyn alloc::Allocator>();
+    is_send::<dyn sched::Scheduler>();
+    is_send::<dyn select::Selector>();
+    is_send::<dyn sizing::Sizing>();
+    is_send::<dyn network::Network>();
+}
+
+#[test]
 fn names_are_snake_case_and_unique_with_their_aliases() {
     for family in families() {
         let mut seen = BTreeSet::new();
@@ -258,9 +280,9 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
         assert!(names.insert(param.name), "{at} is declared twice");
         is_a_line(param.help, &at);
         match &param.default {
-            Default::Absent(meaning) => is_a_line(meaning, &at),
-            Default::Required => {}
-            Default::Is(text) => {
+            DefaultValue::Absent(meaning) => is_a_line(meaning, &at),
+            DefaultValue::Required => {}
+            DefaultValue::Is(text) => {
                 // Reading an empty table fills the default in, and panics if it is not of its kind.
                 let read = resolve("x", &[param], &Table::new(), &[]);
                 assert!(read.unwrap().has(param.name), "{at}: {text}");

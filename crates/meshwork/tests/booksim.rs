@@ -6,7 +6,7 @@
 //! compared at the load that BookSim accepted.
 
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
-use meshwork::network::wormhole::{Preset, Setting};
+use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
 /// The load that was accepted, the latency with and without the queue of the source, routers visited.
@@ -21,11 +21,11 @@ struct Network {
 }
 
 fn offered(network: &Network, load: f64, buffer: u32, cycles: u64) -> Carried {
-    let setting = Setting {
+    let setting = WormholeConfig {
         preset: Preset::Booksim,
         virtual_channels: network.virtual_channels,
         buffer,
-        ..Setting::default()
+        ..WormholeConfig::default()
     };
     carry(&Offered {
         topology: network.topology.clone(),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
@@ -129,7 +129,9 @@ fn in_random_histories(
             let request = random_request(asks, &topology, &mut rng);
             check(entry, &table, &site, &mut allocator, &request);
             if rng.below(5) < 3 {
-                if let Some(placement) = allocator.choose(&request, &site, now, &mut draws) {
+                if let Some(placement) =
+                    allocator.choose(Ask::new(&request, &site, now, &mut draws))
+                {
                     site.claim(&placement).unwrap();
                     allocator.claimed(&placement, &site, now);
                     held.push(placement);
@@ -150,8 +152,8 @@ fn in_random_histories(
             let request = random_request(asks, &topology, &mut rng);
             let mut again = draws.clone();
             assert_eq!(
-                allocator.choose(&request, &site, Time::ZERO, &mut draws.clone()),
-                fresh.choose(&request, &site, Time::ZERO, &mut again),
+                allocator.choose(Ask::new(&request, &site, Time::ZERO, &mut draws.clone())),
+                fresh.choose(Ask::new(&request, &site, Time::ZERO, &mut again)),
                 "{} on a {topology} remembers",
                 entry.about.name
             );
@@ -168,7 +170,7 @@ fn rotation_has_one_default_but_where_a_definition_turns_blocks() {
             continue;
         };
         let expected = if turns.contains(&about.name) { "\"if_needed\"" } else { "\"never\"" };
-        let meshwork::registry::Default::Is(default) = rotation.default else { panic!() };
+        let meshwork::registry::DefaultValue::Is(default) = rotation.default else { panic!() };
         assert_eq!(default, expected, "{}", about.name);
     }
 }
@@ -177,7 +179,9 @@ fn rotation_has_one_default_but_where_a_definition_turns_blocks() {
 fn a_placement_is_free_distinct_and_of_the_right_shape() {
     in_random_histories(|entry, table, site, allocator, request| {
         let mut rng = Stream::new(1, 0, "draws");
-        let Some(placed) = allocator.choose(request, site, Time::ZERO, &mut rng) else { return };
+        let Some(placed) = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng)) else {
+            return;
+        };
         let nodes = placed.nodes(site.grid());
         let mut distinct = nodes.clone();
         distinct.sort_unstable();
@@ -208,7 +212,7 @@ fn a_placement_is_free_distinct_and_of_the_right_shape() {
 fn it_finds_room_whenever_it_says_it_does() {
     in_random_histories(|entry, table, site, allocator, request| {
         let mut rng = Stream::new(1, 0, "draws");
-        let found = allocator.choose(request, site, Time::ZERO, &mut rng).is_some();
+        let found = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng)).is_some();
         let there_is = match (allocator.finds().unwrap_or(entry.finds), request) {
             (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
             (Finds::EveryBlock, Request::Block(sides)) => {
@@ -236,7 +240,7 @@ fn choosing_changes_nothing_and_forks_are_independent() {
     in_random_histories(|entry, _, site, allocator, request| {
         let rng = Stream::new(1, 0, "draws");
         let ask = |allocator: &mut Box<dyn Allocator>| {
-            allocator.choose(request, site, Time::ZERO, &mut rng.clone())
+            allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng.clone()))
         };
         let first = ask(allocator);
         assert_eq!(first, ask(allocator), "{}: asked twice", entry.about.name);
@@ -275,7 +279,7 @@ fn first_fit_is_its_definition() {
         let expected =
             places.into_iter().next().map(|(base, sides)| Placement::from(Block { base, sides }));
         let mut rng = Stream::new(1, 0, "draws");
-        assert_eq!(allocator.choose(request, site, Time::ZERO, &mut rng), expected);
+        assert_eq!(allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng)), expected);
     });
 }
 
@@ -321,7 +325,7 @@ fn frame_sliding_is_its_definition() {
             })
         });
         let mut rng = Stream::new(1, 0, "draws");
-        let found = allocator.choose(request, site, Time::ZERO, &mut rng);
+        let found = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng));
         assert_eq!(found, expected, "{table} {request} on\n{}", site.drawing());
     });
 }
@@ -337,7 +341,12 @@ fn a_job_of_the_whole_machine_fits_the_empty_machine() {
             continue;
         };
         let site = Site::new(topology.clone(), 1.0);
-        let placed = allocator.choose(&request, &site, Time::ZERO, &mut Stream::new(1, 0, "draws"));
+        let placed = allocator.choose(Ask::new(
+            &request,
+            &site,
+            Time::ZERO,
+            &mut Stream::new(1, 0, "draws"),
+        ));
         assert_eq!(placed.map(|p| p.len()), Some(topology.grid().nodes()), "{}", entry.about.name);
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{scenario, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
@@ -109,7 +109,7 @@ fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -
         allocator.claimed(placement, &site, *at);
     }
     let mut rng = Stream::new(1, 0, "corpus");
-    let Some(placed) = allocator.choose(request, &site, drawn.now, &mut rng) else {
+    let Some(placed) = allocator.choose(Ask::new(request, &site, drawn.now, &mut rng)) else {
         return "none".to_owned();
     };
     let mut marks = drawn.marks.clone();
@@ -261,7 +261,9 @@ fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
         let job: Vec<f64> = job.as_array().unwrap().iter().map(number).collect();
         let request = Request::block(&[job[0] as u32, job[1] as u32]);
         let placed = loop {
-            if let Some(placed) = allocator.choose(&request, &site, Time::new(now), &mut rng) {
+            if let Some(placed) =
+                allocator.choose(Ask::new(&request, &site, Time::new(now), &mut rng))
+            {
                 break placed;
             }
             now = running.iter().map(|(end, _)| *end).fold(f64::INFINITY, f64::min);

@@ -9,7 +9,7 @@ use cube_twins::{
     BitmapBuddy, FreeLists, GrayCodes, GreedySubcubes, ListBuddy, MaximalSubcubes, ModifiedBuddy,
     Noncubic, PrimeCubes, SeveralCubes, TreeCollapsing, Twin, every_cube, free_cubes, partition,
 };
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::{CubeSearch, ExactPacking, Subcube};
@@ -54,7 +54,7 @@ impl Machine {
     /// The subcubes that it proposes.
     fn serve(&mut self, request: &Request) -> Option<Vec<Subcube>> {
         let mut rng = Stream::new(1, 0, "draws");
-        let placed = self.allocator.choose(request, &self.site, Time::ZERO, &mut rng)?;
+        let placed = self.allocator.choose(Ask::new(request, &self.site, Time::ZERO, &mut rng))?;
         assert_eq!(u64::from(placed.len()), request.nodes());
         Some(placed.blocks.iter().map(Subcube::of).collect())
     }

@@ -11,7 +11,7 @@ use meshwork::workload::statistics::Statistics;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError, swf};
 
 /// The log, or `None` with a line that says so.
-fn open(name: &str) -> Option<Box<dyn BufRead>> {
+fn open(name: &str) -> Option<Box<dyn BufRead + Send>> {
     let logs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     match File::open(logs.join(format!("{name}.swf.gz"))) {
         Ok(file) => Some(Box::new(BufReader::new(MultiGzDecoder::new(file)))),
@@ -145,7 +145,7 @@ fn a_log_that_is_written_reads_as_the_same_records() {
 struct Logs;
 
 impl Inputs for Logs {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         open(path).ok_or_else(|| WorkloadError(format!("{path} is not at hand")))
     }
 

@@ -1,7 +1,7 @@
 //! Allocators of meshes and tori against their definitions, written the obvious way: every base, every
 //! node, every neighbour, in states that long random histories lead to.
 
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::Asks;
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
@@ -197,7 +197,7 @@ fn in_random_histories(
             }
             let request = Request::Block(sides.clone());
             let now = Time::new(state.now);
-            let answer = allocator.choose(&request, &state.site, now, &mut rng.clone());
+            let answer = allocator.choose(Ask::new(&request, &state.site, now, &mut rng.clone()));
             check(&state, &sides, answer.clone());
             let claim = match rng.below(8) {
                 0..3 => answer,
@@ -394,8 +394,8 @@ fn with_weights_that_never_fade_it_is_boundary_search() {
             for step in 0..300 {
                 let now = Time::new(f64::from(step));
                 let request = Request::Block(random_sides(site.grid(), &mut rng));
-                let answer = weighted.choose(&request, &site, now, &mut rng.clone());
-                assert_eq!(answer, twin.choose(&request, &site, now, &mut rng.clone()));
+                let answer = weighted.choose(Ask::new(&request, &site, now, &mut rng.clone()));
+                assert_eq!(answer, twin.choose(Ask::new(&request, &site, now, &mut rng.clone())));
                 if let Some(placement) = answer.filter(|_| rng.below(5) < 3) {
                     site.claim(&placement).unwrap();
                     weighted.claimed(&placement, &site, now);
@@ -516,7 +516,7 @@ fn a_square_split_into_buddies_is_whole_again_at_the_end() {
     // 3 × 3, 2 × 1 and 1 × 1 as squares; then 5 × 2, for which 43 free nodes are not enough.
     for (side, corner) in [(4, [0, 0]), (2, [4, 0]), (1, [6, 0])] {
         let request = Request::block(&[side, side]);
-        let placed = lists.choose(&request, &site, Time::ZERO, &mut rng).unwrap();
+        let placed = lists.choose(Ask::new(&request, &site, Time::ZERO, &mut rng)).unwrap();
         assert_eq!(placed.blocks[0].base, site.grid().node(&corner));
         site.claim(&placed).unwrap();
         lists.claimed(&placed, &site, Time::ZERO);
@@ -524,10 +524,10 @@ fn a_square_split_into_buddies_is_whole_again_at_the_end() {
     }
     assert_eq!(site.free_nodes(), 43);
     let whole = Request::block(&[8, 8]);
-    assert_eq!(lists.choose(&whole, &site, Time::ZERO, &mut rng), None);
+    assert_eq!(lists.choose(Ask::new(&whole, &site, Time::ZERO, &mut rng)), None);
     for placed in held {
         site.release(&placed);
         lists.released(&placed, &site);
     }
-    assert_eq!(lists.choose(&whole, &site, Time::ZERO, &mut rng).unwrap().len(), 64);
+    assert_eq!(lists.choose(Ask::new(&whole, &site, Time::ZERO, &mut rng)).unwrap().len(), 64);
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{random_jobs, run, scenario};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::order::Order;
@@ -101,7 +101,7 @@ fn in_random_histories(
         let now = Time::new(f64::from(step));
         let request = ask(&grid, &mut rng);
         let draws = Stream::new(u64::from(step), 0, "draws");
-        let answer = allocator.choose(&request, &site, now, &mut draws.clone());
+        let answer = allocator.choose(Ask::new(&request, &site, now, &mut draws.clone()));
         check(Question { site: &site, request: &request, answer: answer.clone(), draws });
         let claim = match rng.below(8) {
             0..3 => answer,
@@ -195,7 +195,8 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     let mut counts = std::collections::BTreeMap::new();
     let draws = 20_000;
     for _ in 0..draws {
-        let placed = allocator.choose(&Request::Nodes(3), &site, Time::ZERO, &mut rng).unwrap();
+        let placed =
+            allocator.choose(Ask::new(&Request::Nodes(3), &site, Time::ZERO, &mut rng)).unwrap();
         let mut nodes = placed.nodes(site.grid());
         nodes.sort_unstable();
         *counts.entry(nodes).or_insert(0_u32) += 1;
@@ -293,7 +294,7 @@ fn larger_pages_say_that_they_may_fail_and_hold_more_than_was_asked_for() {
     let mut site = Site::new(mesh, 1.0);
     let mut draws = Stream::new(1, 0, "draws");
     let mut ask = |paging: &mut Box<dyn Allocator>, site: &Site, count| {
-        paging.choose(&Request::Nodes(count), site, Time::ZERO, &mut draws)
+        paging.choose(Ask::new(&Request::Nodes(count), site, Time::ZERO, &mut draws))
     };
     let placed = ask(&mut paging, &site, 5).unwrap();
     assert_eq!(placed.text(site.grid()), "0,0:2x2;2,0:2x2", "two pages, three nodes wasted");
@@ -809,7 +810,8 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
                 .min()
                 .unwrap();
             let mut mm = build("mm", &topology);
-            let placed = mm.choose(&Request::Nodes(count), &site, Time::ZERO, &mut rng).unwrap();
+            let placed =
+                mm.choose(Ask::new(&Request::Nodes(count), &site, Time::ZERO, &mut rng)).unwrap();
             let found = over_all_pairs(&placed.nodes(site.grid()), &hops);
             worst = worst.max(f64::from(found) / f64::from(least));
         }
@@ -828,7 +830,7 @@ fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String
         allocator.claimed(&held, &site, Time::ZERO);
     }
     let mut draws = Stream::new(1, 0, "draws");
-    let answer = allocator.choose(&Request::Nodes(count), &site, Time::ZERO, &mut draws);
+    let answer = allocator.choose(Ask::new(&Request::Nodes(count), &site, Time::ZERO, &mut draws));
     answer.map_or("none".to_owned(), |placement| placement.text(site.grid()))
 }
 
@@ -860,7 +862,8 @@ fn a_set_that_is_free_of_what_was_drawn_stays_whole() {
     let mut fork = allocator.fork();
     let ask = |allocator: &mut Box<dyn Allocator>| {
         let mut draws = Stream::new(2, 0, "draws");
-        let placed = allocator.choose(&Request::Nodes(16), &site, Time::ZERO, &mut draws).unwrap();
+        let placed =
+            allocator.choose(Ask::new(&Request::Nodes(16), &site, Time::ZERO, &mut draws)).unwrap();
         let mut set = NodeSet::empty(16);
         placed.add_to(&mut set, site.grid());
         assert_eq!(set.count(), 16);

@@ -5,7 +5,7 @@ mod wormhole_twin;
 use std::collections::VecDeque;
 
 use meshwork::network::wormhole::{
-    ClassRule, Cycle, Delivery, Engine, Lanes, Load, Message, Preset, Setting, Turn,
+    ClassRule, Cycle, Delivery, Engine, Lanes, Load, Message, Preset, Turn, WormholeConfig,
 };
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ fn small_machines() -> Vec<Topology> {
 }
 
 /// The closed form, as it is printed.
-fn closed_form(setting: &Setting, links: u64) -> u64 {
+fn closed_form(setting: &WormholeConfig, links: u64) -> u64 {
     let (inject, head, transfer, credit) = match setting.preset {
         Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
         Preset::Booksim => (2, 1, 3, 2),
@@ -106,8 +106,13 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
                 (17, 16),
                 (300, 6),
             ] {
-                let base =
-                    Setting { preset, router_delay, packet_length, buffer, ..Setting::default() };
+                let base = WormholeConfig {
+                    preset,
+                    router_delay,
+                    packet_length,
+                    buffer,
+                    ..WormholeConfig::default()
+                };
                 for engine in engines(&topology, &base) {
                     let mut engine = engine;
                     let grid = topology.grid();
@@ -143,13 +148,13 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
 }
 
 /// Every engine that serves a setting, and every number of channels.
-fn engines(topology: &Topology, base: &Setting) -> Vec<Engine> {
+fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();
     for virtual_channels in if has_rings { vec![2, 4] } else { vec![1, 2] } {
-        let shared = Setting { virtual_channels, ..*base };
+        let shared = WormholeConfig { virtual_channels, ..*base };
         engines.push(Engine::by_cycles(topology, &shared).unwrap());
-        let independent = Setting { lanes: Lanes::Independent, ..shared };
+        let independent = WormholeConfig { lanes: Lanes::Independent, ..shared };
         if base.preset == Preset::Procsimity || virtual_channels == 1 {
             engines.push(Engine::new(topology, &independent).unwrap());
         }
@@ -160,7 +165,7 @@ fn engines(topology: &Topology, base: &Setting) -> Vec<Engine> {
 #[derive(Clone, Debug)]
 struct Case {
     topology: Topology,
-    setting: Setting,
+    setting: WormholeConfig,
     sent: Vec<Sent>,
 }
 
@@ -182,7 +187,7 @@ fn cases() -> impl Strategy<Value = Case> {
             let has_rings =
                 topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
             let virtual_channels = if has_rings { 2 * channels.min(2) } else { channels };
-            let setting = Setting {
+            let setting = WormholeConfig {
                 preset: if is_booksim { Preset::Booksim } else { Preset::Procsimity },
                 router_delay: delay,
                 packet_length: length,

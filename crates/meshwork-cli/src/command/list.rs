@@ -3,7 +3,7 @@
 use meshwork::alloc::ALLOCATORS;
 use meshwork::form::{Asks, Finds};
 use meshwork::observe::metrics::METRICS;
-use meshwork::registry::{About, Default, Family, Kind, Named, Param};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Named, Param};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork::sched::SCHEDULERS;
 use meshwork::workload::WORKLOADS;
@@ -241,9 +241,9 @@ fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop>
     for param in params {
         print_item(out, param.name, columns, param.help)?;
         let default = match param.default {
-            Default::Required => "it must be given".to_owned(),
-            Default::Is(value) => format!("default {value}"),
-            Default::Absent(meaning) => format!("left out: {meaning}"),
+            DefaultValue::Required => "it must be given".to_owned(),
+            DefaultValue::Is(value) => format!("default {value}"),
+            DefaultValue::Absent(meaning) => format!("left out: {meaning}"),
         };
         print_item(out, "", columns, &format!("{}; {default}", may_be(param)))?;
     }
@@ -347,16 +347,16 @@ fn as_json(kind: &Listed, about: &About) -> Json {
 
 fn param_json(param: &Param) -> Json {
     let (required, default) = match param.default {
-        Default::Required => (true, Json::Null),
-        Default::Absent(_) => (false, Json::Null),
-        Default::Is(text) => {
+        DefaultValue::Required => (true, Json::Null),
+        DefaultValue::Absent(_) => (false, Json::Null),
+        DefaultValue::Is(text) => {
             let table: Option<Table> = format!("value = {text}").parse().ok();
             let value = table.and_then(|table| serde_json::to_value(table.get("value")?).ok());
             (false, value.unwrap_or(Json::Null))
         }
     };
     let left_out = match param.default {
-        Default::Absent(meaning) => json!(meaning),
+        DefaultValue::Absent(meaning) => json!(meaning),
         _ => Json::Null,
     };
     json!({

@@ -16,7 +16,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
 /// How many failed runs are told one by one.
-const MOST_FAILURES: usize = 10;
+const MAX_FAILURES: usize = 10;
 
 /// Runs every study; all of them are read before the first one runs.
 pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
@@ -143,10 +143,10 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
             say("warning", warning);
         }
     }
-    for failure in finished.failures.iter().take(MOST_FAILURES) {
+    for failure in finished.failures.iter().take(MAX_FAILURES) {
         say("error", failure);
     }
-    let more = finished.failures.len().saturating_sub(MOST_FAILURES);
+    let more = finished.failures.len().saturating_sub(MAX_FAILURES);
     if more > 0 {
         say("error", &format!("{more} more failures like these"));
     }

@@ -24,7 +24,7 @@ use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
 /// How many waiting jobs are listed.
-const MOST_WAITING: usize = 20;
+const MAX_WAITING: usize = 20;
 
 /// A page that is asked for again is made again after this time, and after so many times the time that it took: the
 /// runs have the processors first.
@@ -234,7 +234,7 @@ fn machine(view: &View) -> Json {
     json!({
         "scenario": scenario, "replication": replication + 1, "time": scene.now().units(), "ended": ended,
         "running": scene.running().len(), "waiting": scene.waiting().len(), "finished": scene.finished(),
-        "recording": Recording::still(scenario, *replication, scene, MOST_WAITING),
+        "recording": Recording::still(scenario, *replication, scene, MAX_WAITING),
     })
 }
 

@@ -1,7 +1,7 @@
 //! `meshwork traffic`: the network alone.
 
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
-use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Setting};
+use meshwork::network::wormhole::{ClassRule, Lanes, Preset, WormholeConfig};
 use meshwork::registry::{Problem, entry};
 use meshwork::topology::Topology;
 use meshwork_lab::traffic::{Point, sweep};
@@ -44,10 +44,10 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     let about = traffic::FAMILY
         .find("traffic", &arguments.traffic)
         .map_err(|problem| Stop::Wrong(format!("--traffic: {problem}")))?;
-    let usual = Setting::default();
+    let usual = WormholeConfig::default();
     // A torus needs two classes of channels; elsewhere one channel will do, and is simulated faster.
     let channels = if topology.grid().is_wrapped() { 2 } else { 1 };
-    let setting = Setting {
+    let setting = WormholeConfig {
         preset: match arguments.timing.as_str() {
             "booksim" => Preset::Booksim,
             _ => Preset::Procsimity,
@@ -128,7 +128,7 @@ fn as_json(load: f64, carried: &Carried) -> Json {
 }
 
 fn headline(out: &mut Output, arguments: &Traffic, offered: &Offered) -> Result<(), Stop> {
-    let Setting { packet_length, buffer, virtual_channels, .. } = offered.setting;
+    let WormholeConfig { packet_length, buffer, virtual_channels, .. } = offered.setting;
     let plural =
         |number: u32, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
     out.headline(&format!(

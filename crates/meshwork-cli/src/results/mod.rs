@@ -353,7 +353,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 }
 
 /// The most users or groups that are printed; of more, their file is named.
-const MOST_OWNERS: usize = 100;
+const MAX_OWNERS: usize = 100;
 
 /// The jobs of each user or group.
 fn print_owners(
@@ -368,7 +368,7 @@ fn print_owners(
     let Some((_, first)) = classes.first() else { return Ok(()) };
     out.line("")?;
     out.headline(&format!("By {owner}: means over the jobs of each"))?;
-    if classes.len() > MOST_OWNERS {
+    if classes.len() > MAX_OWNERS {
         let text = format!(
             "{}: too many to be printed, with `--out DIR` they are written to by_{owner}.csv",
             plural(classes.len() as u64, "row")

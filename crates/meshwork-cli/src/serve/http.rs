@@ -1,10 +1,10 @@
-//! As much of HTTP as a page for oneself needs, as functions of bytes.
+//! The HTTP/1.1 subset of `run --serve`, as functions over bytes.
 
 /// The most bytes of a request.
-const MOST_BYTES: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 /// The most headers of a request.
-const MOST_HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +68,11 @@ impl Refusal {
 /// # Errors
 /// Why it is not answered.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
     match parsed.parse(bytes) {
-        Ok(httparse::Status::Complete(length)) if length <= MOST_BYTES => {}
-        Ok(httparse::Status::Partial) if bytes.len() < MOST_BYTES => return Ok(None),
+        Ok(httparse::Status::Complete(length)) if length <= MAX_BYTES => {}
+        Ok(httparse::Status::Partial) if bytes.len() < MAX_BYTES => return Ok(None),
         Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Refusal::LONG),
         Err(_) => return Err(Refusal::MALFORMED),
     }
@@ -211,10 +211,10 @@ mod tests {
             assert_eq!(asked(&whole[..length]), Ok(None), "{length}");
         }
         assert!(asked(&whole).unwrap().is_some());
-        let long = format!("GET / HTTP/1.1\r\n{HOST}X: {}\r\n\r\n", "x".repeat(MOST_BYTES));
+        let long = format!("GET / HTTP/1.1\r\n{HOST}X: {}\r\n\r\n", "x".repeat(MAX_BYTES));
         assert_eq!(asked(&long), Err(Refusal::LONG));
-        assert_eq!(asked(&long[..MOST_BYTES]), Err(Refusal::LONG));
-        let many = format!("GET / HTTP/1.1\r\n{HOST}{}\r\n", "X: y\r\n".repeat(MOST_HEADERS));
+        assert_eq!(asked(&long[..MAX_BYTES]), Err(Refusal::LONG));
+        let many = format!("GET / HTTP/1.1\r\n{HOST}{}\r\n", "X: y\r\n".repeat(MAX_HEADERS));
         assert_eq!(asked(&many), Err(Refusal::LONG));
     }
 

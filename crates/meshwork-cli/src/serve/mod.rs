@@ -1,4 +1,4 @@
-//! A page of this machine for this machine: a server that knows three addresses and trusts nobody.
+//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`.
 //!
 //! It listens on the loopback interface alone, on a port that the system chooses. It answers GET and HEAD, one request
 //! for each connection, and only to those who call it by a name of the loopback interface: a page from
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use http::{Refusal, Request, Resource};
 
 /// How many connections are served at once; others are asked to come again.
-const MOST_CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 
 /// How long a request may take to arrive: a browser on the same machine needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const ANSWERING: Duration = Duration::from_secs(20);
 
 /// The most bytes that are read of whoever goes on sending after the answer.
-const MOST_DRAINED: usize = 1 << 16;
+const MAX_DRAINED: usize = 1 << 16;
 
 /// The stack of a connection's thread, which calls nothing deep.
 const STACK: usize = 1 << 20;
@@ -116,7 +116,7 @@ struct Place(Arc<AtomicUsize>);
 impl Place {
     fn take(connections: &Arc<AtomicUsize>) -> Option<Place> {
         let place = Place(Arc::clone(connections));
-        (connections.fetch_add(1, Ordering::AcqRel) < MOST_CONNECTIONS).then_some(place)
+        (connections.fetch_add(1, Ordering::AcqRel) < MAX_CONNECTIONS).then_some(place)
     }
 }
 
@@ -207,7 +207,7 @@ fn drain(stream: &mut TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
     let (mut chunk, mut drained) = ([0; 4096], 0);
-    while Instant::now() < end && drained < MOST_DRAINED {
+    while Instant::now() < end && drained < MAX_DRAINED {
         match stream.read(&mut chunk) {
             Ok(0) | Err(_) => return,
             Ok(count) => drained += count,

@@ -183,7 +183,7 @@ fn one_byte_at_a_time_is_too_slow() {
 #[test]
 fn many_connections_are_bounded_and_end() {
     let (server, _) = server(5);
-    let open: Vec<TcpStream> = (0..3 * MOST_CONNECTIONS).map(|_| connect(&server)).collect();
+    let open: Vec<TcpStream> = (0..3 * MAX_CONNECTIONS).map(|_| connect(&server)).collect();
     let busy = said(&server, get(&server, "/").as_bytes());
     assert!(busy.starts_with("HTTP/1.1 503 ") || busy.is_empty(), "{busy}");
     thread::sleep(PATIENCE + Duration::from_millis(500));

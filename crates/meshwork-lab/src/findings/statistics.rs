@@ -96,7 +96,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 }
 
 /// Degrees of freedom up to which the quantile is computed from the distribution itself.
-const MOST_EXACT: usize = 1000;
+const MAX_EXACT: usize = 1000;
 
 /// The 97.5 % quantile of Student's t distribution.
 ///
@@ -110,7 +110,7 @@ const MOST_EXACT: usize = 1000;
 /// If there is no degree of freedom.
 #[must_use]
 pub fn t_quantile(degrees: u64) -> f64 {
-    static EXACT: [OnceLock<f64>; MOST_EXACT + 1] = [const { OnceLock::new() }; MOST_EXACT + 1];
+    static EXACT: [OnceLock<f64>; MAX_EXACT + 1] = [const { OnceLock::new() }; MAX_EXACT + 1];
     assert!(degrees > 0, "an interval needs two values");
     match EXACT.get(usize::try_from(degrees).unwrap_or(usize::MAX)) {
         Some(slot) => *slot.get_or_init(|| exact_quantile(degrees)),

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use meshwork::registry::{Default, Family, Param};
+use meshwork::registry::{DefaultValue, Family, Param};
 use meshwork::{alloc, network, sched, select, sizing};
 use toml::{Table, Value};
 
@@ -149,8 +149,8 @@ fn having<'a>(
         let param = declared(family, strategy.table).find(has)?;
         match (strategy.table.get(*parameter), &param.default) {
             (Some(value), _) => Some(short(parameter, &[value]).concat()),
-            (None, Default::Absent(meaning)) => Some((*meaning).to_owned()),
-            (None, Default::Is(_) | Default::Required) => None,
+            (None, DefaultValue::Absent(meaning)) => Some((*meaning).to_owned()),
+            (None, DefaultValue::Is(_) | DefaultValue::Required) => None,
         }
     };
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()

@@ -19,13 +19,13 @@ use crate::findings::words::short;
 use crate::study::{Check, Choice, Relation, Study};
 
 /// The most values that have a colour each.
-const MOST_COLOURS: usize = 10;
+const MAX_COLOURS: usize = 10;
 
 /// The most values that have a panel each.
-const MOST_PANELS: usize = 6;
+const MAX_PANELS: usize = 6;
 
 /// The least values that make a line.
-const LEAST_OF_A_LINE: usize = 3;
+const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl Axis {
 
     /// Whether its values make a line.
     pub(super) fn is_line(&self) -> bool {
-        self.kind != Kind::Names && self.count() >= LEAST_OF_A_LINE
+        self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
     }
 }
 
@@ -107,8 +107,8 @@ impl Layout {
                 .or_else(|| take(&mut rest, |_| true, |i| (!axes[i].contrasted, axes[i].count())))
         });
         let few = |most: usize| move |&i: &usize| axes[i].count() <= most;
-        let colour = take(&mut rest, few(MOST_COLOURS), |i| (axes[i].contrasted, axes[i].count()));
-        let panel = take(&mut rest, few(MOST_PANELS), |i| (axes[i].contrasted, axes[i].count()));
+        let colour = take(&mut rest, few(MAX_COLOURS), |i| (axes[i].contrasted, axes[i].count()));
+        let panel = take(&mut rest, few(MAX_PANELS), |i| (axes[i].contrasted, axes[i].count()));
         Layout { along, colour, panel, chosen: rest }
     }
 }

@@ -23,7 +23,7 @@ pub struct Fact {
 }
 
 /// The most failures that are told one by one.
-const MOST_FAILURES: usize = 100;
+const MAX_FAILURES: usize = 100;
 
 /// What was asked, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
@@ -274,7 +274,7 @@ pub(super) fn failures(content: &Content) -> Vec<String> {
     for (point, runs) in content.points.iter().zip(&content.results.runs) {
         for run in runs {
             let Err(message) = &run.result else { continue };
-            if sentences.len() == MOST_FAILURES {
+            if sentences.len() == MAX_FAILURES {
                 more += 1;
                 continue;
             }

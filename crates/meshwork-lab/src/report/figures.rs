@@ -16,10 +16,10 @@ use crate::study::{Check, Study};
 const SPREAD: f64 = 20.0;
 
 /// The most metrics of claims that have a figure each.
-const MOST_CLAIMED: usize = 3;
+const MAX_CLAIMED: usize = 3;
 
 /// The most points that the figures of a section have in all, so that a page stays a page.
-const MOST_POINTS: usize = 100_000;
+const MAX_POINTS: usize = 100_000;
 
 /// One place in the page where something is drawn, with its choosers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,7 +143,7 @@ pub(super) fn all(
         let claimed: Vec<String> = claimed(study)
             .into_iter()
             .filter(|metric| shown.contains(metric))
-            .take(MOST_CLAIMED)
+            .take(MAX_CLAIMED)
             .collect();
         let others: Vec<String> =
             shown.iter().filter(|metric| !claimed.contains(metric)).cloned().collect();
@@ -212,7 +212,7 @@ pub(super) fn all(
             find,
         });
     }
-    let mut left = MOST_POINTS;
+    let mut left = MAX_POINTS;
     plans.iter().filter_map(|plan| figure(plan, &mut left)).collect()
 }
 

@@ -40,7 +40,7 @@ pub use overview::{Overview, PaperLine};
 pub use tables::{Cell, Table};
 
 /// The most rows of a table in the page; the rest stands in the files beside it.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// All that a section is made of: a study, how it was asked for, and its runs so far.
 pub struct Content {

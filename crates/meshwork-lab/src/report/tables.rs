@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 use super::axes::{Axis, Kind};
 use crate::findings::columns::{Shown, about, value};
 use crate::findings::number::{Rounded, count, significant};
@@ -101,8 +101,8 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
         file: "summary.csv",
         columns: columns(axes, &shown.names),
         keys: axes.len(),
-        rows: rows.iter().take(MOST_ROWS).enumerate().map(line).collect(),
-        more: rows.len().saturating_sub(MOST_ROWS),
+        rows: rows.iter().take(MAX_ROWS).enumerate().map(line).collect(),
+        more: rows.len().saturating_sub(MAX_ROWS),
     }
 }
 
@@ -131,8 +131,8 @@ fn differences(axes: &[Axis], baseline: &Baseline, rows: &[Row], shown: &Shown) 
         file: "comparison.csv",
         columns: columns(axes, &shown.names),
         keys: axes.len(),
-        rows: all.iter().take(MOST_ROWS).map(line).collect(),
-        more: all.len().saturating_sub(MOST_ROWS),
+        rows: all.iter().take(MAX_ROWS).map(line).collect(),
+        more: all.len().saturating_sub(MAX_ROWS),
     })
 }
 
@@ -168,8 +168,8 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
         file: "by_size.csv",
         columns,
         keys: axes.len() + 1,
-        rows: all.iter().take(MOST_ROWS).map(line).collect(),
-        more: all.len().saturating_sub(MOST_ROWS),
+        rows: all.iter().take(MAX_ROWS).map(line).collect(),
+        more: all.len().saturating_sub(MAX_ROWS),
     })
 }
 

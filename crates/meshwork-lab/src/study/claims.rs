@@ -1,7 +1,7 @@
 //! What a paper says, as data: how `[[claim]]` is read.
 
 use meshwork::observe::metrics;
-use meshwork::registry::{self, Default, Kind, Param, Problem, Range, join};
+use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range, join};
 use toml::{Table, Value};
 
 use super::{Axis, same};
@@ -113,73 +113,73 @@ static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
         kind: Kind::Text,
-        default: Default::Absent("it must say in words what is claimed"),
+        default: DefaultValue::Absent("it must say in words what is claimed"),
         help: "the claim in words",
     },
     &Param {
         name: "source",
         kind: Kind::Text,
-        default: Default::Absent("the paper of the study"),
+        default: DefaultValue::Absent("the paper of the study"),
         help: "where the paper says so",
     },
     &Param {
         name: "metric",
         kind: Kind::Text,
-        default: Default::Absent("turnaround"),
+        default: DefaultValue::Absent("turnaround"),
         help: "what is compared",
     },
     &Param {
         name: "above",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("no lower bound"),
+        default: DefaultValue::Absent("no lower bound"),
         help: BOUND,
     },
     &Param {
         name: "below",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("no upper bound"),
+        default: DefaultValue::Absent("no upper bound"),
         help: BOUND,
     },
     &Param {
         name: "within",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Is("0.0"),
+        default: DefaultValue::Is("0.0"),
         help: "how far from the best of the others it may be, as a share",
     },
     &Param {
         name: "sizes",
-        kind: Kind::Integers(1, meshwork::topology::MOST_NODES as u64),
-        default: Default::Absent("all jobs together"),
+        kind: Kind::Integers(1, meshwork::topology::MAX_NODES as u64),
+        default: DefaultValue::Absent("all jobs together"),
         help: "only jobs of these sizes, each in a cell of its own; `measure.by_size` must tell them apart",
     },
     &Param {
         name: "than_size",
-        kind: Kind::Integer(1, meshwork::topology::MOST_NODES as u64),
-        default: Default::Absent("jobs of the same size"),
+        kind: Kind::Integer(1, meshwork::topology::MAX_NODES as u64),
+        default: DefaultValue::Absent("jobs of the same size"),
         help: "compared with jobs of this size",
     },
     &Param {
         name: "along",
         kind: Kind::Text,
-        default: Default::Absent("no trend"),
+        default: DefaultValue::Absent("no trend"),
         help: "the swept key along which there is a trend",
     },
     &Param {
         name: "trend",
         kind: Kind::Choice(&["rises", "falls"]),
-        default: Default::Is("\"rises\""),
+        default: DefaultValue::Is("\"rises\""),
         help: "which way",
     },
     &Param {
         name: "decide",
         kind: Kind::Choice(&["intervals", "means"]),
-        default: Default::Is("\"intervals\""),
+        default: DefaultValue::Is("\"intervals\""),
         help: "whether an interval that contains the bound leaves a cell undecided",
     },
     &Param {
         name: "unchecked",
         kind: Kind::Text,
-        default: Default::Absent("it is checked"),
+        default: DefaultValue::Absent("it is checked"),
         help: "why no run can decide it",
     },
 ];

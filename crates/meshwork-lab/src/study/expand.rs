@@ -10,7 +10,7 @@ use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 use crate::trace::{Form, on_the_clock_of};
 
 /// The most scenarios that a study may have.
-pub const MOST_SCENARIOS: u64 = 1_000_000;
+pub const MAX_SCENARIOS: u64 = 1_000_000;
 
 /// One scenario of a study.
 #[derive(Clone, Debug)]
@@ -24,20 +24,20 @@ pub struct Point {
 /// How many scenarios a study has.
 ///
 /// # Errors
-/// If there are more than [`MOST_SCENARIOS`].
+/// If there are more than [`MAX_SCENARIOS`].
 pub fn count(study: &Study) -> Result<u64, Refused> {
     let product = study
         .sweep
         .iter()
         .try_fold(1_u128, |product, axis| product.checked_mul(axis.values.len() as u128));
     match product {
-        Some(product) if product <= u128::from(MOST_SCENARIOS) => Ok(product as u64),
+        Some(product) if product <= u128::from(MAX_SCENARIOS) => Ok(product as u64),
         _ => {
             let count = product.map_or_else(|| "more than 10^38".to_owned(), |n| n.to_string());
             let problem = Problem::new(
                 "sweep",
                 format!(
-                    "`[sweep]` makes {count} scenarios, but at most {MOST_SCENARIOS} can be run"
+                    "`[sweep]` makes {count} scenarios, but at most {MAX_SCENARIOS} can be run"
                 ),
             );
             Err(study.refused(&problem))

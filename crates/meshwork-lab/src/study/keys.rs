@@ -1,86 +1,86 @@
 //! The keys of a study that say what to do with scenarios, and how each is read.
 
-use meshwork::registry::{self, Default, Kind, Param, Problem, Range};
+use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range};
 use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
 
 /// Replications are at most this many, so that counts of runs stay countable.
-pub const MOST_REPLICATIONS: u64 = 1_000_000;
+pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
 /// What a study may say besides its scenario and its tables.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
         kind: Kind::Text,
-        default: Default::Absent("the file's name without its ending"),
+        default: DefaultValue::Absent("the file's name without its ending"),
         help: "what the study is called",
     },
     &Param {
         name: "description",
         kind: Kind::Text,
-        default: Default::Absent("none"),
+        default: DefaultValue::Absent("none"),
         help: "what it asks",
     },
     &Param {
         name: "paper",
         kind: Kind::Text,
-        default: Default::Absent("it reproduces none"),
+        default: DefaultValue::Absent("it reproduces none"),
         help: "the paper that it reproduces a part of",
     },
     &Param {
         name: "figure",
         kind: Kind::Text,
-        default: Default::Absent("none"),
+        default: DefaultValue::Absent("none"),
         help: "the figure or table of the paper, such as 1a, or several that are made of the same runs: 1, 4",
     },
     &Param {
         name: "obtain",
         kind: Kind::Text,
-        default: Default::Absent("nothing is said"),
+        default: DefaultValue::Absent("nothing is said"),
         help: "where the log that it reads is to be had; said when the log is missing",
     },
     &Param {
         name: "time_unit",
         kind: Kind::Choice(&crate::findings::clock::UNIT_NAMES),
-        default: Default::Absent("seconds for logs, none for other workloads"),
+        default: DefaultValue::Absent("seconds for logs, none for other workloads"),
         help: "the unit of time: that in which the times of a log are shown, and what the clock of any other \
                workload counts",
     },
     &Param {
         name: "record",
         kind: Kind::Flag,
-        default: Default::Absent("the first four scenarios"),
+        default: DefaultValue::Absent("the first four scenarios"),
         help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
     },
     &Param {
         name: "replications",
-        kind: Kind::Integer(1, MOST_REPLICATIONS),
-        default: Default::Absent("1, unless `precision` is given"),
+        kind: Kind::Integer(1, MAX_REPLICATIONS),
+        default: DefaultValue::Absent("1, unless `precision` is given"),
         help: "how often each scenario is run, each time with other random numbers",
     },
     &Param {
         name: "precision",
         kind: Kind::Number(Range::Inside),
-        default: Default::Absent("a fixed number of replications"),
+        default: DefaultValue::Absent("a fixed number of replications"),
         help: "replicate until the 95 % interval is within this share of the mean",
     },
     &Param {
         name: "precision_of",
         kind: Kind::Text,
-        default: Default::Absent("the first of `measure.metrics`, else turnaround"),
+        default: DefaultValue::Absent("the first of `measure.metrics`, else turnaround"),
         help: "the metric whose interval `precision` watches",
     },
     &Param {
         name: "min_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
-        default: Default::Absent("5"),
+        kind: Kind::Integer(2, MAX_REPLICATIONS),
+        default: DefaultValue::Absent("5"),
         help: "with `precision`, the replications before the first look",
     },
     &Param {
         name: "max_replications",
-        kind: Kind::Integer(2, MOST_REPLICATIONS),
-        default: Default::Absent("100"),
+        kind: Kind::Integer(2, MAX_REPLICATIONS),
+        default: DefaultValue::Absent("100"),
         help: "with `precision`, the replications after which it is given up",
     },
 ];

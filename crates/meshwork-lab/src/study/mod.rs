@@ -19,7 +19,7 @@ use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
-pub use keys::{MOST_REPLICATIONS, PARAMS};
+pub use keys::{MAX_REPLICATIONS, PARAMS};
 use keys::{job_formats, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,

@@ -11,7 +11,9 @@ use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{Choice, Header, Line, Record, job, records};
 use meshwork::workload::table::Listed;
-use meshwork::workload::{FAMILY, Inputs, NoInputs, Setting, Submission, submissions, transformed};
+use meshwork::workload::{
+    FAMILY, Inputs, NoInputs, Submission, WorkloadContext, submissions, transformed,
+};
 use toml::{Table, Value};
 
 use crate::date::unix_seconds;
@@ -21,7 +23,7 @@ use crate::run::store::write_whole;
 pub use form::Form;
 
 /// The most jobs that are generated at once: they are held in memory.
-pub const MOST_JOBS: u64 = 10_000_000;
+pub const MAX_JOBS: u64 = 10_000_000;
 
 /// What a conversion did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -257,7 +259,8 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     // A log from a machine that is too large to be simulated can still be changed, but not split.
     let machine = if params.has("split_above") { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
-    let setting = Setting { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
+    let setting =
+        WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
     let jobs = transformed(jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
@@ -343,11 +346,8 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
 }
 
 fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
-    if !(1..=MOST_JOBS).contains(&model.jobs) {
-        return Err(format!(
-            "{} jobs are asked for, but must be from 1 to {MOST_JOBS}",
-            model.jobs
-        ));
+    if !(1..=MAX_JOBS).contains(&model.jobs) {
+        return Err(format!("{} jobs are asked for, but must be from 1 to {MAX_JOBS}", model.jobs));
     }
     let mut table = Table::new();
     let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
@@ -359,7 +359,7 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
         FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
     let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
     let sites = [(machine, 1.0)];
-    let setting = Setting {
+    let setting = WorkloadContext {
         sites: &sites,
         seed: model.seed,
         replication: 0,

@@ -19,7 +19,7 @@ const EVENTS: u32 = 64;
 
 /// The most processors of a machine that is followed: a picture of more has no pixels for them, and takes
 /// long to take.
-const MOST_NODES: u64 = 1 << 16;
+const MAX_NODES: u64 = 1 << 16;
 
 /// What is seen of a run.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Spectator {
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
         let nodes: u64 = topologies.iter().map(|site| u64::from(site.grid().nodes())).sum();
-        if nodes > MOST_NODES || self.is_busy.swap(true, Ordering::AcqRel) {
+        if nodes > MAX_NODES || self.is_busy.swap(true, Ordering::AcqRel) {
             return None;
         }
         let scene = Scene::new(topologies);

@@ -12,20 +12,14 @@ use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
 /// Decides where a job goes. Changes nothing.
-pub trait Allocator {
+pub trait Allocator: Send {
     /// Free nodes for a request in the form that the entry [asks](AllocatorEntry::asks) for, or
     /// `None` if this strategy finds none now.
     ///
     /// A proposal: the engine claims it and then calls [`claimed`](Allocator::claimed), or drops
     /// it. Asking twice gives the same answer twice (from equal streams), and whether there is one
     /// depends neither on `now` nor on the stream.
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement>;
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
     /// The form in which it wants requests, where a parameter makes that another one than its entry
     /// [says](AllocatorEntry::asks).
@@ -75,6 +69,29 @@ fn nothing_to_recall(memory: &[u64]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
+}
+
+/// What an allocator is told when it is asked for a place.
+///
+/// More may be known in a later version: take it apart with `..`, and make one with
+/// [`new`](Ask::new).
+#[non_exhaustive]
+pub struct Ask<'a> {
+    /// What is asked for, in the form that the entry [asks](AllocatorEntry::asks) for.
+    pub request: &'a Request,
+    /// The site: its topology, and which of its nodes are free.
+    pub site: &'a Site,
+    /// The present instant.
+    pub now: Time,
+    /// The allocator's own stream of random numbers.
+    pub rng: &'a mut Stream,
+}
+
+impl<'a> Ask<'a> {
+    /// A question for this request, on this site, now.
+    pub fn new(request: &'a Request, site: &'a Site, now: Time, rng: &'a mut Stream) -> Ask<'a> {
+        Ask { request, site, now, rng }
+    }
 }
 
 /// An allocator in the list.

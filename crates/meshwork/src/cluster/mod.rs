@@ -154,7 +154,7 @@ impl<'a> Cluster<'a> {
         let (Hold::Count(_), [only]) = (&guard.reservation.hold, self.facility.sites()) else {
             return true;
         };
-        glance.fewest <= guard.spare
+        glance.fewest <= guard.extra_nodes
             || self.now + glance.estimate / only.site().speed() <= guard.reservation.at
     }
 
@@ -282,7 +282,7 @@ impl<'a> Cluster<'a> {
     /// Protects a reservation while other jobs are started beside it.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
-        let spare = match reservation.hold {
+        let extra_nodes = match reservation.hold {
             Hold::Nodes(_) => 0,
             Hold::Count(ref wanted) => {
                 let free_now = u64::from(self.site(reservation.site).free_nodes());
@@ -297,7 +297,7 @@ impl<'a> Cluster<'a> {
                 (free_now + by_then).saturating_sub(wanted.nodes())
             }
         };
-        Guard { reservation, spare }
+        Guard { reservation, extra_nodes }
     }
 
     /// What the running jobs leave free from now on, to plan on.

@@ -16,8 +16,8 @@ pub struct Ticket {
     slot: u32,
 }
 
-/// What a pass asks of every waiting job, kept apart from the jobs so that a walk over a long queue
-/// reads little memory.
+/// Scan key of a waiting job, stored apart from the job for locality: a pass over a long queue reads little
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Glance {
     /// A bound on the processors that the job needs to start.

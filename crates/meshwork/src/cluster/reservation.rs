@@ -61,8 +61,8 @@ impl Hold {
 /// A reservation that other jobs are started beside.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// What was promised.
+    /// What was promised; its instant is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// How many processors would be left over at its start, where only their number matters.
-    pub(super) spare: u64,
+    /// EASY's *extra nodes*: how many would be left over at the shadow time, where only their number matters.
+    pub(super) extra_nodes: u64,
 }

@@ -53,10 +53,10 @@ impl Cluster<'_> {
         match &promised.hold {
             Hold::Count(_) => {
                 let held = u64::from(proposal.placement.len());
-                if held > guard.spare {
+                if held > guard.extra_nodes {
                     return false;
                 }
-                guard.spare -= held;
+                guard.extra_nodes -= held;
                 self.begin(ticket, proposal)
             }
             Hold::Nodes(kept) => {

@@ -1,7 +1,6 @@
 //! All the places at which a block would be free, by shifts of whole words.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -25,7 +24,7 @@ pub struct FreeBases {
     around: NodeSet,
     /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
     /// Made when first needed, and shared by all copies of this one.
-    below_edge: Rc<RefCell<EdgeMasks>>,
+    below_edge: Arc<EdgeMasks>,
 }
 
 impl FreeBases {
@@ -37,9 +36,9 @@ impl FreeBases {
             bases: NodeSet::empty(grid.nodes()),
             shifted: NodeSet::empty(on_a_ring),
             around: NodeSet::empty(on_a_ring),
-            below_edge: Rc::new(RefCell::new(
-                grid.sides().iter().map(|&side| vec![None; side as usize]).collect(),
-            )),
+            below_edge: Arc::new(
+                grid.sides().iter().map(|&side| vec![OnceLock::new(); side as usize]).collect(),
+            ),
         }
     }
 
@@ -64,10 +63,9 @@ impl FreeBases {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
         if end > 0 && !grid.is_wrapped() {
-            let mut masks = self.below_edge.borrow_mut();
             // The last dimension has its edge at the end.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
-                self.bases.intersect(below_edge(&mut masks, grid, d, side - 1));
+                self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
             }
         }
         &self.bases
@@ -128,8 +126,7 @@ impl FreeBases {
     ) {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
         to.assign_shifted_down(from, step * stride);
-        let mut masks = self.below_edge.borrow_mut();
-        let straight_on = below_edge(&mut masks, grid, d, step);
+        let straight_on = below_edge(&self.below_edge, grid, d, step);
         to.intersect(straight_on);
         if grid.is_wrapped() {
             self.around.assign_shifted_up(from, (side - step) * stride);
@@ -145,10 +142,10 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
 }
 
 /// For each dimension and margin, the nodes that are further than the margin from the far edge.
-type EdgeMasks = Vec<Vec<Option<NodeSet>>>;
+type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
-fn below_edge<'a>(kept: &'a mut EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
-    kept[d][margin as usize].get_or_insert_with(|| {
+fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
+    kept[d][margin as usize].get_or_init(|| {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
         let mut nodes = NodeSet::empty(grid.nodes());
         for row in (0..grid.nodes()).step_by((stride * side) as usize) {

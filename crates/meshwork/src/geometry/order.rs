@@ -1,6 +1,6 @@
 //! Orders in which the nodes of a grid are walked: by rows, back and forth, shuffled, along a curve.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::geometry::NodeSet;
 use crate::job::Dims;
@@ -135,8 +135,8 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
 /// Things in a line, of which some are free: the nodes of a site in some order, or its pages.
 #[derive(Clone)]
 pub struct Line {
-    things: Rc<[u32]>,
-    places: Rc<[u32]>,
+    things: Arc<[u32]>,
+    places: Arc<[u32]>,
     free: NodeSet,
 }
 

@@ -1,7 +1,7 @@
 //! The orientations in which a block may be placed.
 
 use crate::job::Dims;
-use crate::registry::{Default, Kind, Param, Params};
+use crate::registry::{DefaultValue, Kind, Param, Params};
 
 /// Whether a block may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Rotation {
         Param {
             name: "rotation",
             kind: Kind::Choice(&["never", "if_needed", "best"]),
-            default: Default::Is(default),
+            default: DefaultValue::Is(default),
             help: "whether a block may be turned: never, only when it does not fit as requested, \
                    or whichever orientation scores best",
         }

@@ -1,8 +1,8 @@
 //! A job that is alone in the network, one packet at a time: what the cheap networks are made of.
 
-use super::messaging::{Messaging, Plan, Send};
-use super::wormhole::{Cycle, Lone, Setting};
-use super::{Machine, NetworkError, RunKey, messaging, wormhole};
+use super::messaging::{Messaging, NextSend, Plan};
+use super::wormhole::{Cycle, Lone, WormholeConfig};
+use super::{NetworkContext, NetworkError, RunKey, messaging, wormhole};
 use crate::machine::Placement;
 use crate::observe::Messages;
 use crate::registry::{Param, Params, Problem};
@@ -39,9 +39,9 @@ pub(super) struct Estimate {
 }
 
 impl Alone {
-    pub(super) fn new(params: &Params, machine: &Machine<'_>) -> Result<Alone, Problem> {
+    pub(super) fn new(params: &Params, machine: &NetworkContext<'_>) -> Result<Alone, Problem> {
         let sites = machine.topologies.iter().map(|topology| {
-            let lone = Lone::new(topology, &Setting::read(params, topology))
+            let lone = Lone::new(topology, &WormholeConfig::read(params, topology))
                 .map_err(|problem| wormhole::of_network(params, problem))?;
             Ok((lone, topology.grid().clone()))
         });
@@ -104,7 +104,7 @@ impl Alone {
                 let links = lone.distance(place(rank), place(plan.to(rank, index)));
                 let time = lone.arrives(links);
                 let arrives = from + time;
-                let queues = send == Send::Injected && think == 0;
+                let queues = send == NextSend::Injected && think == 0;
                 let latency = if queues { arrives } else { time };
                 messages.packets += 1;
                 messages.latency += latency as f64;
@@ -115,8 +115,8 @@ impl Alone {
                 last = last.max(arrives);
                 from = think
                     + match send {
-                        Send::Injected => from + lone.leaves(links),
-                        Send::Delivered => arrives + 1,
+                        NextSend::Injected => from + lone.leaves(links),
+                        NextSend::Delivered => arrives + 1,
                     };
             }
             *node = from;

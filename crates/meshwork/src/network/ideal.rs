@@ -24,9 +24,6 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
 
 /// The ideal network: a heap of finishing times, indexed so that a job that is moved or resized
 /// changes its own entry and leaves no stale one behind.
-///
-/// # Complexity
-/// **O(log r)** for each call with *r* running jobs, **O(1)** to see the next; memory **O(r)**.
 #[derive(Default)]
 struct Ideal {
     heap: Vec<(Time, RunKey)>,

@@ -4,14 +4,14 @@ use super::NetworkError;
 use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
 use super::wormhole::Cycle;
 use crate::observe::JobId;
-use crate::registry::{Default, Kind, LARGEST, Param, Params, entry};
+use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, entry};
 use crate::rng::{Stream, keyed};
 
 /// Which process of a job sends to which.
 pub(super) const PATTERN: Param = Param {
     name: "pattern",
     kind: Kind::Component(&pattern::FAMILY),
-    default: Default::Is("\"all_to_all\""),
+    default: DefaultValue::Is("\"all_to_all\""),
     help: "which process of a job sends to which",
 };
 
@@ -19,7 +19,7 @@ pub(super) const PATTERN: Param = Param {
 pub(super) const NUM_MESSAGES: Param = Param {
     name: "num_messages",
     kind: Kind::Integer(1, 1 << 32),
-    default: Default::Absent("those of one round of the pattern; 1 for `random`"),
+    default: DefaultValue::Absent("those of one round of the pattern; 1 for `random`"),
     help: "messages of each job, of which senders take turns",
 };
 
@@ -27,7 +27,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: Kind::Choice(&["exact", "exponential"]),
-    default: Default::Is("\"exact\""),
+    default: DefaultValue::Is("\"exact\""),
     help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
 };
 
@@ -35,7 +35,7 @@ pub(super) const QUOTA: Param = Param {
 pub(super) const ITERATIONS: Param = Param {
     name: "iterations",
     kind: Kind::Integer(1, 1 << 32),
-    default: Default::Is("1"),
+    default: DefaultValue::Is("1"),
     help: "how often a job sends its messages",
 };
 
@@ -43,7 +43,7 @@ pub(super) const ITERATIONS: Param = Param {
 pub(super) const THINK_TIME: Param = Param {
     name: "think_time",
     kind: Kind::Integer(0, 1 << 40),
-    default: Default::Is("0"),
+    default: DefaultValue::Is("0"),
     help: "cycles that a process computes between two messages",
 };
 
@@ -51,7 +51,7 @@ pub(super) const THINK_TIME: Param = Param {
 pub(super) const SEND: Param = Param {
     name: "send",
     kind: Kind::Choice(&["injected", "delivered"]),
-    default: Default::Is("\"injected\""),
+    default: DefaultValue::Is("\"injected\""),
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
 
@@ -59,13 +59,13 @@ pub(super) const SEND: Param = Param {
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     kind: Kind::Choice(&["ascending", "rotate", "shuffle"]),
-    default: Default::Is("\"ascending\""),
+    default: DefaultValue::Is("\"ascending\""),
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
 /// When a process goes on to its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Send {
+pub(super) enum NextSend {
     /// When the one before has left its processor.
     Injected,
     /// When the one before has arrived.
@@ -81,7 +81,7 @@ pub(super) struct Messaging {
     is_exponential: bool,
     iterations: u64,
     pub(super) think: Cycle,
-    pub(super) send: Send,
+    pub(super) send: NextSend,
     seed: u64,
     replication: u64,
 }
@@ -100,8 +100,8 @@ impl Messaging {
             iterations: params.integer("iterations"),
             think: params.integer("think_time"),
             send: match params.text("send") {
-                "delivered" => Send::Delivered,
-                _ => Send::Injected,
+                "delivered" => NextSend::Delivered,
+                _ => NextSend::Injected,
             },
             seed,
             replication,

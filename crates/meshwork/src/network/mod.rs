@@ -64,7 +64,7 @@ pub enum NetworkError {
 }
 
 /// How long placed jobs take.
-pub trait Network {
+pub trait Network: Send {
     /// A job begins to run.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ pub trait Network {
 /// What a network is built for: the machine of a run, and the numbers that its random streams are made
 /// from.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
+pub struct NetworkContext<'a> {
     /// The topology of each site.
     pub topologies: &'a [Topology],
     /// The seed of the scenario.
@@ -128,7 +128,7 @@ pub struct NetworkEntry {
     /// Whether its jobs send messages.
     pub sends: bool,
     /// The model.
-    pub build: fn(&Params, &Machine<'_>) -> Result<Box<dyn Network>, Problem>,
+    pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
 }
 
 impl Named for NetworkEntry {

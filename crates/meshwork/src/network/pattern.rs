@@ -58,7 +58,7 @@ pub(super) enum Destinations {
 }
 
 /// The messages of one round of a pattern: those of each process, in order.
-pub(super) trait Pattern {
+pub(super) trait Pattern: Send {
     /// How many messages a process sends.
     fn messages(&self, rank: u32) -> u64;
 

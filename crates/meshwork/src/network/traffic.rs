@@ -1,7 +1,7 @@
 //! The network alone: packets that arrive at every node by themselves, whether the network can take
 //! them or not.
 
-use super::wormhole::{Cycle, Delivery, Engine, Load, Message, Setting, Stuck, Turn};
+use super::wormhole::{Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
 use crate::registry::{About, Family, Named, Problem, abouts};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
@@ -179,7 +179,7 @@ pub struct Offered {
     /// The machine.
     pub topology: Topology,
     /// The network.
-    pub setting: Setting,
+    pub setting: WormholeConfig,
     /// Where packets go.
     pub traffic: &'static TrafficEntry,
     /// Flits that each node offers in a cycle, on the average: from 0 to 1, but not 0.

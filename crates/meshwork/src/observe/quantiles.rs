@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// As many values as are kept one by one.
-pub const MOST_EXACT: usize = 1 << 20;
+pub const MAX_EXACT: usize = 1 << 20;
 
 /// Bits of a number that are dropped when values are counted by classes: what is left are its exponent
 /// and the first ten bits behind it.
@@ -11,7 +11,7 @@ const DROPPED: u32 = 42;
 
 /// The values of one measure, not negative, in the order in which they were added.
 ///
-/// Up to [`MOST_EXACT`] values are kept as they are, eight bytes each, and a quantile is exact. Beyond that
+/// Up to [`MAX_EXACT`] values are kept as they are, eight bytes each, and a quantile is exact. Beyond that
 /// they are counted in classes that are 2⁻¹⁰ of their value wide, so that a quantile is within 0.05 % of the
 /// exact one; there are 1024 classes between a number and its double, some ten thousand in practice.
 ///
@@ -36,7 +36,7 @@ impl Quantiles {
     /// # Complexity
     /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
     pub fn add(&mut self, value: f64) {
-        self.add_beyond(value, MOST_EXACT);
+        self.add_beyond(value, MAX_EXACT);
     }
 
     fn add_beyond(&mut self, value: f64, most: usize) {
@@ -136,7 +136,7 @@ mod tests {
             values in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1e6], 0..60),
             share in 0.0..=1.0,
         ) {
-            let found = filled(&values, MOST_EXACT).quantile(share);
+            let found = filled(&values, MAX_EXACT).quantile(share);
             match (found, by_sorting(&values, share)) {
                 (Some(found), Some(exact)) => prop_assert!((found - exact).abs() <= 1e-9 * exact),
                 (found, exact) => prop_assert_eq!(found, exact),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn batches_are_runs_of_values_as_they_came() {
-        let values = filled(&[3.0, 1.0, 2.0, 9.0, 7.0, 8.0, 100.0], MOST_EXACT);
+        let values = filled(&[3.0, 1.0, 2.0, 9.0, 7.0, 8.0, 100.0], MAX_EXACT);
         assert_eq!(values.in_batches(3, 0.5), [2.0, 8.0]);
         assert_eq!(filled(&[1.0, 2.0, 3.0], 2).in_batches(1, 0.5), [0.0; 0]);
     }

@@ -95,10 +95,10 @@ impl Ratio {
 }
 
 /// How many batches there are at most; when they are full, pairs are merged.
-const MOST_BATCHES: usize = 40;
+const MAX_BATCHES: usize = 40;
 
 /// Fewer batches than this say too little of their own spread to make an interval.
-const FEWEST_BATCHES: usize = MOST_BATCHES / 2;
+const MIN_BATCHES: usize = MAX_BATCHES / 2;
 
 /// A quantile of a batch is taken only if so many of its jobs lie beyond it.
 const FEWEST_BEYOND: f64 = 10.0;
@@ -195,7 +195,7 @@ impl Recorder {
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
         let batches: &[Vec<Ratio>] =
-            if self.batches.len() < FEWEST_BATCHES { &[] } else { &self.batches };
+            if self.batches.len() < MIN_BATCHES { &[] } else { &self.batches };
         (0..self.metrics.len())
             .map(|i| {
                 let metric = self.metrics[i];
@@ -223,7 +223,7 @@ impl Recorder {
         let values = self.quantiles.iter().find(|(own, _)| *own == quantity);
         let Some((_, values)) = values else { return (None, Vec::new()) };
         let beyond = self.jobs_per_batch as f64 * (1.0 - share);
-        let has_batches = self.batches.len() >= FEWEST_BATCHES && beyond >= FEWEST_BEYOND;
+        let has_batches = self.batches.len() >= MIN_BATCHES && beyond >= FEWEST_BEYOND;
         let batches =
             if has_batches { values.in_batches(self.jobs_per_batch, share) } else { Vec::new() };
         (values.quantile(share), batches)
@@ -353,8 +353,8 @@ impl Recorder {
         let none = vec![Ratio::default(); self.metrics.len()];
         self.batches.push(std::mem::replace(&mut self.open_batch, none));
         self.jobs_in_batch = 0;
-        if self.batches.len() == MOST_BATCHES {
-            for pair in 0..MOST_BATCHES / 2 {
+        if self.batches.len() == MAX_BATCHES {
+            for pair in 0..MAX_BATCHES / 2 {
                 let second = std::mem::take(&mut self.batches[2 * pair + 1]);
                 let mut first = std::mem::take(&mut self.batches[2 * pair]);
                 for (a, b) in first.iter_mut().zip(second) {
@@ -362,7 +362,7 @@ impl Recorder {
                 }
                 self.batches[pair] = first;
             }
-            self.batches.truncate(MOST_BATCHES / 2);
+            self.batches.truncate(MAX_BATCHES / 2);
             self.jobs_per_batch *= 2;
         }
     }

@@ -5,13 +5,12 @@ mod ahead;
 pub use ahead::Ahead;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
@@ -29,14 +28,14 @@ pub struct ManagedSite {
     rule: ShapeRule,
     /// The form that each request takes here; shared with forks, for it does not depend on what is
     /// free.
-    shapes: Rc<RefCell<BTreeMap<Request, Option<Request>>>>,
+    shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// The last requests for which there was no room, since anything was claimed or released: the
     /// head of a queue is asked for again at every arrival behind it.
-    turned_down: SmallVec<[Request; MOST_REMEMBERED]>,
+    turned_down: SmallVec<[Request; MAX_REMEMBERED]>,
 }
 
 /// As many as a head of the queue has sizes, for most sizings.
-const MOST_REMEMBERED: usize = 4;
+const MAX_REMEMBERED: usize = 4;
 
 impl ManagedSite {
     /// An empty site with its allocator, which draws from `stream` if it draws at all.
@@ -57,7 +56,7 @@ impl ManagedSite {
             finds,
             stream,
             rule,
-            shapes: Rc::default(),
+            shapes: Arc::default(),
             turned_down: SmallVec::new(),
         }
     }
@@ -89,8 +88,8 @@ impl ManagedSite {
         if self.turned_down.contains(request) {
             return None;
         }
-        let placement = self.allocator.choose(request, &self.site, now, &mut self.stream);
-        if placement.is_none() && self.turned_down.len() < MOST_REMEMBERED {
+        let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
+        if placement.is_none() && self.turned_down.len() < MAX_REMEMBERED {
             self.turned_down.push(request.clone());
         }
         placement
@@ -142,7 +141,8 @@ impl ManagedSite {
                 return None;
             }
             let (mut draws, now) = (self.stream.clone(), attempt.now);
-            let placement = self.allocator.choose(&size.request, &self.site, now, &mut draws)?;
+            let placement =
+                self.allocator.choose(Ask::new(&size.request, &self.site, now, &mut draws))?;
             Some(placement.len())
         })
     }
@@ -180,11 +180,12 @@ impl ManagedSite {
     }
 
     fn shape(&self, request: &Request) -> Option<Request> {
-        if let Some(known) = self.shapes.borrow().get(request) {
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shapes.get(request) {
             return known.clone();
         }
         let shape = shaped(request, self.asks, self.site.topology(), self.rule);
-        self.shapes.borrow_mut().insert(request.clone(), shape.clone());
+        shapes.insert(request.clone(), shape.clone());
         shape
     }
 
@@ -218,7 +219,7 @@ impl ManagedSite {
             finds: self.finds,
             stream: self.stream.clone(),
             rule: self.rule,
-            shapes: Rc::clone(&self.shapes),
+            shapes: Arc::clone(&self.shapes),
             turned_down: self.turned_down.clone(),
         }
     }

@@ -17,7 +17,7 @@ use crate::alloc;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
-use crate::registry::{Default, Kind, Param, Problem, resolve};
+use crate::registry::{DefaultValue, Kind, Param, Problem, resolve};
 use crate::scenario::sites::{allocators_for, resolve_machine, split_machine};
 use crate::shape::ShapeRule;
 use crate::topology::Node;
@@ -28,7 +28,7 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "allocator",
         kind: Kind::Component(&alloc::FAMILY),
-        default: Default::Absent(
+        default: DefaultValue::Absent(
             "first_fit on meshes, tori and hypercubes, naive on flat machines",
         ),
         help: "which free processors a request gets",
@@ -36,7 +36,7 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "seed",
         kind: Kind::Integer(0, i64::MAX as u64),
-        default: Default::Is("1"),
+        default: DefaultValue::Is("1"),
         help: "the seed of an allocator that draws",
     },
     SHAPE,

@@ -9,14 +9,14 @@ use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
-use crate::network::{self, Machine, NETWORKS, Network};
+use crate::network::{self, NETWORKS, Network, NetworkContext};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, Rules};
 use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{
-    Default, Kind, Param, Params, Problem, Range, entry, join, resolve, with_article,
+    DefaultValue, Kind, Param, Params, Problem, Range, entry, join, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::sched::{self, SCHEDULERS};
@@ -26,7 +26,7 @@ use crate::sizing::{self, SIZINGS};
 use crate::speeds::Speeds;
 use crate::topology::{Topology, Wiring};
 use crate::workload::distribution::{SIZES, Sizes};
-use crate::workload::{self, BuildError, NoInputs, Setting, WORKLOADS};
+use crate::workload::{self, BuildError, NoInputs, WORKLOADS, WorkloadContext};
 
 pub use sites::{SITE_FAMILY, SITES};
 use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
@@ -40,13 +40,13 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "seed",
         kind: Kind::Integer(0, i64::MAX as u64),
-        default: Default::Is("1"),
+        default: DefaultValue::Is("1"),
         help: "the seed of every stream of random numbers",
     },
     Param {
         name: "allocator",
         kind: Kind::Component(&alloc::FAMILY),
-        default: Default::Absent(
+        default: DefaultValue::Absent(
             "first_fit on meshes, tori and hypercubes, naive on flat machines",
         ),
         help: "which free processors a job gets",
@@ -54,37 +54,37 @@ pub static PARAMS: &[Param] = &[
     Param {
         name: "scheduler",
         kind: Kind::Component(&sched::FAMILY),
-        default: Default::Is("\"fcfs\""),
+        default: DefaultValue::Is("\"fcfs\""),
         help: "which waiting jobs start, and when",
     },
     Param {
         name: "selector",
         kind: Kind::Component(&select::FAMILY),
-        default: Default::Is("\"first_fit\""),
+        default: DefaultValue::Is("\"first_fit\""),
         help: "which site a job goes to",
     },
     Param {
         name: "sizing",
         kind: Kind::Component(&sizing::FAMILY),
-        default: Default::Is("\"exact\""),
+        default: DefaultValue::Is("\"exact\""),
         help: "with how many processors a job may be started",
     },
     Param {
         name: "network",
         kind: Kind::Component(&network::FAMILY),
-        default: Default::Is("\"ideal\""),
+        default: DefaultValue::Is("\"ideal\""),
         help: "how long a placed job takes",
     },
     Param {
         name: "workload",
         kind: Kind::Component(&workload::FAMILY),
-        default: Default::Required,
+        default: DefaultValue::Required,
         help: "where jobs come from",
     },
     Param {
         name: "measure",
         kind: Kind::Table(MEASURE),
-        default: Default::Is("{}"),
+        default: DefaultValue::Is("{}"),
         help: "which part of a run is measured, and what of it",
     },
 ];
@@ -94,31 +94,31 @@ pub static MEASURE: &[Param] = &[
     Param {
         name: "warmup_jobs",
         kind: Kind::Integer(0, 1 << 53),
-        default: Default::Is("0"),
+        default: DefaultValue::Is("0"),
         help: "jobs that finish before anything is measured",
     },
     Param {
         name: "warmup_time",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Is("0.0"),
+        default: DefaultValue::Is("0.0"),
         help: "time after the first arrival before anything is measured",
     },
     Param {
         name: "jobs",
         kind: Kind::Integer(1, 1 << 53),
-        default: Default::Absent("until the workload is done"),
+        default: DefaultValue::Absent("until the workload is done"),
         help: "jobs that finish before the run ends, those of the warm-up included",
     },
     Param {
         name: "time",
         kind: Kind::Number(Range::Positive),
-        default: Default::Absent("until the workload is done"),
+        default: DefaultValue::Absent("until the workload is done"),
         help: "time after the first arrival at which the run ends",
     },
     Param {
         name: "metrics",
         kind: Kind::Names(&metrics::FAMILY),
-        default: Default::Absent(
+        default: DefaultValue::Absent(
             "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of messages \
              only where jobs send some",
         ),
@@ -127,25 +127,25 @@ pub static MEASURE: &[Param] = &[
     Param {
         name: "slowdown_threshold",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Is("10.0"),
+        default: DefaultValue::Is("10.0"),
         help: "shorter run times count as this much in the bounded slowdown",
     },
     Param {
         name: "by_size",
         kind: Kind::Choice(&["no", "exact", "power_of_two"]),
-        default: Default::Is("\"no\""),
+        default: DefaultValue::Is("\"no\""),
         help: "whether means over jobs are also given for each size of job",
     },
     Param {
         name: "by_user",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether means over jobs are also given for each user: of logs and tables",
     },
     Param {
         name: "by_group",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether means over jobs are also given for each group of users: of logs and tables",
     },
 ];
@@ -349,7 +349,7 @@ impl Scenario {
     fn network(&self, replication: u64) -> Result<Box<dyn Network>, Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
-        let machine = Machine { topologies: &topologies, seed, replication };
+        let machine = NetworkContext { topologies: &topologies, seed, replication };
         (entry(NETWORKS, network.name()).build)(&network, &machine)
     }
 
@@ -362,10 +362,10 @@ impl Scenario {
         sites: &'a [(Topology, f64)],
         replication: u64,
         inputs: &'a dyn workload::Inputs,
-    ) -> Setting<'a> {
+    ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
         let owners = measure.flag("by_user") || measure.flag("by_group");
-        Setting { sites, seed: self.params.integer("seed"), replication, owners, inputs }
+        WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {

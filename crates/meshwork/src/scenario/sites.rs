@@ -6,7 +6,7 @@ use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
-    Default, Family, Kind, Param, Params, Problem, Range, abouts, entry, resolve, with_article,
+    DefaultValue, Family, Kind, Param, Params, Problem, Range, abouts, entry, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -22,14 +22,14 @@ pub static SITE_FAMILY: Family = Family {
         Param {
             name: "speed",
             kind: Kind::Number(Range::Positive),
-            default: Default::Is("1.0"),
+            default: DefaultValue::Is("1.0"),
             help: "how many times faster than the workload's own machine it runs a job; where \
                    `machine.speeds` draws a speed, that is multiplied by it",
         },
         Param {
             name: "allocator",
             kind: Kind::Component(&alloc::FAMILY),
-            default: Default::Absent("the allocator of the scenario"),
+            default: DefaultValue::Absent("the allocator of the scenario"),
             help: "the allocator of this site, where sites differ",
         },
     ],
@@ -40,13 +40,13 @@ pub static SITES: &[Param] = &[
     Param {
         name: "sites",
         kind: Kind::Components(&SITE_FAMILY),
-        default: Default::Required,
+        default: DefaultValue::Required,
         help: "the sites, in the order in which first-fit selection tries them",
     },
     Param {
         name: "speeds",
         kind: Kind::Table(speeds::PARAMS),
-        default: Default::Absent("the `speed` of each site"),
+        default: DefaultValue::Absent("the `speed` of each site"),
         help: "speeds that are drawn anew in each replication",
     },
 ];

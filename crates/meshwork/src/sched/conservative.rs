@@ -35,10 +35,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// job ends the plan is compressed: in order of arrival each promise is taken
 /// back and made anew among all the others, so that none ever gets later. A job past its estimate
 /// is expected to end now; promises that wait for it are late until it does.
-///
-/// # Complexity
-/// With *q* waiting and *r* running jobs a compression takes **O(q (q + r))** where only the number
-/// of processors matters; where shape does, up to *q + r* questions to the allocator for each job.
 #[derive(Default)]
 struct Conservative {
     /// In order of arrival.

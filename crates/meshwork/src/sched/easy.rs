@@ -30,17 +30,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     build: |_, _| Ok(Box::new(Easy::default())),
 };
 
-/// EASY backfilling over any allocator.
-///
-/// Where any processors will do, the head is promised a count of them at its shadow time, found
-/// anew in each pass: the rule of the textbooks. Where shape matters the promise is a placement and
-/// is kept from pass to pass, unless a better one turns up: an allocator that can miss a free block
-/// may otherwise miss the one that was promised.
-///
-/// # Complexity
-/// For *q* waiting and *r* running jobs, **O(q + r)** and *q* questions to the allocator in each
-/// pass; where shape matters up to *r* more. Where only numbers matter, an instant at which jobs
-/// only arrived costs **O(1)** for each of them.
+/// Where any processors will do, the shadow time and the extra nodes are found anew in each pass: the rule of the
+/// textbooks. Where shape matters the promised placement is kept from pass to pass, since an allocator that can miss a
+/// free block may otherwise miss the one that was promised. Where only numbers matter, an instant at which jobs only
+/// arrived costs **O(1)** for each of them.
 #[derive(Default)]
 struct Easy {
     /// The head of the queue and what protects it, as the last pass left them.

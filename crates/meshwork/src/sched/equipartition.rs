@@ -34,9 +34,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 /// Equal parts for all.
-///
-/// # Complexity
-/// **O(J)** for each arrival and each end with *J* jobs on the machine, besides moving them.
 struct Equipartition {
     limits: Limits,
 }

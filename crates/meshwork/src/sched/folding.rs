@@ -33,9 +33,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 };
 
 /// Halves of halves.
-///
-/// # Complexity
-/// **O(J)** for each arrival and each end with *J* jobs on the machine, besides moving two of them.
 struct Folding {
     limits: Limits,
     /// The machine and how it is divided, from the first pass on.

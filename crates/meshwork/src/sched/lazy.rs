@@ -6,7 +6,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param, Params, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Wiring;
 
 /// The entry of `lazy`.
@@ -29,21 +29,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "threshold",
                 kind: Kind::Or(&["dynamic", "none"], &Kind::Number(Range::NonNegative)),
-                default: Default::Is("\"dynamic\""),
+                default: DefaultValue::Is("\"dynamic\""),
                 help: "how long the oldest job may wait before no other starts: the square of the \
                        mean delay so far times the rate of arrivals, for ever, or this long",
             },
             Param {
                 name: "retry",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether, when a job has ended, every class of which more wait than run is tried \
                        again: as published a job may wait beside an idle machine once arrivals end",
             },
             Param {
                 name: "release_order",
                 kind: Kind::Choice(&["literal", "corrected"]),
-                default: Default::Is("\"corrected\""),
+                default: DefaultValue::Is("\"corrected\""),
                 help: "whether a job that has waited too long is tried before or after the ended job's \
                        processors are given back: before, as printed, it cannot have them, and the \
                        machine may stand still for ever",
@@ -65,10 +65,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// So that no class is put off for ever, whenever a job ends and the oldest waiting job has waited
 /// longer than a threshold, nothing else starts until that job has.
-///
-/// # Complexity
-/// **O(1)** for each arrival and **O(classes)** for each end, and at most one question to the
-/// allocator for either; with `retry` up to one for each class and each start more.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
@@ -252,8 +248,7 @@ impl Scheduler for Lazy {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::engine::{Setup, simulate};
@@ -288,9 +283,9 @@ mod tests {
     }
 
     /// Lent to the engine, to be asked afterwards.
-    impl Scheduler for Rc<RefCell<Watched>> {
+    impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-            self.borrow_mut().schedule(cluster);
+            self.lock().unwrap().schedule(cluster);
         }
     }
 
@@ -315,12 +310,12 @@ mod tests {
                     })
                     .collect();
                 let lazy = Lazy::new(&params);
-                let watched = Rc::new(RefCell::new(Watched { lazy, overdue: 0 }));
+                let watched = Arc::new(Mutex::new(Watched { lazy, overdue: 0 }));
                 let setup =
-                    Setup { scheduler: Box::new(Rc::clone(&watched)), ..study.setup(0).unwrap() };
+                    Setup { scheduler: Box::new(Arc::clone(&watched)), ..study.setup(0).unwrap() };
                 let jobs = jobs.into_iter().map(|job| Ok(Submission::Job(job)));
                 simulate(setup, Box::new(jobs), &mut ()).unwrap();
-                let watched = watched.borrow();
+                let watched = watched.lock().unwrap();
                 overdue += watched.overdue;
                 let started = watched.lazy.started;
                 assert!(more.contains("literal") || started > 200, "{more}: {started} started");

@@ -7,7 +7,7 @@
 use crate::cluster::{Cluster, Reshape, RunKey, Ticket};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
-use crate::registry::{Default, Kind, Param, Params, Range};
+use crate::registry::{DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Grid;
 
 /// The parameters of both policies.
@@ -15,14 +15,14 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "max_jobs",
         kind: Kind::Integer(1, 1 << 24),
-        default: Default::Absent("as many as there are processors"),
+        default: DefaultValue::Absent("as many as there are processors"),
         help: "the multiprogramming level: how many jobs share the machine; others wait in order of \
                arrival",
     },
     Param {
         name: "migration_cost",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Is("0.0"),
+        default: DefaultValue::Is("0.0"),
         help: "the time that a job loses whenever its processors change while it runs, in units of \
                the clock",
     },

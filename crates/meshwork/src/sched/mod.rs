@@ -15,11 +15,11 @@ pub mod static_partitioning;
 pub mod window;
 
 use crate::cluster::Cluster;
-use crate::registry::{About, Default, Family, Kind, Named, Param, Params, Problem, abouts};
+use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::topology::{Topology, Wiring};
 
 /// Decides which waiting jobs start, and when.
-pub trait Scheduler {
+pub trait Scheduler: Send {
     /// Called once for each instant at which a job arrived or ended, after all of them.
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
 }
@@ -72,7 +72,7 @@ pub static FAMILY: Family = Family {
     common: &[Param {
         name: "kill_at_estimate",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether a job that reaches its estimate is ended there",
     }],
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Hold, Reservation, Ticket};
 use crate::machine::Placement;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `reservation`.
@@ -28,13 +28,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "reservations",
                 kind: Kind::Integer(0, u32::MAX as u64),
-                default: Default::Is("1"),
+                default: DefaultValue::Is("1"),
                 help: "for how many jobs processors are kept at once",
             },
             Param {
                 name: "bypass_limit",
                 kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "how many later jobs may start before a job until processors are kept for it",
             },
         ],
@@ -60,10 +60,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// wherever the allocator finds room clear of what is kept for others; or else processors are
 /// [kept](Cluster::least_busy) for it, if it has been passed by often enough, every job before it has
 /// its own, and there are not too many reservations.
-///
-/// # Complexity
-/// A question to the allocator for each waiting job that might fit, two and a copy of the machine if
-/// it would go where others have reserved; **O(machine)** for each reservation.
 struct Reserving {
     most: usize,
     bypass_limit: u64,

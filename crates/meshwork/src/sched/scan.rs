@@ -3,7 +3,7 @@
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::Cluster;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `scan`.
@@ -26,14 +26,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "direction",
                 kind: Kind::Choice(&["up", "down"]),
-                default: Default::Is("\"up\""),
+                default: DefaultValue::Is("\"up\""),
                 help: "whether the next larger or the next smaller jobs follow; after the last come \
                        the first again",
             },
             Param {
                 name: "gated",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether jobs that join the queue while it is being served wait for the next \
                        round",
             },
@@ -59,9 +59,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// It begins at the smallest class, and stays where it is while nothing waits. A head that cannot
 /// start blocks all classes.
-///
-/// # Complexity
-/// **O(1)** for each arrival and each start, and **O(classes)** to find the next queue.
 struct Scan {
     down: bool,
     gated: bool,

@@ -32,9 +32,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 
 /// Smallest job first, by processors asked for; not to be confused with shortest job first, which
 /// goes by run time. Large jobs can starve: watch `max_wait`.
-///
-/// # Complexity
-/// **O(log q)** for each arrival and each start, with *q* waiting jobs.
 #[derive(Default)]
 struct Sjf {
     waiting: BTreeSet<(u64, Ticket)>,

@@ -36,10 +36,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 
 /// Partitions of hypercubes, each with the jobs of its size class, first come, first served. The
 /// allocator is not asked, and jobs are not folded.
-///
-/// # Complexity
-/// **O(1)** for each arrival and each end, besides **O(n)** for a pass over the partitions of an
-/// *n*-cube.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
     /// For each class, the indices of its partitions that are idle: the lowest is used first.

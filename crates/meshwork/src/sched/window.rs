@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Ticket};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `window`.
@@ -24,13 +24,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             Param {
                 name: "width",
                 kind: Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)),
-                default: Default::Is("\"all\""),
+                default: DefaultValue::Is("\"all\""),
                 help: "how many waiting jobs are looked at; 1 is first come, first served",
             },
             Param {
                 name: "skip_limit",
                 kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-                default: Default::Is("\"none\""),
+                default: DefaultValue::Is("\"none\""),
                 help: "how many later jobs may start before a job; then none may until it has",
             },
         ],
@@ -52,10 +52,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 ///
 /// A job that has been passed by is at the front of those behind it, so the head of the queue is the
 /// one that has been passed by most often: only its count is ever at the limit first.
-///
-/// # Complexity
-/// Up to one question to the allocator for each job in the window and each start; jobs that need more
-/// processors than are free are passed over in chunks.
 struct Window {
     width: u64,
     skip_limit: u64,

@@ -3,7 +3,7 @@
 use super::best_fit::tightest;
 use crate::job::Job;
 use crate::offer::{Offers, Room};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::registry::{DefaultValue, Kind, Param, Params};
 
 /// How far the walk along the queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum LookAhead {
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: Kind::Choice(&["stop", "skip", "independent"]),
-    default: Default::Is("\"stop\""),
+    default: DefaultValue::Is("\"stop\""),
     help: "which of the other waiting jobs count as started next: those up to the first that fits \
            nowhere, all that fit one after another, or all that would fit if each alone came next",
 };

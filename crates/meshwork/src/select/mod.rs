@@ -15,7 +15,7 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 
 /// Decides which site a job goes to.
-pub trait Selector {
+pub trait Selector: Send {
     /// A proposal that one of the sites made, or `None` if the job is to wait.
     ///
     /// It is asked at each attempt to start a job, whichever job the scheduler has picked. What it

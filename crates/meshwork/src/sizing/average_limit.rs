@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::job::Request;
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// The entry of `average_limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
@@ -26,7 +26,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
             Param {
                 name: "average",
                 kind: Kind::Choice(&["all_jobs", "running_jobs", "requests"]),
-                default: Default::Is("\"all_jobs\""),
+                default: DefaultValue::Is("\"all_jobs\""),
                 help: "of what: the site's processors over all jobs that run or wait, or over those \
                        that run, rounded down to a power of two; or the dimension that the last 100 \
                        jobs asked for",

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Demand, Size};
 use crate::form::Asks;
 use crate::job::Request;
-use crate::registry::{Default, Kind, Param, Params};
+use crate::registry::{DefaultValue, Kind, Param, Params};
 
 /// How many times longer a job runs on fewer processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Stretch {
     pub const PARAM: Param = Param {
         name: "stretch",
         kind: Kind::Choice(&["folds", "ratio"]),
-        default: Default::Is("\"folds\""),
+        default: DefaultValue::Is("\"folds\""),
         help: "how much longer a folded job runs: twice for each halving, also where half of an odd \
                side is rounded up, or by the ratio of the processors",
     };

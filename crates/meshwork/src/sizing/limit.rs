@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// The entry of `limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
@@ -22,7 +22,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
             Param {
                 name: "dimension",
                 kind: Kind::Integer(0, 64),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the limit: 2 to this power processors",
             },
             Stretch::PARAM,

@@ -46,7 +46,7 @@ pub struct Size {
 }
 
 /// Decides the sizes in which a job may be started.
-pub trait Sizing {
+pub trait Sizing: Send {
     /// The sizes to try, in this order, within one attempt to start the job.
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 

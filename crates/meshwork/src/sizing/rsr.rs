@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::folding::{Stretch, all_folds};
 use super::{Demand, Size, Sizing, SizingEntry};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// The entry of `rsr`.
 pub static ENTRY: SizingEntry = SizingEntry {
@@ -24,7 +24,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
             Param {
                 name: "max_folds",
                 kind: Kind::Integer(0, u32::MAX as u64),
-                default: Default::Is("1"),
+                default: DefaultValue::Is("1"),
                 help: "how many times a job may be folded",
             },
             Stretch::PARAM,
@@ -37,9 +37,6 @@ pub static ENTRY: SizingEntry = SizingEntry {
 
 /// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt begins
 /// with the whole size again.
-///
-/// # Complexity
-/// At most one question to the allocator for each fold and one more.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,

@@ -1,7 +1,7 @@
 //! A switch.
 
 use super::{Topology, TopologyEntry};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
@@ -16,7 +16,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         params: &[Param {
             name: "processors",
             kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
+            default: DefaultValue::Required,
             help: "how many processors there are",
         }],
     },

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{MOST_NODES, Node, TopologyError};
+use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
 /// A grid of nodes: its sides, and whether every dimension closes to a ring.
@@ -27,7 +27,7 @@ impl Grid {
     /// A grid with these sides.
     ///
     /// # Errors
-    /// If there is no side, a side is 0, or there are more than [`MOST_NODES`] nodes.
+    /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
     pub fn new(sides: &[u32], wrapped: bool) -> Result<Grid, TopologyError> {
         if sides.is_empty() {
             return Err(TopologyError::NoSides);
@@ -40,7 +40,7 @@ impl Grid {
             }
             strides.push(nodes as u32);
             nodes *= u64::from(side);
-            if nodes > u64::from(MOST_NODES) {
+            if nodes > u64::from(MAX_NODES) {
                 return Err(TopologyError::TooManyNodes);
             }
         }

@@ -1,7 +1,7 @@
 //! A grid with side 2 in every dimension.
 
 use super::{Topology, TopologyEntry};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
@@ -16,7 +16,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         params: &[Param {
             name: "dimension",
             kind: Kind::Integer(1, u32::MAX as u64),
-            default: Default::Required,
+            default: DefaultValue::Required,
             help: "the number of dimensions: 2 to this power processors",
         }],
     },

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::registry::{About, Default, Kind, Named, Param, Params, Problem};
+use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem};
 
 mod flat;
 mod grid;
@@ -21,7 +21,7 @@ pub use grid::Grid;
 pub type Node = u32;
 
 /// The most processors one site may have. Sets of nodes are bit strings: this many take 2 MiB.
-pub const MOST_NODES: u32 = 1 << 24;
+pub const MAX_NODES: u32 = 1 << 24;
 
 /// Why there is no such machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,8 @@ pub enum TopologyError {
     /// It has no node.
     #[error("every side of a machine is at least 1, this one has a side of 0")]
     EmptySide,
-    /// It has more than [`MOST_NODES`] nodes.
-    #[error("a site has at most {MOST_NODES} processors, this one has more")]
+    /// It has more than [`MAX_NODES`] nodes.
+    #[error("a site has at most {MAX_NODES} processors, this one has more")]
     TooManyNodes,
     /// There is no hypercube of this dimension, or only one of too many nodes.
     #[error("a hypercube has a dimension from 1 to {largest}, this one has {given}")]
@@ -99,7 +99,7 @@ impl Topology {
     /// A mesh with these sides.
     ///
     /// # Errors
-    /// If there is no side, a side is 0, or there are more than [`MOST_NODES`] nodes.
+    /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
     pub fn mesh(sides: &[u32]) -> Result<Topology, TopologyError> {
         Ok(Topology { wiring: Wiring::Mesh, grid: Grid::new(sides, false)? })
     }
@@ -115,9 +115,9 @@ impl Topology {
     /// A hypercube of this dimension, at least 1.
     ///
     /// # Errors
-    /// If the dimension is 0, or there are more than [`MOST_NODES`] nodes.
+    /// If the dimension is 0, or there are more than [`MAX_NODES`] nodes.
     pub fn hypercube(dimension: u32) -> Result<Topology, TopologyError> {
-        let largest = MOST_NODES.trailing_zeros();
+        let largest = MAX_NODES.trailing_zeros();
         if dimension == 0 || dimension > largest {
             return Err(TopologyError::Dimension { given: dimension, largest });
         }
@@ -128,7 +128,7 @@ impl Topology {
     /// A flat machine of so many processors.
     ///
     /// # Errors
-    /// If there are none, or more than [`MOST_NODES`].
+    /// If there are none, or more than [`MAX_NODES`].
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         Ok(Topology { wiring: Wiring::Flat, grid: Grid::new(&[processors], false)? })
     }
@@ -180,7 +180,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] =
 /// The sides, of those that have some.
 const SIDES: Param = Param {
     name: "dims",
-    kind: Kind::Integers(1, MOST_NODES as u64),
-    default: Default::Required,
+    kind: Kind::Integers(1, MAX_NODES as u64),
+    default: DefaultValue::Required,
     help: "the sides, dimension 0 first",
 };

@@ -5,13 +5,13 @@
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, Default, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
-use crate::topology::MOST_NODES;
+use crate::topology::MAX_NODES;
 
 use super::distribution::functions::gamma_cdf;
 use super::distribution::runtimes::Gamma;
-use super::{BuildError, Setting, Submission, WorkloadEntry, WorkloadError};
+use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// The entry in the list.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -30,50 +30,50 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "jobs",
                 kind: Kind::Integer(1, 1_000_000_000_000_000),
-                default: Default::Is("10000"),
+                default: DefaultValue::Is("10000"),
                 help: "how many jobs there are",
             },
             Param {
                 name: "classes",
                 kind: Kind::Choice(&["typeless", "batch", "interactive", "both"]),
-                default: Default::Is("\"typeless\""),
+                default: DefaultValue::Is("\"typeless\""),
                 help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
                        merged",
             },
             Param {
                 name: "processors",
-                kind: Kind::Integer(1, MOST_NODES as u64),
-                default: Default::Absent("those of the largest site"),
+                kind: Kind::Integer(1, MAX_NODES as u64),
+                default: DefaultValue::Absent("those of the largest site"),
                 help: "the machine whose size the model is scaled to",
             },
             Param {
                 name: "p_serial",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of jobs with one processor",
             },
             Param {
                 name: "p_pow2",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of jobs that are rounded to a power of two",
             },
             Param {
                 name: "u_low",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the smallest logarithm to base 2 of the size of a parallel job",
             },
             Param {
                 name: "u_med",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent("as far below `u_hi` as in the class"),
+                default: DefaultValue::Absent("as far below `u_hi` as in the class"),
                 help: "the logarithm of size where the many small jobs end and the few large begin",
             },
             Param {
                 name: "u_hi",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Absent(
+                default: DefaultValue::Absent(
                     "that of `processors`; 1.5 less for interactive jobs, as in the fit",
                 ),
                 help: "the largest logarithm to base 2 of the size of a job",
@@ -81,13 +81,13 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "u_prob",
                 kind: Kind::Number(Range::Share),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the share of parallel jobs that are small",
             },
             Param {
                 name: "arar",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("that of the class"),
+                default: DefaultValue::Absent("that of the class"),
                 help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
             },
         ],
@@ -203,14 +203,14 @@ impl Class {
             ));
         }
         let arar = own("arar", self.arar);
-        if arar * self.gap.shape * self.gap.scale > LONGEST_LOG_GAP {
+        if arar * self.gap.shape * self.gap.scale > MAX_LOG_GAP {
             return Err(params.problem(
                 "arar",
                 format!(
                     "`{}.arar` is {arar}, but must be at most {:.3}: the model draws gaps of more \
-                     than e^{LONGEST_LOG_GAP} s again, and with it nearly all would be",
+                     than e^{MAX_LOG_GAP} s again, and with it nearly all would be",
                     params.path(),
-                    LONGEST_LOG_GAP / (self.gap.shape * self.gap.scale)
+                    MAX_LOG_GAP / (self.gap.shape * self.gap.scale)
                 ),
             ));
         }
@@ -252,7 +252,7 @@ impl Class {
         let law = if stream.unit() <= short { &self.short } else { &self.long };
         loop {
             let log = law.draw(stream);
-            if log <= LONGEST_LOG_RUN_TIME {
+            if log <= MAX_LOG_RUN_TIME {
                 return libm::floor(libm::exp(log));
             }
         }
@@ -262,8 +262,8 @@ impl Class {
 const HALF_HOUR: f64 = 1800.0;
 
 /// Logarithms of gaps and of run times above these are drawn again.
-const LONGEST_LOG_GAP: f64 = 13.0;
-const LONGEST_LOG_RUN_TIME: f64 = 12.0;
+const MAX_LOG_GAP: f64 = 13.0;
+const MAX_LOG_RUN_TIME: f64 = 12.0;
 
 /// The arrivals of one class: gaps in a time that runs faster when the day is busy.
 ///
@@ -298,7 +298,7 @@ impl Arrivals {
     fn next(&mut self) -> f64 {
         let log = loop {
             let log = self.gap.draw(&mut self.stream);
-            if log <= LONGEST_LOG_GAP {
+            if log <= MAX_LOG_GAP {
                 break log;
             }
         };
@@ -331,7 +331,7 @@ struct Lublin {
 }
 
 impl Lublin {
-    fn new(params: &Params, setting: &Setting<'_>) -> Result<Lublin, BuildError> {
+    fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<Lublin, BuildError> {
         let classes: &[&Class] = match params.text("classes") {
             "batch" => &[&BATCH],
             "interactive" => &[&INTERACTIVE],
@@ -390,8 +390,13 @@ mod tests {
         let table: toml::Table = format!("name = 'lublin'\n{given}").parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting =
-            Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs };
+        let setting = WorkloadContext {
+            sites: &sites,
+            seed: 1,
+            replication: 0,
+            owners: false,
+            inputs: &NoInputs,
+        };
         let jobs = submissions(&params, &setting)?.map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),

@@ -45,7 +45,7 @@ pub struct Unusable {
 pub struct WorkloadError(pub String);
 
 /// Jobs in order of arrival.
-pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>>>;
+pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
 /// What the model reads but does not open: the caller owns files and formats.
 pub trait Inputs: Sync {
@@ -53,7 +53,7 @@ pub trait Inputs: Sync {
     ///
     /// # Errors
     /// One sentence that names the path.
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError>;
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 
     /// The rows of a table of jobs behind a path.
     ///
@@ -63,13 +63,13 @@ pub trait Inputs: Sync {
 }
 
 /// The rows of a table of jobs, in file order.
-pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>>>;
+pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>> + Send>;
 
 /// Inputs for workloads that read nothing: every path is refused.
 pub struct NoInputs;
 
 impl Inputs for NoInputs {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         Err(WorkloadError(format!("{path}: this program reads no files")))
     }
 
@@ -79,7 +79,7 @@ impl Inputs for NoInputs {
 }
 
 /// What a workload may know when it is built: the machine's shape, never its state.
-pub struct Setting<'a> {
+pub struct WorkloadContext<'a> {
     /// Every site's topology and speed.
     pub sites: &'a [(Topology, f64)],
     /// The seed of the scenario.
@@ -92,7 +92,7 @@ pub struct Setting<'a> {
     pub inputs: &'a dyn Inputs,
 }
 
-impl Setting<'_> {
+impl WorkloadContext<'_> {
     /// The site with most processors, the first of them: the one that sizes are drawn for.
     #[must_use]
     pub fn largest(&self) -> &Topology {
@@ -133,7 +133,7 @@ pub struct WorkloadEntry {
     /// Whether it may know users and groups.
     pub knows_owners: bool,
     /// Its jobs, on a machine of this shape.
-    pub build: fn(&Params, &Setting<'_>) -> Result<Submissions, BuildError>,
+    pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
 
 impl Named for WorkloadEntry {

@@ -116,7 +116,7 @@ impl Statistics {
     ///
     /// # Errors
     /// The first line that cannot be read.
-    pub fn of(reader: Box<dyn BufRead>, path: &str) -> Result<Statistics, WorkloadError> {
+    pub fn of(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Statistics, WorkloadError> {
         let mut collected = Collected::default();
         for line in records(reader, path) {
             match line? {

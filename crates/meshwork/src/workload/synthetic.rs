@@ -1,12 +1,12 @@
 //! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
 
 use crate::job::{Job, Time};
-use crate::registry::{About, Default, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
-use super::{BuildError, Setting, Submission, WorkloadEntry, WorkloadError};
+use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// The entry in the list.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -25,37 +25,37 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "load",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`arrival_rate` or `mean_interarrival` is given"),
+                default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
                 help: "the arrival rate that asks, on average, for this share of the machine's work",
             },
             Param {
                 name: "arrival_rate",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`load` or `mean_interarrival` is given"),
+                default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
                 help: "jobs that arrive in a unit of time, on average",
             },
             Param {
                 name: "mean_interarrival",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("`load` or `arrival_rate` is given"),
+                default: DefaultValue::Absent("`load` or `arrival_rate` is given"),
                 help: "time from one arrival to the next, on average",
             },
             Param {
                 name: "sizes",
                 kind: Kind::Component(&SIZES),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the distribution of what jobs ask for",
             },
             Param {
                 name: "runtimes",
                 kind: Kind::Component(&RUNTIMES),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the distribution of run times",
             },
             Param {
                 name: "demand",
                 kind: Kind::Choice(&["dependent", "independent"]),
-                default: Default::Is("\"dependent\""),
+                default: DefaultValue::Is("\"dependent\""),
                 help: "dependent: a run time is drawn whatever the size, so large jobs do more \
                        work; independent: the work is drawn, and spread over the job's processors",
             },
@@ -81,7 +81,7 @@ struct Synthetic {
 }
 
 impl Synthetic {
-    fn new(params: &Params, setting: &Setting<'_>) -> Result<Synthetic, BuildError> {
+    fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<Synthetic, BuildError> {
         let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
         let runtimes = Runtime::new(&params.component("runtimes", &RUNTIMES))?;
         let mean_gap = mean_gap(params, setting, sizes.mean_nodes() * runtimes.mean())?;
@@ -103,7 +103,7 @@ impl Synthetic {
 
 /// The mean time between arrivals. A job asks for `work` on average: under either kind of demand the
 /// mean of processors times run time is the product of the two means.
-fn mean_gap(params: &Params, setting: &Setting<'_>, work: f64) -> Result<f64, Problem> {
+fn mean_gap(params: &Params, setting: &WorkloadContext<'_>, work: f64) -> Result<f64, Problem> {
     let keys = ["load", "arrival_rate", "mean_interarrival"];
     let given: Vec<&str> = keys.into_iter().filter(|key| params.has(key)).collect();
     let &[key] = given.as_slice() else {
@@ -169,8 +169,13 @@ mod tests {
         let table: toml::Table = format!("name = 'synthetic'\n{given}").parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(machine, 1.0)];
-        let setting =
-            Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs };
+        let setting = WorkloadContext {
+            sites: &sites,
+            seed: 1,
+            replication: 0,
+            owners: false,
+            inputs: &NoInputs,
+        };
         let jobs = submissions(&params, &setting)?.take(40_000).map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),

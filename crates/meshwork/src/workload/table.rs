@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::job::{Dims, Job, Owner, Request, Time};
-use crate::registry::{About, Default, Kind, LARGEST, Param};
-use crate::topology::MOST_NODES;
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
+use crate::topology::MAX_NODES;
 
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
@@ -29,7 +29,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         params: &[Param {
             name: "path",
             kind: Kind::Text,
-            default: Default::Required,
+            default: DefaultValue::Required,
             help: "the table: CSV, which may be compressed with gzip, or Parquet",
         }],
     },
@@ -173,12 +173,12 @@ fn request(row: &Row) -> Result<Request, String> {
         }
         (None, Some(block), None) => sides(block).map(Request::Block).ok_or_else(|| {
             format!(
-                "block is `{}`, but must be sides from 1 to {MOST_NODES} joined by x, such as 3x5",
+                "block is `{}`, but must be sides from 1 to {MAX_NODES} joined by x, such as 3x5",
                 block.escape_debug()
             )
         }),
         (None, None, Some(dimension)) => {
-            let most = f64::from(MOST_NODES.ilog2());
+            let most = f64::from(MAX_NODES.ilog2());
             Ok(Request::Subcube(whole(dimension, "subcube", 0.0, most)? as u32))
         }
         (None, None, None) => {
@@ -189,7 +189,7 @@ fn request(row: &Row) -> Result<Request, String> {
 }
 
 fn sides(text: &str) -> Option<Dims> {
-    let side = |part: &str| part.trim().parse().ok().filter(|side| (1..=MOST_NODES).contains(side));
+    let side = |part: &str| part.trim().parse().ok().filter(|side| (1..=MAX_NODES).contains(side));
     text.split(['x', 'X']).map(side).collect()
 }
 

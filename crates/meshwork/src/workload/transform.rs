@@ -1,60 +1,60 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{Default, Kind, Param, Params, Problem, Range, entry, join};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join};
 use crate::rng::Stream;
 
-use super::{BuildError, Setting, Submission, Submissions, WORKLOADS, WorkloadError};
+use super::{BuildError, Submission, Submissions, WORKLOADS, WorkloadContext, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
-const MOST_PASSED_OVER: u64 = 10_000_000;
+const MAX_PASSED_OVER: u64 = 10_000_000;
 
 /// How many jobs `shuffle` holds in memory at most.
-const MOST_SHUFFLED: usize = 10_000_000;
+const MAX_SHUFFLED: usize = 10_000_000;
 
 /// Parameters that every workload has besides its own.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("from the first job on"),
+        default: DefaultValue::Absent("from the first job on"),
         help: "only jobs that arrive at or after this instant of the workload's own clock",
     },
     Param {
         name: "until",
         kind: Kind::Number(Range::NonNegative),
-        default: Default::Absent("to the last job"),
+        default: DefaultValue::Absent("to the last job"),
         help: "only jobs that arrive before this instant of the workload's own clock",
     },
     Param {
         name: "first_jobs",
         kind: Kind::Integer(1, 1_000_000_000_000_000),
-        default: Default::Absent("all jobs"),
+        default: DefaultValue::Absent("all jobs"),
         help: "only so many jobs, of those that `from` and `until` leave",
     },
     Param {
         name: "shuffle",
         kind: Kind::Flag,
-        default: Default::Is("false"),
+        default: DefaultValue::Is("false"),
         help: "whether the jobs that are left come in a random order, at the same instants of arrival",
     },
     Param {
         name: "split_above",
         kind: Kind::Number(Range::Share),
-        default: Default::Absent("no job is split"),
+        default: DefaultValue::Absent("no job is split"),
         help: "a count of processors above this share of the largest site becomes several jobs: as \
                many of that share as it holds, and one of the rest",
     },
     Param {
         name: "runtime_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "run times and estimates are multiplied by this",
     },
     Param {
         name: "arrival_scale",
         kind: Kind::Number(Range::Positive),
-        default: Default::Is("1.0"),
+        default: DefaultValue::Is("1.0"),
         help: "instants of arrival are multiplied by this: below 1, the load grows",
     },
     SHAPE,
@@ -64,7 +64,7 @@ pub(super) const PARAMS: &[Param] = &[
 pub const SHAPE: Param = Param {
     name: "shape",
     kind: Kind::Choice(&["squarest", "exact"]),
-    default: Default::Is("\"squarest\""),
+    default: DefaultValue::Is("\"squarest\""),
     help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
            or more processors where such a block is absurdly long; exact has the count itself \
            however long the block is, and is squarest where none fits",
@@ -75,7 +75,10 @@ pub const SHAPE: Param = Param {
 ///
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
-pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions, BuildError> {
+pub fn submissions(
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Result<Submissions, BuildError> {
     check(params, setting)?;
     let jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
     Ok(transformed(jobs, params, setting)?)
@@ -89,7 +92,7 @@ pub fn submissions(params: &Params, setting: &Setting<'_>) -> Result<Submissions
 pub fn transformed(
     mut jobs: Submissions,
     params: &Params,
-    setting: &Setting<'_>,
+    setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, Problem> {
     let most = check(params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
@@ -142,7 +145,7 @@ pub fn transformed(
 
 /// What contradicts itself, which is found before any file is opened; returns the processors above
 /// which a job is split, if any is.
-fn check(params: &Params, setting: &Setting<'_>) -> Result<Option<u32>, Problem> {
+fn check(params: &Params, setting: &WorkloadContext<'_>) -> Result<Option<u32>, Problem> {
     let key = |name: &str| join(params.path(), name);
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
@@ -263,10 +266,10 @@ impl Iterator for Cut {
             self.last_passed = Some(at);
             self.passed_over += 1;
             // A workload without an end may take for ever to get there.
-            if self.passed_over == MOST_PASSED_OVER {
+            if self.passed_over == MAX_PASSED_OVER {
                 self.is_over = true;
                 return Some(Err(WorkloadError(format!(
-                    "`{}` is {from}, but none of the first {MOST_PASSED_OVER} jobs arrives that late",
+                    "`{}` is {from}, but none of the first {MAX_PASSED_OVER} jobs arrives that late",
                     join(&self.path, "from")
                 ))));
             }
@@ -327,9 +330,9 @@ fn shuffled(
     let (mut unusable, mut jobs) = (Vec::new(), Vec::new());
     for item in source {
         match item? {
-            Submission::Job(_) if jobs.len() == MOST_SHUFFLED => {
+            Submission::Job(_) if jobs.len() == MAX_SHUFFLED => {
                 return Err(WorkloadError(format!(
-                    "`{key}` holds all jobs in memory, and there are more than {MOST_SHUFFLED}"
+                    "`{key}` holds all jobs in memory, and there are more than {MAX_SHUFFLED}"
                 )));
             }
             Submission::Job(job) => jobs.push(job),
@@ -397,7 +400,7 @@ mod tests {
     struct Ten;
 
     impl Inputs for Ten {
-        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead>, WorkloadError> {
+        fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
             let text = "1 5 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         2 6 -1 -1 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n\
                         3 7 -1 7 2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
@@ -426,7 +429,8 @@ mod tests {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting = Setting { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
+        let setting =
+            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
         submissions(&params, &setting)
     }
 
@@ -559,7 +563,7 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = Setting {
+            let setting = WorkloadContext {
                 sites: &sites,
                 seed: 1,
                 replication: 0,

@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::Path;
 
+use meshwork::alloc::Ask;
 use meshwork::facility::Facility;
 use meshwork::offer::ManagedSite;
 use meshwork::registry::{Params, entry, resolve};
@@ -89,7 +90,8 @@ fn two_ends_is_its_definition() {
             let is_large =
                 f64::from(sides.iter().product::<u32>()) >= 0.2 * f64::from(grid.nodes());
             let expected = if is_large { free.next_back() } else { free.next() }.map(block);
-            let found = allocator.choose(&Request::block(&sides), &site, Time::ZERO, &mut rng);
+            let found =
+                allocator.choose(Ask::new(&Request::block(&sides), &site, Time::ZERO, &mut rng));
             assert_eq!(found, expected, "{sides:?}");
             // A random history: what was found is claimed, and now and then something is given back.
             if let Some(placement) = found {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use meshwork::network::wormhole::{Lanes, Preset, Setting};
+use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
 use meshwork::topology::Grid;
 
 /// A packet to be sent.
@@ -48,7 +48,7 @@ impl Buffer {
 
 pub(crate) struct Twin<'a> {
     grid: &'a Grid,
-    setting: Setting,
+    setting: WormholeConfig,
     sent: &'a [Sent],
     /// Buffers by node, port and channel; those of the local port are fed by the processor.
     buffers: Vec<Buffer>,
@@ -70,7 +70,7 @@ pub(crate) struct Twin<'a> {
 }
 
 impl<'a> Twin<'a> {
-    pub(crate) fn new(grid: &'a Grid, setting: Setting, sent: &'a [Sent]) -> Twin<'a> {
+    pub(crate) fn new(grid: &'a Grid, setting: WormholeConfig, sent: &'a [Sent]) -> Twin<'a> {
         let nodes = grid.nodes() as usize;
         let channels = setting.virtual_channels as usize;
         let mut twin = Twin {

@@ -4,7 +4,7 @@
 
 use meshwork::alloc::ALLOCATORS;
 use meshwork::observe::metrics::usual;
-use meshwork::registry::{About, Default, Family, Kind, Param, entry};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Param, entry};
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Wiring;
 
@@ -244,7 +244,7 @@ fn component(about: &About, key: &str) -> String {
 }
 
 fn required(about: &About) -> impl Iterator<Item = &Param> {
-    about.params.iter().filter(|param| matches!(param.default, Default::Required))
+    about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required))
 }
 
 /// A value that suits a parameter, as TOML.

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use meshwork::registry::{About, Default, Kind, Param};
+use meshwork::registry::{About, DefaultValue, Kind, Param};
 
 use super::list::{KINDS, Listed, capabilities, words};
 use crate::output::{Ended, Stop, Verdict};
@@ -159,9 +159,9 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
         let default = match param.default {
-            Default::Required => "it must be given".to_owned(),
-            Default::Is(value) => format!("`{value}`"),
-            Default::Absent(meaning) => cell(meaning),
+            DefaultValue::Required => "it must be given".to_owned(),
+            DefaultValue::Is(value) => format!("`{value}`"),
+            DefaultValue::Absent(meaning) => cell(meaning),
         };
         let may_be = match param.kind {
             Kind::Component(family) | Kind::Components(family) | Kind::Names(family) => {

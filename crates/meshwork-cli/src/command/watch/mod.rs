@@ -20,7 +20,7 @@ use reel::{Reel, Target};
 use view::{View, lines};
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
@@ -107,7 +107,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             }
             out.line(&format!("== frame {frames} · event {events} =="))?;
             let view = reel.view();
-            let height = view.height(width).min(MOST_LINES);
+            let height = view.height(width).min(MAX_LINES);
             let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
             view.draw(page.area, &mut page);
             let lines = lines(&page);

@@ -12,8 +12,8 @@ use super::view::View;
 const MARK_EVERY: u64 = 512;
 
 /// How many views are kept at most, and how many bytes the owners of all nodes may take in them.
-const MOST_MARKS: usize = 64;
-const MOST_BYTES: usize = 1 << 26;
+const MAX_MARKS: usize = 64;
+const MAX_BYTES: usize = 1 << 26;
 
 /// Begins a run anew: it is a function of its study, and so the same one again.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
@@ -58,7 +58,7 @@ pub(super) struct Reel {
 impl Reel {
     pub(super) fn new(view: View, live: Live, start: Start) -> Reel {
         let nodes = view.scene().topologies().iter().map(|site| site.grid().nodes() as usize);
-        let most_marks = (MOST_BYTES / 16 / nodes.sum::<usize>().max(1)).clamp(2, MOST_MARKS);
+        let most_marks = (MAX_BYTES / 16 / nodes.sum::<usize>().max(1)).clamp(2, MAX_MARKS);
         let marks = VecDeque::from([(0, view.clone())]);
         Reel {
             start,

@@ -180,7 +180,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Applies the events that are due after so much time, as far as they can be had until the deadline.
+    /// Applies the events that are due by then, until the deadline.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {

@@ -19,7 +19,7 @@ const LISTS: usize = 34;
 const GAP: usize = 3;
 
 /// The least number of lines that the lists are worth.
-const LEAST_LISTS: usize = 4;
+const MIN_LISTS: usize = 4;
 
 /// Lines that the lists have below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
@@ -269,7 +269,7 @@ impl View {
 
     /// The first waiting jobs and the first running ones, in so many lines.
     fn lists(&self, lines: usize) -> Vec<(String, Style)> {
-        if lines < LEAST_LISTS {
+        if lines < MIN_LISTS {
             return Vec::new();
         }
         let bold = self.style(Style::new().add_modifier(Modifier::BOLD));

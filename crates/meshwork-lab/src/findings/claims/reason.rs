@@ -3,7 +3,7 @@
 use super::{Holds, Judgement, Verdict};
 
 /// Cells that are told one by one.
-const MOST_CELLS: usize = 3;
+const MAX_CELLS: usize = 3;
 
 impl Judgement {
     /// In how many scenarios the claim holds, with the numbers of those that decide: where it is not
@@ -20,7 +20,7 @@ impl Judgement {
         };
         let telling = self.cells.iter().filter(|cell| cell.holds == wanted);
         let count = telling.clone().count();
-        let words: Vec<String> = telling.take(MOST_CELLS).map(Judgement::words).collect();
+        let words: Vec<String> = telling.take(MAX_CELLS).map(Judgement::words).collect();
         let (cells, open) = (self.cells.len(), self.count(Holds::Open));
         let mut text = format!("holds in {} of {cells}", self.count(Holds::Yes));
         if open > 0 {
@@ -32,7 +32,7 @@ impl Judgement {
         if !words.is_empty() {
             text += &format!(": {}", words.join("; "));
         }
-        if count > MOST_CELLS {
+        if count > MAX_CELLS {
             text += "; …";
         }
         text

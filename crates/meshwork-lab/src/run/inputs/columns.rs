@@ -1,8 +1,7 @@
 //! Tables of jobs, by the names of their columns: what is common to all formats, and CSV.
 
-use std::cell::RefCell;
 use std::io::{self, BufRead, Read};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use meshwork::workload::table::Row;
 use meshwork::workload::{Rows, WorkloadError};
@@ -15,7 +14,7 @@ pub(super) const COLUMNS: [&str; 9] =
 
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
-pub(super) fn from_csv(path: &str, text: Box<dyn BufRead>) -> Result<Rows, WorkloadError> {
+pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows, WorkloadError> {
     let passed = Passed::default();
     let filter = Filter { text, line: Vec::new(), at: 0, handed_on: 0, passed: passed.clone() };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(filter);
@@ -45,7 +44,7 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead>) -> Result<Rows, Workl
 /// Hands on the lines of a text that are neither blank nor remarks. The CSV reader could skip them
 /// too, but then says the line where it began to look for a row, and not the row's own.
 struct Filter {
-    text: Box<dyn BufRead>,
+    text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
     at: usize,
     handed_on: u64,
@@ -81,11 +80,15 @@ impl Read for Filter {
 
 /// Where lines were passed over: after how many that were handed on, and how many so far.
 #[derive(Clone, Default)]
-struct Passed(Rc<RefCell<Vec<(u64, u64)>>>);
+struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
 impl Passed {
+    fn gaps(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn over(&self, handed_on: u64) {
-        let mut gaps = self.0.borrow_mut();
+        let mut gaps = self.gaps();
         let before = gaps.last().map_or(0, |&(_, count)| count);
         match gaps.last_mut() {
             Some(last) if last.0 == handed_on => last.1 += 1,
@@ -95,7 +98,7 @@ impl Passed {
 
     /// The line in the file of a position in what was handed on.
     fn line(&self, position: &csv::Position) -> u64 {
-        let gaps = self.0.borrow();
+        let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
         position.line() + before.checked_sub(1).map_or(0, |last| gaps[last].1)
     }

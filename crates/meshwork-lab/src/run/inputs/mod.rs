@@ -77,7 +77,7 @@ impl Files {
 }
 
 impl Inputs for Files {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead>, WorkloadError> {
+    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         let located = self.locate(path);
         let file = open(path, &located).map_err(WorkloadError)?;
         decompressed(file).map_err(|e| WorkloadError(reading_failed(path, &located, &e)))
@@ -132,11 +132,13 @@ fn open(shown: &str, path: &Path) -> Result<File, String> {
     File::open(path).map_err(|error| reading_failed(shown, path, &error))
 }
 
-fn decompressed(file: File) -> io::Result<Box<dyn BufRead>> {
+fn decompressed(file: File) -> io::Result<Box<dyn BufRead + Send>> {
     decompress(BufReader::with_capacity(BUFFER, file))
 }
 
-fn decompress<R: Read + 'static>(mut reader: BufReader<R>) -> io::Result<Box<dyn BufRead>> {
+fn decompress<R: Read + Send + 'static>(
+    mut reader: BufReader<R>,
+) -> io::Result<Box<dyn BufRead + Send>> {
     // A pipe may hand over one byte at a time; two files of one byte are not worth the trouble.
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         // A gzip file may be several, one after the other, as `cat` makes them.

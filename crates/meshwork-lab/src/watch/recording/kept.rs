@@ -30,7 +30,7 @@ pub const FIRST: usize = 4;
 const BUFFER: usize = 1 << 16;
 
 /// A longer recording is given up, and its run is simulated again by whoever wants to see it: some ten million jobs.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The length of a digest.
 const DIGEST: usize = 32;
@@ -196,7 +196,7 @@ impl Recorder {
         if let Err(error) = written {
             self.error = Some(self.failed(&error));
             self.file = None;
-        } else if self.bytes > MOST_BYTES {
+        } else if self.bytes > MAX_BYTES {
             self.file = None;
         }
     }

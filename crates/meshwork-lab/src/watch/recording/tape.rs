@@ -11,7 +11,7 @@ use crate::watch::{Happening, What};
 
 /// The most blocks that are kept: jobs that are moved at every instant, or lie in many pieces, fill a page long before
 /// their number does.
-const MOST_BLOCKS: usize = 1_000_000;
+const MAX_BLOCKS: usize = 1_000_000;
 
 /// Which part of a run is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +87,7 @@ impl Tape {
         if self.instant.last().is_some_and(|last| last.at < happening.at) {
             self.keep_instant();
             self.full = self.columns.number.len() - self.known >= self.window.jobs
-                || self.columns.base.len() >= MOST_BLOCKS;
+                || self.columns.base.len() >= MAX_BLOCKS;
         }
         if !self.full {
             self.instant.push(happening);

@@ -1,13 +1,12 @@
 //! First fit by a scan that jumps over what is held.
 
 use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `adaptive_scan`.
@@ -38,10 +37,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Adaptive scan. Its answer is that of first fit, in each orientation; what differs is how it is
 /// found.
-///
-/// # Complexity
-/// **O(p · n)** for *n* held blocks and *p* positions tried, which grow with *n* and not with the
-/// size of the mesh.
 #[derive(Clone)]
 struct AdaptiveScan {
     rotation: Rotation,
@@ -49,13 +44,8 @@ struct AdaptiveScan {
 }
 
 impl Allocator for AdaptiveScan {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         lowest(sides, self.rotation, |sides| scan(site.grid(), self.held.list(), sides, |_, _| ()))
     }

@@ -1,15 +1,14 @@
 //! The free block with the most held neighbours, walls not counted.
 
 use super::boundary::boundary_search::BoundarySearch;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::FreeBases;
 use crate::geometry::NodeSet;
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::job::{Dims, Request};
+use crate::machine::{Block, Placement};
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `best_fit`.
@@ -33,13 +32,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "count_walls",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether the edges of a mesh count as held",
             },
             Param {
                 name: "base_only",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "count only the neighbours of the base at which the block would not be free",
             },
         ],
@@ -75,13 +74,8 @@ struct BestBaseNode {
 }
 
 impl Allocator for BestBaseNode {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let mut best: Option<(u32, Node, Dims)> = None;

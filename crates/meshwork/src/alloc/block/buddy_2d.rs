@@ -1,12 +1,11 @@
 //! Squares whose sides are powers of two, and which lie on multiples of their sides.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
@@ -27,7 +26,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "form",
             kind: Kind::Choice(&["bitmap", "lists"]),
-            default: Default::Is("\"bitmap\""),
+            default: DefaultValue::Is("\"bitmap\""),
             help: "the first free square in row-major order, or the first of the smallest that \
                    lists of free squares hold",
         }],
@@ -50,20 +49,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// It tries the squares of the side asked for whose base has multiples of that side for
 /// coordinates, in row-major order, and takes the first that is free. It misses free squares that
 /// lie otherwise, and a job holds its whole square.
-///
-/// # Complexity
-/// **O(n / s)** for squares of side *s* on *n* nodes.
 #[derive(Clone)]
 struct Bitmap;
 
 impl Allocator for Bitmap {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let (grid, side) = (site.grid(), sides[0]);
         let (width, height) = (grid.sides()[0], grid.sides()[1]);
@@ -89,23 +80,14 @@ impl Allocator for Bitmap {
 /// that it is made of.
 ///
 /// Both forms find a square in the same states; they may find different ones.
-///
-/// # Complexity
-/// **O(p · log n)** to choose, claim and release a square of side 2ᵖ. Any other block is taken as the
-/// squares that it is made of.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,
 }
 
 impl Allocator for Lists {
-    fn choose(
-        &mut self,
-        request: &Request,
-        _site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let level = sides[0].trailing_zeros() as usize;
         let base = self.squares.smallest_from(level)?;

@@ -1,13 +1,12 @@
 //! The first base on the planes to the right of what is held.
 
 use super::held::{Held, HeldBlocks, Span};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `busy_list`.
@@ -36,16 +35,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// The busy list strategy, on a mesh of any number of dimensions.
 ///
-/// A free block can be slid down along dimension 0 until it meets the wall or a held block. So its
-/// base may be looked for on few planes: that at the wall, and behind each held block the
-/// one on which a base's block would touch it. From each plane is taken what would put the
-/// block on something held, or over an edge; what is left are free bases.
-///
-/// Planes come by their coordinate along dimension 0, the wall first, then in the order in which
-/// their blocks were claimed; on a plane the base of lowest index is taken.
-///
-/// # Complexity
-/// **O(n²)** for *n* held blocks, times the pieces into which a plane is cut.
+/// From each plane is taken what would put the block on something held, or over an edge; what is left are free
+/// bases.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,
@@ -60,13 +51,8 @@ impl BusyList {
 }
 
 impl Allocator for BusyList {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         orientations(sides, self.rotation).find_map(|sides| {
             let base = first_on_planes(site.grid(), self.held.list(), &sides)?;

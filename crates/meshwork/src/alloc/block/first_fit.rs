@@ -2,16 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::FreeBases;
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::job::{Dims, Request};
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `first_fit`.
@@ -67,13 +66,8 @@ impl FirstFit {
 }
 
 impl Allocator for FirstFit {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         if let Some(search) = &mut self.cubes {
             let best = self.rotation == Rotation::Best;

@@ -1,12 +1,11 @@
 //! Frames that slide over the machine in steps of their own sides.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `frame_sliding`.
@@ -29,7 +28,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "start",
                 kind: Kind::Choice(&["lowest_free", "origin"]),
-                default: Default::Is("\"lowest_free\""),
+                default: DefaultValue::Is("\"lowest_free\""),
                 help: "where the first frame lies: on the lowest free node, or on node 0",
             },
         ],
@@ -55,10 +54,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// `x₀ mod w`, and ends where a frame would cross an edge. On a ring it goes once around from the
 /// start, as far as frames do not overlap the first. It can miss a free block that lies between
 /// two frames.
-///
-/// # Complexity
-/// **O(n / v)** frames of *v* nodes on *n* nodes, each tested row by row and left at the first
-/// busy one: **O(n)** at the worst.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -66,13 +61,8 @@ struct FrameSliding {
 }
 
 impl Allocator for FrameSliding {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let start = if self.from_origin { 0 } else { site.free().first()? };
         let mut best: Option<(usize, Block)> = None;
@@ -160,7 +150,9 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Time;
     use crate::registry::resolve;
+    use crate::rng::Stream;
     use crate::topology::Topology;
 
     fn site(sides: &[u32], busy: &[(&[u32], &[u32])]) -> Site {
@@ -178,7 +170,8 @@ mod tests {
         let params = resolve("", &params, &toml::Table::new(), &[]).unwrap();
         let mut allocator = (entry.build)(&params, site.topology()).unwrap();
         let mut rng = Stream::new(1, 0, "test");
-        let placed = allocator.choose(&Request::block(sides), site, Time::ZERO, &mut rng)?;
+        let placed =
+            allocator.choose(Ask::new(&Request::block(sides), site, Time::ZERO, &mut rng))?;
         Some(site.grid().coordinates(placed.blocks[0].base))
     }
 

@@ -2,13 +2,12 @@
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `quick_allocation`.
@@ -40,10 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Quick allocation. Its answer is that of first fit, in each orientation; what differs is how it is
 /// found.
-///
-/// # Complexity
-/// **O(r · n)** for *n* held blocks and *r* rows looked at, and **O(n log n)** to order the blocks
-/// by their left edges.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -51,13 +46,8 @@ struct QuickAllocation {
 }
 
 impl Allocator for QuickAllocation {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let mut by_left_edge: Vec<&Held> = self.held.list().iter().collect();
         by_left_edge.sort_by_key(|held| held.span.low[0]);

@@ -2,13 +2,13 @@
 
 use toml::{Table, Value};
 
-use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
+use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Params, Problem, entry, resolve};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, entry, resolve};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -35,14 +35,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "search",
                 kind: Kind::Choice(&["first_fit", "best_fit", "frame_sliding", "boundary_search"]),
-                default: Default::Is("\"first_fit\""),
+                default: DefaultValue::Is("\"first_fit\""),
                 help: "the strategy that places each piece",
             },
             Rotation::PARAM,
             Param {
                 name: "levels",
                 kind: Kind::Integer(0, 64),
-                default: Default::Absent("until every piece has a place"),
+                default: DefaultValue::Absent("until every piece has a place"),
                 help: "how many times pieces may be cut; 0 is the search alone",
             },
         ],
@@ -87,7 +87,7 @@ impl AdaptiveNoncontiguous {
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
             let request = Request::Block(piece.clone());
-            let found = search.choose(&request, &site, now, rng);
+            let found = search.choose(Ask::new(&request, &site, now, rng));
             let found = found.filter(|placement| site.claim(placement).is_ok());
             if let Some(placement) = &found {
                 search.claimed(placement, &site, now);
@@ -110,13 +110,8 @@ fn halves(piece: &Dims) -> Option<[Dims; 2]> {
 }
 
 impl Allocator for AdaptiveNoncontiguous {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
         let count = site.count_with_room(request)?;
         let mut pieces = match request {
             Request::Block(sides) => vec![sides.clone()],

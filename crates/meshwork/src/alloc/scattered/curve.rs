@@ -1,14 +1,13 @@
 //! Nodes along a curve, and fits of a line of them.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::{Request, Time};
+use crate::job::Time;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `curve`.
@@ -34,14 +33,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "curve",
                 kind: Kind::Choice(&["hilbert", "snake", "row_major"]),
-                default: Default::Is("\"hilbert\""),
+                default: DefaultValue::Is("\"hilbert\""),
                 help: "the order of the line: Hilbert's curve on the least cube around the machine, \
                        back and forth, or row by row",
             },
             Param {
                 name: "fit",
                 kind: Kind::Choice(&["best_fit", "first_fit", "free_list"]),
-                default: Default::Is("\"best_fit\""),
+                default: DefaultValue::Is("\"best_fit\""),
                 help: "which part of the line is taken: of the shortest free run that is long \
                        enough, of the first one, or simply what is free first",
             },
@@ -107,13 +106,8 @@ fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
 }
 
 impl Allocator for Curve {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let count = site.count_with_room(request)?;
         let free = self.line.free();
         let start = self.fit.start(free, count)?;

@@ -1,17 +1,16 @@
 //! The block that was asked for, or else the largest free blocks inside it, one after the other.
 
 use crate::alloc::block::first_fit::FirstFit;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::largest::LargestBlock;
 use crate::geometry::orientation::Rotation;
 use crate::geometry::ranked::in_order;
 use crate::geometry::squarest::block_for;
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::job::{Dims, Request};
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `greedy_available`.
@@ -61,13 +60,8 @@ struct GreedyAvailable {
 }
 
 impl Allocator for GreedyAvailable {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
         let count = site.count_with_room(request)?;
         let grid = site.grid();
         let asked = match request {
@@ -76,7 +70,7 @@ impl Allocator for GreedyAvailable {
         };
         let whole = Request::Block(asked);
         if whole.nodes() == u64::from(count)
-            && let Some(placement) = self.whole.choose(&whole, site, now, rng)
+            && let Some(placement) = self.whole.choose(Ask::new(&whole, site, now, rng))
         {
             return Some(placement);
         }

@@ -1,12 +1,11 @@
 //! Buddies of several sizes for one job, by the digits of its count.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `multiple_buddy`.
@@ -24,7 +23,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      fits whenever enough processors are free. In d dimensions there are cubes \
                      instead of squares and 2^d instead of 4; on a hypercube the addresses are \
                      split in halves.",
-        complexity: "O(b l log b) for b squares handed out and l sizes.",
+        complexity: "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d dimensions \
+                     and c free blocks of a size.",
         source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
                  mesh-connected multicomputers, TPDS 8(7), 1997",
         params: &[],
@@ -42,9 +42,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// A cell of a hypercube would be the whole cube or one node. So a grid of twos is taken for the line of
 /// its addresses, of which halves of halves are subcubes: there it is the buddy system with a block for each
 /// binary digit.
-///
-/// # Complexity
-/// **O(b · l · 2ᵈ · log b)** for *b* cells handed out or given back, *l* levels and *d* dimensions.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
@@ -103,13 +100,8 @@ impl MultipleBuddy {
 }
 
 impl Allocator for MultipleBuddy {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let mut rest = site.count_with_room(request)?;
         let mut taken: Vec<(usize, Node)> = Vec::new();
         let mut wanted = 0;

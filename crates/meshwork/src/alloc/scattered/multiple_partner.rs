@@ -1,13 +1,12 @@
 //! A subcube for each part of the count, of the digits of its base-k form.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::job::Dims;
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `multiple_partner`.
@@ -50,9 +49,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 ///
 /// Where sides differ, a subcube of dimension *m* has the product of the first *m* sides for its number of nodes, the count is written in
 /// those units, and partners lie along dimensions as long as dimension *m* − 1.
-///
-/// # Complexity
-/// **O(n · d)** for *n* nodes in *d* dimensions, and less with longer blocks.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Room for the nodes that are still free of what was taken.
@@ -60,13 +56,8 @@ struct MultiplePartner {
 }
 
 impl Allocator for MultiplePartner {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let count = site.count_with_room(request)?;
         let grid = site.grid();
         self.free.copy_from(site.free());

@@ -1,11 +1,10 @@
 //! The first free nodes, wherever they are.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
+use crate::job::Dims;
+use crate::machine::{Block, Placement};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `naive`.
@@ -32,20 +31,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 };
 
 /// Naive allocation; on a flat machine, where any processors will do, it is all that is needed.
-///
-/// # Complexity
-/// **O(n / 64 + b)** for *n* nodes and *b* pieces handed out.
 #[derive(Clone)]
 struct Naive;
 
 impl Allocator for Naive {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let mut wanted = site.count_with_room(request)?;
         let (grid, free) = (site.grid(), site.free());
         let width = grid.sides()[0];

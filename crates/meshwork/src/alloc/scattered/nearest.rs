@@ -3,12 +3,11 @@
 
 use smallvec::SmallVec;
 
-use crate::alloc::Allocator;
+use crate::alloc::{Allocator, Ask};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
-use crate::job::{Dims, Request, Time};
+use crate::job::Dims;
 use crate::machine::{Placement, Site};
-use crate::rng::Stream;
 use crate::topology::{Grid, Node};
 
 /// How far a node is from a centre.
@@ -276,13 +275,8 @@ fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
 }
 
 impl Allocator for NearestNodes {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let count = site.count_with_room(request)?;
         self.look_at(site);
         let grid = site.grid();

@@ -1,15 +1,14 @@
 //! The machine cut into pages, which are handed out whole, in a fixed order.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Params, Problem, with_article};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
@@ -32,14 +31,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "page",
                 kind: Kind::Integer(0, 24),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "the size of a page, as an exponent: a square with 2 to this power for a \
                        side, or a subcube of this dimension; a page of 0 is one processor",
             },
             Param {
                 name: "pages",
                 kind: Kind::Choice(&["squares", "subcubes"]),
-                default: Default::Absent(
+                default: DefaultValue::Absent(
                     "squares on a mesh, subcubes on a torus and where all sides are 2",
                 ),
                 help: "what a page is: a block with equal sides, cut off at the edges of the \
@@ -54,7 +53,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                     "shuffled_snake",
                     "hilbert",
                 ]),
-                default: Default::Is("\"row_major\""),
+                default: DefaultValue::Is("\"row_major\""),
                 help: "the order of the pages: by index, back and forth, by the interleaved bits \
                        of their coordinates, both of these, or along Hilbert's curve",
             },
@@ -75,12 +74,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// many as were asked for; with larger ones it may fail though enough nodes are free. Pages
 /// at the far edges of a mesh whose sides are no multiples of the page are smaller. Ranks follow the order of the
 /// pages, and go through each page dimension 0 first.
-///
-/// # Complexity
-/// **O(p / 64 + t)** for *t* pages taken of *p*; **O(r d)** for a claim or a release of *r* nodes.
 #[derive(Clone)]
 struct Paging {
-    pages: Rc<Pages>,
+    pages: Arc<Pages>,
     /// The pages that are free.
     line: Line,
     /// How many nodes of each page are held.
@@ -103,11 +99,11 @@ impl Paging {
         let grid = Grid::new(&counts, false).expect("there are no more pages than nodes");
         let line = Line::new(&grid, Order::named(params.text("order")));
         let held = vec![0; grid.nodes() as usize];
-        Ok(Paging { pages: Rc::new(Pages { grid, sides }), line, held })
+        Ok(Paging { pages: Arc::new(Pages { grid, sides }), line, held })
     }
 
     fn for_each_page(&mut self, placement: &Placement, site: &Site, change: fn(&mut Paging, Node)) {
-        let pages = Rc::clone(&self.pages);
+        let pages = Arc::clone(&self.pages);
         placement.for_each_run(site.grid(), |start, count| {
             for node in start..start + count {
                 change(self, pages.holding(node, site.grid()));
@@ -176,13 +172,8 @@ impl Pages {
 }
 
 impl Allocator for Paging {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let wanted = site.count_with_room(request)?;
         let mut free = self.line.free().iter().map(|place| self.line.at(place));
         if self.pages.grid.nodes() == site.nodes() {

@@ -1,12 +1,10 @@
 //! Free nodes at random.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::ranked::in_order;
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::{Node, Wiring};
 
 /// The entry of `random`.
@@ -34,9 +32,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Ranks lie in the
 /// order in which their nodes are drawn.
-///
-/// # Complexity
-/// **O(n / 64 + F)** for *F* free nodes of *n*, and *r* random numbers.
 #[derive(Clone)]
 struct Random {
     /// Room for the nodes that are still to be drawn from.
@@ -44,13 +39,8 @@ struct Random {
 }
 
 impl Allocator for Random {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, rng, .. } = ask;
         let wanted = site.count_with_room(request)?;
         self.left.clear();
         self.left.extend(site.free().iter());

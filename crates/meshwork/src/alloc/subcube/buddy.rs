@@ -1,13 +1,12 @@
 //! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
 use super::{free_subcubes, number};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
@@ -22,7 +21,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      halves, the buddies, are listed, and two free buddies are one block again. \
                      As a bitmap, the lowest free aligned block is taken. It recognises 2ⁿ⁻ᵏ of \
                      the subcubes of dimension k of an n-cube.",
-        complexity: "With lists O(n log c) for c blocks in a list; as a bitmap O(k · 2ⁿ / 64), \
+        complexity: "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
+                     that a list could hold to find the lowest in it; as a bitmap O(k · 2ⁿ / 64), \
                      and nothing is kept but which nodes are free.",
         source: "Knowlton, A fast storage allocator, CACM 8(10), 1965; Knuth, The Art of Computer \
                  Programming, volume 1",
@@ -30,14 +30,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "form",
                 kind: Kind::Choice(&["lists", "bitmap"]),
-                default: Default::Is("\"lists\""),
+                default: DefaultValue::Is("\"lists\""),
                 help: "lists of free blocks, where the smallest block that is large enough is \
                        halved; or a bitmap, where the lowest free block is taken",
             },
             Param {
                 name: "order",
                 kind: Kind::Choice(&["address", "recent"]),
-                default: Default::Is("\"address\""),
+                default: DefaultValue::Is("\"address\""),
                 help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
                        takes the lowest in any case",
             },
@@ -61,9 +61,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// The buddy system as a bitmap.
 ///
 /// The lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ − 1 are all free.
-///
-/// # Complexity
-/// **O(k · 2ⁿ / 64)**; nothing is kept but which nodes are free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -71,13 +68,8 @@ struct Bitmap {
 }
 
 impl Allocator for Bitmap {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         if k > self.dimension {
             return None;
@@ -103,9 +95,6 @@ impl Allocator for Bitmap {
 /// merged with its buddy as long as that is listed. So the lists always hold the largest aligned
 /// blocks that are free. Nodes that are claimed without having been proposed are taken out of
 /// whatever block they lie in.
-///
-/// # Complexity
-/// **O(n)** for a request, a claim and a release of one subcube.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
@@ -113,7 +102,7 @@ struct Buddy<L> {
 }
 
 /// Lists of aligned blocks: the block `index` of a dimension *k* begins at node `index` 2ᵏ.
-trait BlockLists: Clone + 'static {
+trait BlockLists: Send + Clone + 'static {
     /// Empty lists for a cube of this dimension.
     fn empty(dimension: u32) -> Self;
     /// The dimensions whose lists are not empty, as bits.
@@ -165,13 +154,8 @@ impl<L: BlockLists> Buddy<L> {
 }
 
 impl<L: BlockLists> Allocator for Buddy<L> {
-    fn choose(
-        &mut self,
-        request: &Request,
-        _site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let large_enough = self.lists.filled().checked_shr(k).unwrap_or(0);
         if large_enough == 0 {

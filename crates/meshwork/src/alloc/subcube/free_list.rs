@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
 /// The entry of `free_list`.
@@ -32,7 +31,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "strict_lists",
             kind: Kind::Flag,
-            default: Default::Is("false"),
+            default: DefaultValue::Is("false"),
             help: "whether a request that no listed cube can serve waits; otherwise every subcube is \
                    looked at, and the lists are formed anew if one is free",
         }],
@@ -77,13 +76,8 @@ fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) ->
 }
 
 impl Allocator for FreeList {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let listed = self.lists.smallest_from(k).and_then(|j| self.lists.of_dimension(j).next());
         let cube = match listed {

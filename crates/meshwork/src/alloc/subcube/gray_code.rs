@@ -1,12 +1,11 @@
 //! One Gray code of the nodes, searched from its beginning.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::GrayCode;
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `gray_code`.
@@ -40,9 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// It takes the first two free half-blocks of 2ᵏ⁻¹ nodes that are neighbours in the order of the binary
 /// reflected Gray code, the last and the first one too. It recognises 2ⁿ⁻ᵏ⁺¹ subcubes of dimension *k*,
 /// 0 < *k* < *n*: twice as many as the buddy system.
-///
-/// # Complexity
-/// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**; nothing is kept but which nodes are free.
 #[derive(Clone)]
 struct SingleGrayCode {
     code: GrayCode,
@@ -50,13 +46,8 @@ struct SingleGrayCode {
 }
 
 impl Allocator for SingleGrayCode {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let cube = self.code.first(site.free(), k, &mut self.room)?;
         Some(cube.block(self.code.order().len() as u32).into())

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, ExactPacking, Subcube, lightest, parts};
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::job::Request;
+use crate::machine::Placement;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `maximal_subcubes`.
@@ -29,8 +28,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
         params: &[Param {
             name: "exact_up_to",
-            kind: Kind::Integer(0, ExactPacking::MOST_DIMENSIONS as u64),
-            default: Default::Is("5"),
+            kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
+            default: DefaultValue::Is("5"),
             help: "the largest dimension of a hypercube on which the greatest set is searched \
                    for completely, instead of taking the largest cube again and again",
         }],
@@ -65,13 +64,8 @@ struct Exact {
 }
 
 impl Allocator for Exact {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let set = self.packing.set(site.free());
         let large_enough = set.into_iter().filter(|cube| cube.dimension() >= k);
@@ -128,13 +122,8 @@ impl Greedy {
 }
 
 impl Allocator for Greedy {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let (free, whole) = (site.free(), self.search.dimension());
         let cube = self.smallest(free, k)?;

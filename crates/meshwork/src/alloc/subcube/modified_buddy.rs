@@ -1,12 +1,11 @@
 //! The modified buddy system: half-blocks with any of their partners.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, neighbours};
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `modified_buddy`.
@@ -41,9 +40,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// complemented, 1 ≤ *p* ≤ *n* − *k* + 1. It takes the lowest free block that has a free partner, and
 /// the first of those. It recognises (*n* − *k* + 1) 2ⁿ⁻ᵏ subcubes of dimension *k*; a single node is
 /// the lowest free one.
-///
-/// # Complexity
-/// **O(n · 2ⁿ / 64)**; nothing is kept but which nodes are free.
 #[derive(Clone)]
 struct ModifiedBuddy {
     dimension: u32,
@@ -52,13 +48,8 @@ struct ModifiedBuddy {
 }
 
 impl Allocator for ModifiedBuddy {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let whole = self.dimension;
         let Some(half) = k.checked_sub(1) else {

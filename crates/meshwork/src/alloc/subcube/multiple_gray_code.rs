@@ -1,16 +1,15 @@
 //! As many Gray codes of the nodes as it takes to recognise every subcube.
 
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, GrayCode, Subcube, symmetric_chains};
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::{About, Problem};
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `multiple_gray_code`.
@@ -36,12 +35,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: true,
     build: |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
-        if dimension > MOST_DIMENSIONS {
+        if dimension > MAX_DIMENSIONS {
             return Err(Problem::new(
                 params.path(),
                 format!(
                     "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
-                     {MOST_DIMENSIONS}, this hypercube has dimension {dimension}"
+                     {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
                 ),
             ));
         }
@@ -55,7 +54,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 };
 
 /// The largest cube served: 184,756 codes.
-const MOST_DIMENSIONS: u32 = 20;
+const MAX_DIMENSIONS: u32 = 20;
 
 /// The strategy of multiple Gray codes.
 ///
@@ -71,7 +70,7 @@ const MOST_DIMENSIONS: u32 = 20;
 /// dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋) codes before the one that is taken.
 #[derive(Clone)]
 struct MultipleGrayCode {
-    codes: Rc<[GrayCode]>,
+    codes: Arc<[GrayCode]>,
     search: CubeSearch,
     /// The masks with a free subcube, as a set of numbers.
     has_a_free_cube: NodeSet,
@@ -107,13 +106,8 @@ impl MultipleGrayCode {
 }
 
 impl Allocator for MultipleGrayCode {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let cube = self.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `noncubic`.
@@ -52,9 +51,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 /// too large is halved along the dimension that leaves the fewest different masks in the lists, ties to
 /// the lowest mask; the lower half is kept, unless only the upper one is next to what is taken. A
 /// cube that is given back is merged with any listed cube that has the same free dimensions and is next to it.
-///
-/// # Complexity
-/// **O(c)** for *c* cubes in a list, to find a neighbour, and **O(n log c)** to halve and list.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
@@ -103,13 +99,8 @@ impl Noncubic {
 }
 
 impl Allocator for Noncubic {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Nodes(count) = *request else { return None };
         if count == 0 || count > site.nodes() {
             return None;

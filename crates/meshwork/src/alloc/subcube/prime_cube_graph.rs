@@ -1,13 +1,12 @@
 //! The graph of the prime free subcubes.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param};
-use crate::rng::Stream;
+use crate::job::Request;
+use crate::machine::Placement;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `prime_cube_graph`.
@@ -30,7 +29,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "cubes",
             kind: Kind::Choice(&["one", "several"]),
-            default: Default::Is("\"one\""),
+            default: DefaultValue::Is("\"one\""),
             help: "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
                    processors as it asks for; it then asks for a count",
         }],
@@ -190,13 +189,8 @@ impl Allocator for PrimeCubeGraph {
         self.several.then_some(Asks::Nodes)
     }
 
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         self.find_primes(site.free());
         match *request {
             Request::Subcube(k) => {

@@ -1,12 +1,11 @@
 //! Tree collapsing: every mask and every base, in order.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::CubeSearch;
-use crate::job::{Request, Time};
-use crate::machine::{Placement, Site};
+use crate::job::Request;
+use crate::machine::Placement;
 use crate::registry::About;
-use crate::rng::Stream;
 use crate::topology::Wiring;
 
 /// The entry of `tree_collapsing`.
@@ -50,13 +49,8 @@ struct TreeCollapsing {
 }
 
 impl Allocator for TreeCollapsing {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Subcube(k) = *request else { return None };
         let cube = self.search.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())

@@ -1,8 +1,7 @@
 //! The greatest set of disjoint free subcubes, by complete search.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Subcube;
 use crate::geometry::NodeSet;
@@ -26,24 +25,24 @@ pub type Vector = u64;
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// The cubes of each dimension in order, each with its nodes as bits.
-    cubes: Rc<[Vec<(Subcube, u32)>]>,
-    known: Rc<RefCell<BTreeMap<u32, Vector>>>,
+    cubes: Arc<[Vec<(Subcube, u32)>]>,
+    known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }
 
 /// The nodes with an even number of bits.
 const EVEN: u32 = 0x6996_9669;
 
 /// So many sets of nodes are remembered, at 24 bytes or so each.
-const MOST_KNOWN: usize = 1 << 18;
+const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
     /// The largest hypercube that it can search.
-    pub const MOST_DIMENSIONS: u32 = 5;
+    pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// For hypercubes of this dimension, at most [`MOST_DIMENSIONS`](ExactPacking::MOST_DIMENSIONS).
+    /// For hypercubes of this dimension, at most [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
-        assert!(dimension <= Self::MOST_DIMENSIONS, "a set of nodes has 32 bits");
+        assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
         let mut cubes = vec![Vec::new(); dimension as usize + 1];
         for base in 0..1_u32 << dimension {
             for mask in (0..1_u32 << dimension).filter(|mask| base & mask == 0) {
@@ -52,7 +51,7 @@ impl ExactPacking {
                 cubes[cube.dimension() as usize].push((cube, nodes));
             }
         }
-        ExactPacking { cubes: cubes.into(), known: Rc::default() }
+        ExactPacking { cubes: cubes.into(), known: Arc::default() }
     }
 
     /// The maximal set of subcubes, largest first.
@@ -85,6 +84,11 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
+    /// What is known, shared by all copies of this one.
+    fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The greatest vector of these nodes.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
@@ -93,7 +97,7 @@ impl ExactPacking {
             let left = u64::from(free.count_ones()) - 2 * pairs;
             return pairs << 6 | left;
         }
-        if let Some(&known) = self.known.borrow().get(&free) {
+        if let Some(&known) = self.known().get(&free) {
             return known;
         }
         let (bound, unit) = (bound(free, k as u32), 1 << (6 * k));
@@ -104,8 +108,8 @@ impl ExactPacking {
                 break;
             }
         }
-        let mut known = self.known.borrow_mut();
-        if known.len() >= MOST_KNOWN {
+        let mut known = self.known();
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(free, greatest);

@@ -14,7 +14,7 @@ use super::packets::{PacketId, Packets};
 use super::switch::Switch;
 use super::timing::{Arbitration, Cycle, Timing};
 use super::wheel::Wheel;
-use super::{Counts, Setting};
+use super::{Counts, WormholeConfig};
 use crate::topology::Node;
 
 const NONE: u32 = u32::MAX;
@@ -36,7 +36,7 @@ struct Lane {
     out: u8,
 }
 
-/// What of a router's lanes is so. Input lanes are meant, but for `free`.
+/// Lane state of one router, as masks over its input lanes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
@@ -114,7 +114,7 @@ struct Scratch {
 }
 
 impl CycleEngine {
-    pub(super) fn new(fabric: Fabric, setting: &Setting) -> CycleEngine {
+    pub(super) fn new(fabric: Fabric, setting: &WormholeConfig) -> CycleEngine {
         let timing = setting.timing();
         let channels = setting.virtual_channels as usize;
         let lanes_per_router = fabric.ports() * channels;

@@ -3,7 +3,7 @@
 use super::{Cycle, Delivery, Engine, Load, Message, Turn};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::network::messaging::{Messaging, Plan, Send};
+use crate::network::messaging::{Messaging, NextSend, Plan};
 use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
@@ -133,11 +133,11 @@ impl Load for Jobs {
         }
         let process = &mut run.processes[rank];
         // Where nothing holds a process up, all its messages queue from the start.
-        let queues = send == Send::Injected && think == 0;
+        let queues = send == NextSend::Injected && think == 0;
         let created = if queues { run.start } else { process.from };
         process.sent += 1;
-        process.waits = send == Send::Delivered;
-        process.is_leaving = send == Send::Injected && think > 0;
+        process.waits = send == NextSend::Delivered;
+        process.is_leaving = send == NextSend::Injected && think > 0;
         let to = run.plan.to(rank as u32, index);
         Turn::Message(Message {
             to: run.nodes[to as usize % nodes],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fabric::{ClassRule, Fabric};
 use super::timing::{Cycle, Timing};
-use super::{Setting, wires};
+use super::{WormholeConfig, wires};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
@@ -12,7 +12,7 @@ use crate::topology::{Node, Topology};
 pub struct Lone {
     fabric: Fabric,
     timing: Timing,
-    setting: Setting,
+    setting: WormholeConfig,
     left: BTreeMap<u32, Cycle>,
 }
 
@@ -21,7 +21,7 @@ impl Lone {
     ///
     /// # Errors
     /// As for [`Engine::new`](super::Engine::new).
-    pub fn new(topology: &Topology, setting: &Setting) -> Result<Lone, Problem> {
+    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = wires(topology, setting)?;
         Ok(Lone { fabric, timing: setting.timing(), setting: *setting, left: BTreeMap::new() })
     }
@@ -50,7 +50,7 @@ impl Lone {
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
     pub fn leaves(&mut self, links: u32) -> Cycle {
-        let Setting { packet_length, buffer, .. } = self.setting;
+        let WormholeConfig { packet_length, buffer, .. } = self.setting;
         *self.left.entry(links).or_insert_with(|| self.timing.leaves(links, packet_length, buffer))
     }
 

@@ -30,7 +30,7 @@ pub(super) use params::{BUFFER, PACKET_LENGTH, ROUTER_DELAY, TIMING, of_network}
 pub use timing::{Cycle, Preset};
 
 use super::messaging::{self, Messaging};
-use super::{Machine, NetworkEntry};
+use super::{NetworkContext, NetworkEntry};
 use crate::registry::{About, Problem};
 use crate::topology::{Node, Topology};
 use cycle::CycleEngine;
@@ -71,7 +71,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
     },
     sends: true,
     build: |params, machine| {
-        let Machine { topologies, seed, replication } = *machine;
+        let NetworkContext { topologies, seed, replication } = *machine;
         let [topology] = topologies else {
             return Err(Problem::new(
                 params.path(),
@@ -81,7 +81,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
                 ),
             ));
         };
-        let setting = Setting::read(params, topology);
+        let setting = WormholeConfig::read(params, topology);
         let engine =
             Engine::new(topology, &setting).map_err(|problem| of_network(params, problem))?;
         let messaging = Messaging::new(params, seed, replication);
@@ -102,17 +102,17 @@ pub enum Lanes {
 /// How a network is built.
 ///
 /// ```
-/// use meshwork::network::wormhole::{Engine, Setting};
+/// use meshwork::network::wormhole::{Engine, WormholeConfig};
 /// use meshwork::topology::Topology;
 /// let torus = Topology::torus(&[8, 8, 8]).unwrap();
-/// let setting = Setting { virtual_channels: 2, ..Setting::default() };
+/// let setting = WormholeConfig { virtual_channels: 2, ..WormholeConfig::default() };
 /// let engine = Engine::new(&torus, &setting).unwrap();
 /// assert_eq!(engine.zero_load(3), 4 * 3 + 11);
-/// let one = Engine::new(&torus, &Setting { virtual_channels: 1, ..setting });
+/// let one = Engine::new(&torus, &WormholeConfig { virtual_channels: 1, ..setting });
 /// assert!(one.is_err_and(|problem| problem.message.contains("deadlock")));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct WormholeConfig {
     /// Whose router it is.
     pub preset: Preset,
     /// Cycles in which a router of ProcSimity routes a head.
@@ -130,9 +130,9 @@ pub struct Setting {
 }
 
 /// The paper's router: 3 cycles to route a head, packets of 8 flits, and buffers of 2.
-impl Default for Setting {
-    fn default() -> Setting {
-        Setting {
+impl Default for WormholeConfig {
+    fn default() -> WormholeConfig {
+        WormholeConfig {
             preset: Preset::Procsimity,
             router_delay: 3,
             packet_length: 8,
@@ -145,15 +145,15 @@ impl Default for Setting {
 }
 
 /// The most flits in a packet or a buffer, and the most cycles in which a head is routed.
-pub const MOST_FLITS: u32 = 1 << 16;
+pub const MAX_FLITS: u32 = 1 << 16;
 
 /// The most lanes that a router has: they are bits of a word.
-const MOST_LANES: usize = 64;
+const MAX_LANES: usize = 64;
 
 /// The most places for flits in a network.
-const MOST_PLACES: u64 = 1 << 28;
+const MAX_PLACES: u64 = 1 << 28;
 
-impl Setting {
+impl WormholeConfig {
     fn timing(&self) -> Timing {
         Timing::new(self.preset, Cycle::from(self.router_delay))
     }
@@ -166,11 +166,11 @@ impl Setting {
             ("router_delay", self.router_delay, 0),
             ("virtual_channels", self.virtual_channels, 1),
         ] {
-            if number < least || number > MOST_FLITS {
+            if number < least || number > MAX_FLITS {
                 return refuse(
                     key,
                     format!(
-                        "`{key}` is {number}, but must be a whole number from {least} to {MOST_FLITS}"
+                        "`{key}` is {number}, but must be a whole number from {least} to {MAX_FLITS}"
                     ),
                 );
             }
@@ -186,24 +186,24 @@ impl Setting {
                 ),
             );
         }
-        if fabric.ports() * channels > MOST_LANES {
+        if fabric.ports() * channels > MAX_LANES {
             return refuse(
                 "virtual_channels",
                 format!(
                     "a router here has {} ports, which with {channels} virtual channels each makes more than \
-                     {MOST_LANES} lanes",
+                     {MAX_LANES} lanes",
                     fabric.ports()
                 ),
             );
         }
         let lanes =
             u64::from(fabric.nodes()) * (fabric.ports() * channels).next_power_of_two() as u64;
-        if lanes * u64::from(self.buffer) > MOST_PLACES {
+        if lanes * u64::from(self.buffer) > MAX_PLACES {
             return refuse(
                 "buffer",
                 format!(
                     "{} routers with buffers of {} flits need more memory than there is: at most \
-                     {MOST_PLACES} flits in all",
+                     {MAX_PLACES} flits in all",
                     fabric.nodes(),
                     self.buffer
                 ),
@@ -240,7 +240,7 @@ pub struct Counts {
 pub struct Engine {
     kind: Kind,
     timing: Timing,
-    setting: Setting,
+    setting: WormholeConfig,
     links: usize,
 }
 
@@ -254,7 +254,7 @@ impl Engine {
     ///
     /// # Errors
     /// A sentence if the machine has no links, a number is out of bounds, or the network could deadlock.
-    pub fn new(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         if setting.virtual_channels == 1 || setting.lanes == Lanes::Independent {
             Engine::by_worms(topology, setting)
         } else {
@@ -267,14 +267,14 @@ impl Engine {
     ///
     /// # Errors
     /// As for [`new`](Engine::new).
-    pub fn by_cycles(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+    pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
         let links = fabric.links();
         let kind = Kind::Cycle(Box::new(CycleEngine::new(fabric, setting)));
         Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
     }
 
-    fn by_worms(topology: &Topology, setting: &Setting) -> Result<Engine, Problem> {
+    fn by_worms(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
         let links = fabric.links();
         let kind = Kind::Worm(Box::new(WormEngine::new(fabric, setting)));
@@ -342,7 +342,7 @@ impl Engine {
     }
 }
 
-fn wires(topology: &Topology, setting: &Setting) -> Result<Fabric, Problem> {
+fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     let fabric = Fabric::new(topology).map_err(|error| Problem::new("", error.to_string()))?;
     setting.check(&fabric)?;
     Ok(fabric)
@@ -401,12 +401,12 @@ mod tests {
             let made = if wrapped { Topology::torus(&sides) } else { Topology::mesh(&sides) };
             let fabric = Fabric::new(&made.unwrap()).unwrap();
             let nodes = fabric.nodes();
-            let setting = Setting {
+            let setting = WormholeConfig {
                 preset: if is_booksim { Preset::Booksim } else { Preset::Procsimity },
                 class_rule: if dateline { ClassRule::Dateline } else { ClassRule::Static },
                 packet_length,
                 buffer,
-                ..Setting::default()
+                ..WormholeConfig::default()
             };
             setting.check(&fabric).unwrap();
             let mut engine = CycleEngine::new(fabric, &setting);
@@ -427,7 +427,8 @@ mod tests {
     #[test]
     fn a_torus_with_one_virtual_channel_stops_and_says_so() {
         let torus = Topology::torus(&[8]).unwrap();
-        let setting = Setting { virtual_channels: 1, packet_length: 32, ..Setting::default() };
+        let setting =
+            WormholeConfig { virtual_channels: 1, packet_length: 32, ..WormholeConfig::default() };
         let refused = Engine::new(&torus, &setting).err().unwrap();
         assert_eq!(refused.path, "virtual_channels");
         assert!(refused.message.starts_with("a torus with 1 virtual channel can deadlock"));
@@ -452,30 +453,30 @@ mod tests {
     fn what_cannot_be_is_refused_in_a_sentence() {
         let mesh = Topology::mesh(&[4, 4]).unwrap();
         let torus = Topology::torus(&[4, 4]).unwrap();
-        let usual = Setting::default();
+        let usual = WormholeConfig::default();
         for (topology, setting, key, sentence) in [
             (
                 &mesh,
-                Setting { packet_length: 0, ..usual },
+                WormholeConfig { packet_length: 0, ..usual },
                 "packet_length",
                 "`packet_length` is 0, but must be a whole number from 1 to 65536",
             ),
             (
                 &mesh,
-                Setting { buffer: 0, ..usual },
+                WormholeConfig { buffer: 0, ..usual },
                 "buffer",
                 "`buffer` is 0, but must be a whole number from 1 to 65536",
             ),
             (
                 &torus,
-                Setting { virtual_channels: 1, ..usual },
+                WormholeConfig { virtual_channels: 1, ..usual },
                 "virtual_channels",
                 "a torus with 1 virtual channel can deadlock, since packets on a ring can wait for \
                  each other in a circle: give an even number of virtual channels, 2 or more",
             ),
             (
                 &torus,
-                Setting { virtual_channels: 16, ..usual },
+                WormholeConfig { virtual_channels: 16, ..usual },
                 "virtual_channels",
                 "a router here has 5 ports, which with 16 virtual channels each makes more than 64 lanes",
             ),

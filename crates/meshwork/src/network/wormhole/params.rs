@@ -1,7 +1,7 @@
 //! The parameters of the network in studies.
 
-use super::{ClassRule, Lanes, MOST_FLITS, Preset, Setting};
-use crate::registry::{Default as Left, Kind, Param, Params, Problem};
+use super::{ClassRule, Lanes, MAX_FLITS, Preset, WormholeConfig};
+use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem};
 use crate::topology::Topology;
 
 /// Whose router it is.
@@ -15,7 +15,7 @@ pub(crate) const TIMING: Param = Param {
 /// How long a head is routed.
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
-    kind: Kind::Integer(0, MOST_FLITS as u64),
+    kind: Kind::Integer(0, MAX_FLITS as u64),
     default: Left::Is("3"),
     help: "cycles in which a router of `procsimity` routes a head",
 };
@@ -23,7 +23,7 @@ pub(crate) const ROUTER_DELAY: Param = Param {
 /// Flits in a packet.
 pub(crate) const PACKET_LENGTH: Param = Param {
     name: "packet_length",
-    kind: Kind::Integer(1, MOST_FLITS as u64),
+    kind: Kind::Integer(1, MAX_FLITS as u64),
     default: Left::Is("8"),
     help: "flits in a packet, which is one message",
 };
@@ -31,7 +31,7 @@ pub(crate) const PACKET_LENGTH: Param = Param {
 /// Flits in a buffer.
 pub(crate) const BUFFER: Param = Param {
     name: "buffer",
-    kind: Kind::Integer(1, MOST_FLITS as u64),
+    kind: Kind::Integer(1, MAX_FLITS as u64),
     default: Left::Is("2"),
     help: "flits that the buffer of a lane holds",
 };
@@ -60,13 +60,13 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
-impl Setting {
+impl WormholeConfig {
     /// What a study says; networks without lanes do not say how many there are.
-    pub(crate) fn read(params: &Params, topology: &Topology) -> Setting {
+    pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
         let grid = topology.grid();
         let has_rings = grid.is_wrapped() && grid.sides().iter().any(|&side| side > 2);
         let usual = if has_rings { 2 } else { 1 };
-        Setting {
+        WormholeConfig {
             preset: match params.text("timing") {
                 "booksim" => Preset::Booksim,
                 _ => Preset::Procsimity,

@@ -14,7 +14,7 @@ use super::grants::{Grants, Request};
 use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::timing::{Arbitration, Cycle, Timing};
-use super::{Counts, Setting};
+use super::{Counts, WormholeConfig};
 use crate::topology::Node;
 
 const NONE: u32 = u32::MAX;
@@ -85,7 +85,7 @@ pub(super) struct WormEngine {
 }
 
 impl WormEngine {
-    pub(super) fn new(fabric: Fabric, setting: &Setting) -> WormEngine {
+    pub(super) fn new(fabric: Fabric, setting: &WormholeConfig) -> WormEngine {
         let timing = setting.timing();
         let channels = setting.virtual_channels as usize;
         let nodes = fabric.nodes() as usize;

@@ -67,7 +67,7 @@ pub fn standard_normal(stream: &mut Stream) -> f64 {
 /// ```
 #[must_use]
 pub fn gamma_cdf(shape: f64, x: f64) -> f64 {
-    const MOST_TERMS: u32 = 100_000;
+    const MAX_TERMS: u32 = 100_000;
     if x <= 0.0 {
         return 0.0;
     }
@@ -75,7 +75,7 @@ pub fn gamma_cdf(shape: f64, x: f64) -> f64 {
     if x < shape + 1.0 {
         let mut term = 1.0 / shape;
         let mut sum = term;
-        for n in 1..MOST_TERMS {
+        for n in 1..MAX_TERMS {
             term *= x / (shape + f64::from(n));
             sum += term;
             if term < sum * 1e-17 {
@@ -89,7 +89,7 @@ pub fn gamma_cdf(shape: f64, x: f64) -> f64 {
     let mut c = 1.0 / tiny;
     let mut d = 1.0 / b;
     let mut fraction = d;
-    for n in 1..MOST_TERMS {
+    for n in 1..MAX_TERMS {
         let n = f64::from(n);
         let a = -n * (n - shape);
         b += 2.0;

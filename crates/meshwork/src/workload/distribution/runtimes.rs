@@ -1,7 +1,7 @@
 //! Distributions of run times.
 
 use crate::registry::{
-    About, Default, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
 };
 use crate::rng::Stream;
 
@@ -230,7 +230,7 @@ static ENTRIES: &[&RuntimeEntry] =
 const MEAN: Param = Param {
     name: "mean",
     kind: Kind::Number(Range::Positive),
-    default: Default::Required,
+    default: DefaultValue::Required,
     help: "the mean run time",
 };
 
@@ -260,13 +260,13 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
             Param {
                 name: "min",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "the shortest run time",
             },
             Param {
                 name: "max",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the longest run time",
             },
         ],
@@ -293,13 +293,13 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
             Param {
                 name: "alpha",
                 kind: Kind::Number(Range::Inside),
-                default: Default::Is("0.95"),
+                default: DefaultValue::Is("0.95"),
                 help: "the share of jobs with the short mean",
             },
             Param {
                 name: "cv",
                 kind: Kind::Number(Range::AtLeastOne),
-                default: Default::Is("4.0"),
+                default: DefaultValue::Is("4.0"),
                 help: "the coefficient of variation: standard deviation over mean",
             },
         ],
@@ -341,25 +341,25 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
             Param {
                 name: "mean",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the mean before the ends are cut off; the load counts with the mean after it",
             },
             Param {
                 name: "sd",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the standard deviation before the ends are cut off",
             },
             Param {
                 name: "min",
                 kind: Kind::Number(Range::NonNegative),
-                default: Default::Is("0"),
+                default: DefaultValue::Is("0"),
                 help: "what every run time is above",
             },
             Param {
                 name: "max",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Absent("no upper bound"),
+                default: DefaultValue::Absent("no upper bound"),
                 help: "what every run time is below",
             },
         ],
@@ -393,7 +393,7 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
         params: &[Param {
             name: "value",
             kind: Kind::Number(Range::Positive),
-            default: Default::Required,
+            default: DefaultValue::Required,
             help: "the run time",
         }],
     },
@@ -403,14 +403,14 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
 const SHAPE: Param = Param {
     name: "shape",
     kind: Kind::Number(Range::Positive),
-    default: Default::Required,
+    default: DefaultValue::Required,
     help: "the shape: below 1 most jobs are short and a few very long",
 };
 
 const SCALE: Param = Param {
     name: "scale",
     kind: Kind::Number(Range::Positive),
-    default: Default::Required,
+    default: DefaultValue::Required,
     help: "the scale: run times grow in proportion to it",
 };
 

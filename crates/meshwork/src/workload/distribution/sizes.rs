@@ -2,10 +2,10 @@
 
 use crate::job::{Dims, Request};
 use crate::registry::{
-    About, Default, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
+    About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
 };
 use crate::rng::Stream;
-use crate::topology::{MOST_NODES, Topology, Wiring};
+use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
 
@@ -259,7 +259,7 @@ impl Side<'_> {
                 ),
             ));
         }
-        let most = if self.form == Form::Subcube { MOST_NODES.ilog2() } else { MOST_NODES };
+        let most = if self.form == Form::Subcube { MAX_NODES.ilog2() } else { MAX_NODES };
         if max > most {
             return Err(self.params.problem(
                 if self.params.has("value") { "value" } else { "max" },
@@ -290,7 +290,7 @@ pub static SIZES: Family = Family {
     common: &[Param {
         name: "form",
         kind: Kind::Choice(&["block", "square", "subcube", "count"]),
-        default: Default::Absent(
+        default: DefaultValue::Absent(
             "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
         ),
         help: "what is drawn: each side of a block, the side of a square, the dimension of a \
@@ -300,19 +300,19 @@ pub static SIZES: Family = Family {
 
 static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT];
 
-const MOST: u64 = MOST_NODES as u64;
+const MAX_SIZE: u64 = MAX_NODES as u64;
 
 const MIN: Param = Param {
     name: "min",
-    kind: Kind::Integers(0, MOST),
-    default: Default::Absent("1; 0 for a subcube"),
+    kind: Kind::Integers(0, MAX_SIZE),
+    default: DefaultValue::Absent("1; 0 for a subcube"),
     help: "the smallest size: one number, or one for each side of a block",
 };
 
 const MAX: Param = Param {
     name: "max",
-    kind: Kind::Integers(0, MOST),
-    default: Default::Absent(
+    kind: Kind::Integers(0, MAX_SIZE),
+    default: DefaultValue::Absent(
         "of the largest site: the sides, the shortest side, the dimension less 1, all processors",
     ),
     help: "the largest size: one number, or one for each side of a block",
@@ -333,7 +333,7 @@ static UNIFORM: SizeEntry = SizeEntry {
             Param {
                 name: "max_share",
                 kind: Kind::Number(Range::Inside),
-                default: Default::Absent("the whole of it"),
+                default: DefaultValue::Absent("the whole of it"),
                 help: "the largest size as a share of what `max` is when it is left out, rounded down",
             },
         ],
@@ -370,7 +370,7 @@ static NORMAL: SizeEntry = SizeEntry {
             Param {
                 name: "cells",
                 kind: Kind::Choice(&["printed", "computed"]),
-                default: Default::Is("\"printed\""),
+                default: DefaultValue::Is("\"printed\""),
                 help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
                        computed: all digits",
             },
@@ -404,7 +404,7 @@ static DISCRETE: SizeEntry = SizeEntry {
             Param {
                 name: "probabilities",
                 kind: Kind::Numbers(Range::Share),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the probability of `min`, of `min` + 1 and so on; their sum is 1",
             },
             MIN,
@@ -440,14 +440,14 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
             Param {
                 name: "mean",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the mean before rounding and drawing again; the load counts with the mean \
                        after it",
             },
             Param {
                 name: "min",
-                kind: Kind::Integers(1, MOST),
-                default: Default::Is("1"),
+                kind: Kind::Integers(1, MAX_SIZE),
+                default: DefaultValue::Is("1"),
                 help: "the smallest size: one number, or one for each side of a block",
             },
             MAX,
@@ -469,8 +469,8 @@ static CONSTANT: SizeEntry = SizeEntry {
         source: "general",
         params: &[Param {
             name: "value",
-            kind: Kind::Integers(0, MOST),
-            default: Default::Required,
+            kind: Kind::Integers(0, MAX_SIZE),
+            default: DefaultValue::Required,
             help: "the size: one number, or one for each side of a block",
         }],
     },

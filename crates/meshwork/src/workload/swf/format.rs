@@ -32,9 +32,8 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// The longest line that is read: nobody's job takes more, and a file that is no log at all must not
-/// fill the memory.
-const LONGEST_LINE: usize = 1 << 20;
+/// Maximum line length, in bytes; bounds the memory that a file which is no log can take.
+const MAX_LINE: usize = 1 << 20;
 
 /// What is wrong with a line of a log, in words that follow `PATH:LINE:`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -291,7 +290,7 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
 
 /// The lines of a log that are not blank, one at a time in a buffer that is used again.
 pub(super) struct Lines {
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: String,
     /// What has been read; lines are looked at in place.
     buffer: Vec<u8>,
@@ -301,7 +300,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(reader: Box<dyn BufRead>, path: &str) -> Lines {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>, path: &str) -> Lines {
         let buffer = vec![0; 1 << 16];
         Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
@@ -351,7 +350,7 @@ impl Lines {
         self.buffer.copy_within(self.rest.clone(), 0);
         self.rest = 0..self.rest.len();
         if self.rest.len() == self.buffer.len() {
-            if self.buffer.len() >= LONGEST_LINE {
+            if self.buffer.len() >= MAX_LINE {
                 self.line += 1;
                 return Err(self.error("a line of more than a million bytes is not one of a log"));
             }
@@ -403,7 +402,7 @@ pub enum Line {
 
 /// Every line of a log, in file order. It ends after the first error.
 pub fn records(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
 ) -> impl Iterator<Item = Result<Line, WorkloadError>> + use<> {
     Records { lines: Lines::new(reader, path), ended: false }
@@ -505,7 +504,7 @@ fn is_label(text: &str) -> bool {
 ///
 /// # Errors
 /// What cannot be read, with the line after which.
-pub fn header(reader: Box<dyn BufRead>, path: &str) -> Result<Header, WorkloadError> {
+pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();
     while let Some([b';', comment @ ..]) = lines.next()? {

@@ -14,7 +14,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use crate::job::{Job, Owner, Request, Time};
-use crate::registry::{About, Default, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 pub use choice::Choice;
 pub use format::{
@@ -46,25 +46,25 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "path",
                 kind: Kind::Text,
-                default: Default::Required,
+                default: DefaultValue::Required,
                 help: "the log; it may be compressed with gzip",
             },
             Param {
                 name: "users",
                 kind: Kind::Integers(0, u32::MAX as u64),
-                default: Default::Absent("the jobs of all users"),
+                default: DefaultValue::Absent("the jobs of all users"),
                 help: "only the jobs of these users (field 12)",
             },
             Param {
                 name: "queues",
                 kind: Kind::Integers(0, u32::MAX as u64),
-                default: Default::Absent("the jobs of all queues"),
+                default: DefaultValue::Absent("the jobs of all queues"),
                 help: "only the jobs of these queues (field 15)",
             },
             Param {
                 name: "reorder",
                 kind: Kind::Integer(0, 100_000_000),
-                default: Default::Is("10000"),
+                default: DefaultValue::Is("10000"),
                 help: "how many jobs are held back to put a log in order whose lines are not quite",
             },
         ],
@@ -87,7 +87,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
 /// A line costs constant time in a log that is in order, and O(log `reorder`) comparisons and
 /// O(`reorder`) moves where it is not.
 pub fn jobs(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
     reorder: usize,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
@@ -96,7 +96,7 @@ pub fn jobs(
 
 /// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
 fn chosen_jobs(
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     path: &str,
     reorder: usize,
     choice: Choice,

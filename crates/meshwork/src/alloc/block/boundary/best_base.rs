@@ -1,8 +1,7 @@
 //! The free place with the most contact: the search that best fit and the boundary family share.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::contact::{Faces, corner_value};
 use super::peaks::{Edges, Peaks};
@@ -21,7 +20,7 @@ pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
     /// Room to work in, which outlives no search: forks share it.
-    room: Rc<RefCell<Room>>,
+    room: Arc<Mutex<Room>>,
 }
 
 #[derive(Debug)]
@@ -35,7 +34,7 @@ impl BestBase {
     pub(super) fn new(grid: &Grid, rotation: Rotation, corners: bool) -> BestBase {
         let room =
             Room { bases: FreeBases::new(grid), edges: Edges::new(grid), peaks: Peaks::new(grid) };
-        BestBase { rotation, corners, room: Rc::new(RefCell::new(room)) }
+        BestBase { rotation, corners, room: Arc::new(Mutex::new(room)) }
     }
 
     /// The best free block, by `contact(corner, sides, blocked)`, of the orientations allowed; only
@@ -54,7 +53,7 @@ impl BestBase {
         contact: impl Fn(&[u32], &[u32], Faces) -> u64,
     ) -> Option<Block> {
         let (grid, free) = (site.grid(), site.free());
-        let room = &mut *self.room.borrow_mut();
+        let room = &mut *self.room.lock().unwrap_or_else(PoisonError::into_inner);
         let mut best: Option<(Rank, Dims)> = None;
         let mut outlined = false;
         for (turn, sides) in orientations(sides, self.rotation).enumerate() {

@@ -2,13 +2,12 @@
 
 use super::best_base::BestBase;
 use super::contact::Contact;
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Params};
-use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
 /// The entry of `boundary_search`.
@@ -37,10 +36,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 
 /// The boundary search method, on meshes and tori of any number of dimensions; its count of
 /// neighbours serves `best_fit` and `corner_boundary_search` too.
-///
-/// # Complexity
-/// Three or four times a first fit in each orientation, and some tens of nanoseconds for each
-/// corner of what is held.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,
@@ -63,13 +58,8 @@ impl BoundarySearch {
 }
 
 impl Allocator for BoundarySearch {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let (grid, free) = (site.grid(), site.free());
         let block = self.best.search(

@@ -6,13 +6,12 @@ use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::peaks::Edges;
 use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Range};
-use crate::rng::Stream;
+use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `weighted_boundary_search`.
@@ -35,21 +34,21 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Param {
                 name: "alpha",
                 kind: Kind::Number(Range::Positive),
-                default: Default::Is("100.0"),
+                default: DefaultValue::Is("100.0"),
                 help: "the age at which a neighbour has lost its weight, in units of time; the mean \
                        run time in the paper, 100 there",
             },
             Param {
                 name: "weighting",
                 kind: Kind::Choice(&["linear", "step", "exponential"]),
-                default: Default::Is("\"linear\""),
+                default: DefaultValue::Is("\"linear\""),
                 help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
                        `alpha`, or by a factor of e in each `alpha`",
             },
             Param {
                 name: "corners",
                 kind: Kind::Flag,
-                default: Default::Is("false"),
+                default: DefaultValue::Is("false"),
                 help: "whether ties go to the block with the most held nodes about its corners",
             },
         ],
@@ -82,10 +81,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
 ///
 /// Weights are whole multiples of 2⁻³², so that sums do not depend on their order and ties are
 /// ties; with a large enough `alpha` every weight is 1, and this is boundary search.
-///
-/// # Complexity
-/// That of boundary search, and **O(n log n)** to order *n* held blocks, of which each contact looks
-/// at those that begin or end beside it.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -120,13 +115,8 @@ impl WeightedBoundarySearch {
 }
 
 impl Allocator for WeightedBoundarySearch {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());

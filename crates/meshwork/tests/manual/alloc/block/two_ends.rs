@@ -1,12 +1,11 @@
 //! Small jobs from one end of the machine, large ones from the other.
 
-use crate::alloc::{Allocator, AllocatorEntry};
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::FreeBases;
-use crate::job::{Dims, Request, Time};
-use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, Default, Kind, Param, Range};
-use crate::rng::Stream;
+use crate::job::{Dims, Request};
+use crate::machine::{Block, Placement};
+use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::Wiring;
 
 /// The entry of `two_ends`.
@@ -24,7 +23,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Param {
             name: "large",
             kind: Kind::Number(Range::Share),
-            default: Default::Is("0.1"),
+            default: DefaultValue::Is("0.1"),
             help: "the share of the machine from which on a job is large",
         }],
     },
@@ -48,13 +47,8 @@ struct TwoEnds {
 }
 
 impl Allocator for TwoEnds {
-    fn choose(
-        &mut self,
-        request: &Request,
-        site: &Site,
-        _now: Time,
-        _rng: &mut Stream,
-    ) -> Option<Placement> {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
         let Request::Block(sides) = request else { return None };
         let is_large = request.nodes() as f64 >= self.large;
         let mut places = self.bases.all(site.grid(), site.free(), sides).iter();
