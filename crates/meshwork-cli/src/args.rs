@@ -231,8 +231,10 @@ pub(crate) struct List {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
     /// Print what a log is like: counts, spans and distributions
-    #[command(after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
-        log.\n\nExample:\n  meshwork trace info log.swf.gz")]
+    #[command(
+        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
+        log.\n\nExample:\n  meshwork trace info log.swf.gz"
+    )]
     Info {
         /// The log, or a table of jobs; it may be compressed with gzip
         log: PathBuf,
@@ -510,9 +512,9 @@ fn instant(text: &str) -> Result<Value, String> {
     if unix_seconds(text).is_some() {
         return Ok(Value::String(text.to_owned()));
     }
-    not_negative(text)
-        .map(Value::Float)
-        .map_err(|_| "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned())
+    not_negative(text).map(Value::Float).map_err(|_| {
+        "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned()
+    })
 }
 
 fn positive(text: &str) -> Result<f64, String> {

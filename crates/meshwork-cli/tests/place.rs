@@ -81,7 +81,10 @@ fn an_answer_comes_before_the_next_question() {
             r#"{"id":"a","blocks":[{"base":[0,0,0,0],"dims":[2,2,1,1]}]}"#,
         ),
         (r#"{"op":"allocate","id":"b","subcube":4}"#, r#"{"id":"b","blocks":null}"#),
-        ("", r#"{"error":"this line is empty, but must be an object, as in {\"op\":\"show\"}","line":3}"#),
+        (
+            "",
+            r#"{"error":"this line is empty, but must be an object, as in {\"op\":\"show\"}","line":3}"#,
+        ),
         (
             " \t\r",
             r#"{"error":"this line is empty, but must be an object, as in {\"op\":\"show\"}","line":4}"#,
@@ -237,7 +240,8 @@ fn what_would_be_given_and_what_is_free_can_be_asked_without_taking_anything() {
         ("hypercube:3", r#""largest":{"base":[0,0,0],"dims":[2,2,2]}"#),
         ("flat:7", r#""largest":null"#),
     ] {
-        let said = place(&["--machine", machine], b"{\"op\":\"free\"}\n{\"op\":\"free\",\"ratio\":[1]}");
+        let said =
+            place(&["--machine", machine], b"{\"op\":\"free\"}\n{\"op\":\"free\",\"ratio\":[1]}");
         assert!(said.out.contains(largest), "{}", said.out);
         assert!(said.out.contains("a ratio is that of the sides of a block on a mesh or torus"));
     }
@@ -245,7 +249,8 @@ fn what_would_be_given_and_what_is_free_can_be_asked_without_taking_anything() {
 
 #[test]
 fn a_snapshot_is_gone_on_from_and_another_one_is_refused_without_a_change() {
-    let questions = b"{\"op\":\"allocate\",\"id\":\"a\",\"nodes\":7,\"at\":2.5}\n{\"op\":\"snapshot\"}\n\
+    let questions =
+        b"{\"op\":\"allocate\",\"id\":\"a\",\"nodes\":7,\"at\":2.5}\n{\"op\":\"snapshot\"}\n\
                       {\"op\":\"allocate\",\"id\":\"b\",\"nodes\":5}\n{\"op\":\"show\"}\n";
     let random = [TORUS[0], TORUS[1], "--allocator", "random"];
     let first = place(&random, questions);
@@ -308,7 +313,12 @@ fn a_snapshot_is_gone_on_from_and_another_one_is_refused_without_a_change() {
             "\"snapshot\":{\"format\":1}}".to_owned(),
             "`snapshot` is none that this command has given: missing field `letters`",
         ),
-        ("torus:8x8x8", "random", "\"snapshot\":[]}".to_owned(), "`snapshot` is none that this command has given: "),
+        (
+            "torus:8x8x8",
+            "random",
+            "\"snapshot\":[]}".to_owned(),
+            "`snapshot` is none that this command has given: ",
+        ),
     ] {
         let lines = format!(
             "{{\"op\":\"allocate\",\"id\":\"z\",\"block\":[1,2,3]}}\n{{\"op\":\"show\"}}\n{{\"op\":\"restore\",{snapshot}\n\
@@ -332,8 +342,13 @@ fn a_file_of_state_is_gone_on_from() {
     let ask = |machine, lines: &str| place(&arguments(machine), lines.as_bytes());
     let one = ask("mesh:8x8", "{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}\n");
     assert_eq!((one.status, one.err.as_str()), (Some(0), ""));
-    let two = ask("mesh:8x8", "{\"op\":\"allocate\",\"id\":\"b\",\"block\":[2,2]}\n{\"op\":\"show\"}\n");
-    assert!(two.out.contains("\"letter\":\"A\"") && two.out.contains("\"letter\":\"B\""), "{}", two.out);
+    let two =
+        ask("mesh:8x8", "{\"op\":\"allocate\",\"id\":\"b\",\"block\":[2,2]}\n{\"op\":\"show\"}\n");
+    assert!(
+        two.out.contains("\"letter\":\"A\"") && two.out.contains("\"letter\":\"B\""),
+        "{}",
+        two.out
+    );
     let before = fs::read(&path).unwrap();
     let refused = ask("mesh:8x8", "{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}\n");
     assert!(refused.out.contains("held already"));
@@ -349,12 +364,19 @@ fn a_file_of_state_is_gone_on_from() {
     );
     fs::write(&path, "{").unwrap();
     let damaged = ask("mesh:8x8", "");
-    assert_eq!(damaged.err, format!("error: --state {file}: this is not JSON (line 1, column 1)\n"));
+    assert_eq!(
+        damaged.err,
+        format!("error: --state {file}: this is not JSON (line 1, column 1)\n")
+    );
     let nowhere = place(
         &["--machine", "flat:4", "--state", "none/state.json"],
         b"{\"op\":\"allocate\",\"id\":1,\"nodes\":2}\n",
     );
-    assert_eq!((nowhere.status, nowhere.out.as_str()), (Some(1), ""), "what is not saved is not said");
+    assert_eq!(
+        (nowhere.status, nowhere.out.as_str()),
+        (Some(1), ""),
+        "what is not saved is not said"
+    );
     assert!(nowhere.err.starts_with("error: --state none/state.json: "), "{}", nowhere.err);
 }
 

@@ -33,7 +33,8 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     if hour > 23 || minute > 59 || second > 60 || !part.bytes().all(|c| c.is_ascii_digit()) {
         return None;
     }
-    seconds += (hour * 3_600 + minute * 60 + second) as f64 + format!("0.{part}").parse::<f64>().ok()?;
+    seconds +=
+        (hour * 3_600 + minute * 60 + second) as f64 + format!("0.{part}").parse::<f64>().ok()?;
     let ahead = match zone.as_bytes() {
         [] | [b'Z' | b'z'] => 0,
         [sign, ..] => {
@@ -116,9 +117,23 @@ mod tests {
             assert_eq!(unix_seconds(text), Some(seconds), "{text}");
         }
         for text in [
-            "", "5", "1998", "1998-04", "1998-13-01", "1998-02-29", "98-04-24", "1998-04-24T", "1998-04-24T25:00",
-            "1998-04-24T22:00:26X", "1998/04/24", "１998-04-24", "1998-04-24T22:00:26.x", "1998-04-24T22:00:26+2",
-            "nan", "1998-04-2é", "1998-04-24T22:00:26+é1:00",
+            "",
+            "5",
+            "1998",
+            "1998-04",
+            "1998-13-01",
+            "1998-02-29",
+            "98-04-24",
+            "1998-04-24T",
+            "1998-04-24T25:00",
+            "1998-04-24T22:00:26X",
+            "1998/04/24",
+            "１998-04-24",
+            "1998-04-24T22:00:26.x",
+            "1998-04-24T22:00:26+2",
+            "nan",
+            "1998-04-2é",
+            "1998-04-24T22:00:26+é1:00",
         ] {
             assert_eq!(unix_seconds(text), None, "{text}");
         }

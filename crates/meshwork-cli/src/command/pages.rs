@@ -30,7 +30,8 @@ fn with_values() -> Command {
         // One name may be that of several entries.
         let mut seen = BTreeSet::new();
         let once = values.into_iter().filter(|value| seen.insert(value.get_name().to_owned()));
-        arg.value_parser(PossibleValuesParser::new(once.collect::<Vec<_>>())).hide_possible_values(true)
+        arg.value_parser(PossibleValuesParser::new(once.collect::<Vec<_>>()))
+            .hide_possible_values(true)
     };
     let named = |about: &About| PossibleValue::new(about.name).help(about.summary);
     let entries = |word: &str| -> Vec<PossibleValue> {
@@ -48,14 +49,20 @@ fn with_values() -> Command {
         studies.flatten().flat_map(figures).map(PossibleValue::new).collect()
     };
     let machines = || {
-        let machine = |about: &About| PossibleValue::new(format!("{}:", about.name)).help(about.summary);
+        let machine =
+            |about: &About| PossibleValue::new(format!("{}:", about.name)).help(about.summary);
         (SITE_FAMILY.entries)().into_iter().map(machine).collect()
     };
     let settings = || -> Vec<PossibleValue> {
         let of = |word: &'static str| {
-            entries(word).into_iter().map(move |value| PossibleValue::new(format!("{word}={}", value.get_name())))
+            entries(word)
+                .into_iter()
+                .map(move |value| PossibleValue::new(format!("{word}={}", value.get_name())))
         };
-        ["scheduler", "allocator", "selector", "sizing", "network"].into_iter().flat_map(of).collect()
+        ["scheduler", "allocator", "selector", "sizing", "network"]
+            .into_iter()
+            .flat_map(of)
+            .collect()
     };
     let mut command = Arguments::command();
     for name in ["run", "show", "watch", "reproduce"] {
@@ -113,7 +120,8 @@ mod tests {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut with_values(), "meshwork", &mut script);
             let script = String::from_utf8(script).unwrap();
-            let names = KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);
+            let names =
+                KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);
             let papers = PAPERS.iter().map(|paper| paper.key);
             for name in names.chain(KINDS.iter().map(|kind| kind.word())).chain(papers) {
                 assert!(script.contains(name), "{shell} does not know {name}");

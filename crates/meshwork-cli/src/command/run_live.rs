@@ -12,10 +12,10 @@ use meshwork_lab::report::{Content, Report};
 use meshwork_lab::run::{Progress, Results, Run, Watcher};
 use meshwork_lab::study::asked::Asked;
 use meshwork_lab::study::expand::{Point, expand};
+use meshwork_lab::visible::visible_json;
 use meshwork_lab::watch::recording::Recording;
 use meshwork_lab::watch::{Spectator, View};
 use meshwork_lab::{Refused, Study};
-use meshwork_lab::visible::visible_json;
 use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;

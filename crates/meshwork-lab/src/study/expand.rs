@@ -118,7 +118,8 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         _ => Form::Log { is_compressed: false },
     };
     let files = Files::beside(&study.folder);
-    on_the_clock_of(&files, &path, form, workload).map_err(|sentence| Problem::new("workload", sentence))
+    on_the_clock_of(&files, &path, form, workload)
+        .map_err(|sentence| Problem::new("workload", sentence))
 }
 
 /// A problem with the scenario of this index, as a sentence that begins with where it was written.
@@ -306,7 +307,10 @@ mod tests {
             ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
             ("machine={topology='flat'}", "`machine.processors` is missing"),
             ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
-            ("scheduler={name='easy_backfilling'}", "unknown scheduler `easy_backfilling` (did you mean `easy`?"),
+            (
+                "scheduler={name='easy_backfilling'}",
+                "unknown scheduler `easy_backfilling` (did you mean `easy`?",
+            ),
             (
                 "machine.dims=8x8",
                 "`machine.dims` is \"8x8\", but must be a list of whole numbers from 1 to 16777216 (did you mean \

@@ -159,7 +159,8 @@ fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
     use parquet::file::properties::WriterProperties;
 
     let jobs = || kept.iter().map(|(_, job)| job);
-    let times = |of: fn(&Job) -> f64| Arc::new(Float64Array::from_iter_values(jobs().map(of))) as ArrayRef;
+    let times =
+        |of: fn(&Job) -> f64| Arc::new(Float64Array::from_iter_values(jobs().map(of))) as ArrayRef;
     let (mut nodes, mut block, mut subcube) =
         (UInt32Builder::new(), StringBuilder::new(), UInt32Builder::new());
     for job in jobs() {

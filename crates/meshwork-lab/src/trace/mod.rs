@@ -185,7 +185,8 @@ impl Log {
         let Listed { jobs, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
         let done = Converted { lines: jobs.len() as u64, ..Converted::default() };
         let mut log = Log { header: Header::default(), kept: Vec::new(), done };
-        let mut add = |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
+        let mut add =
+            |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
         add("Version", "2.2".to_owned());
         add("MaxJobs", jobs.len().to_string());
         add("MaxRecords", jobs.len().to_string());
@@ -577,17 +578,13 @@ mod tests {
                 assert_eq!(starts_with(&[0x1f, 0x8b]), to.ends_with("gz"));
             }
         }
-        let model = Model {
-            jobs: 20,
-            processors: 8,
-            seed: 3,
-            classes: "both".to_owned(),
-            load: None,
-        };
+        let model =
+            Model { jobs: 20, processors: 8, seed: 3, classes: "both".to_owned(), load: None };
         for form in forms {
             assert_eq!(generate(&at(&format!("made.{form}")), &model).unwrap().jobs, 20);
         }
-        let refused = convert(&at("log.swf"), &at("a.parquet.gz"), &none, 1).unwrap_err().to_string();
+        let refused =
+            convert(&at("log.swf"), &at("a.parquet.gz"), &none, 1).unwrap_err().to_string();
         assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
     }
 

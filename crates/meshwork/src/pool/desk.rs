@@ -151,7 +151,9 @@ impl Desk {
         let now = self.pool.now();
         let at = at.unwrap_or(now);
         if at < now {
-            return Err(format!("`at` is {at}, but it is {now} already, and time does not go back"));
+            return Err(format!(
+                "`at` is {at}, but it is {now} already, and time does not go back"
+            ));
         }
         // Every check comes before the first change.
         let placement = match &operation {
@@ -261,9 +263,8 @@ impl Desk {
         }
         self.pool.restore(snapshot)?;
         let held = names.iter().zip(self.pool.in_order());
-        self.holders = held
-            .filter_map(|(name, held)| Some((name.clone()?, held.placement.clone())))
-            .collect();
+        self.holders =
+            held.filter_map(|(name, held)| Some((name.clone()?, held.placement.clone()))).collect();
         Ok(())
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::{Held, Pool, first};
-use crate::job::{Dims, Time};
 use crate::geometry::Block;
+use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::registry::{join, with_article};
 use crate::scenario::MODEL_VERSION;

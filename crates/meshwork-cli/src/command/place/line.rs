@@ -18,8 +18,7 @@ use crate::picture::{Cell, Letters, Map};
 const WIDTH: usize = 80;
 
 /// What can be asked for.
-const OPS: &str =
-    "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"";
+const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"";
 
 /// Why a line was not obeyed.
 #[derive(Debug)]
@@ -112,12 +111,13 @@ impl Counter {
                 "this line is empty, but must be an object, as in {\"op\":\"show\"}",
             ));
         }
-        let asked: Asked = serde_json::from_slice(line).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => {
-                Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
-            }
-            _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
-        })?;
+        let asked: Asked =
+            serde_json::from_slice(line).map_err(|error| match error.classify() {
+                serde_json::error::Category::Data => {
+                    Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
+                }
+                _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
+            })?;
         let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
         let refused = |sentence| Refusal { id: id.clone(), sentence };
         let mut asked = asked;
@@ -136,7 +136,11 @@ impl Counter {
         let (pool, site) = (self.desk.pool(), self.desk.pool().site());
         let count = pool.held().count();
         let (at, free) = (Json::from(pool.now().units()), site.free_nodes());
-        let _ = write!(out, "{{\"restored\":{count},\"at\":{at},\"free\":{free},\"nodes\":{}}}", site.nodes());
+        let _ = write!(
+            out,
+            "{{\"restored\":{count},\"at\":{at},\"free\":{free},\"nodes\":{}}}",
+            site.nodes()
+        );
         Ok(())
     }
 
@@ -167,7 +171,12 @@ impl Counter {
         }
     }
 
-    fn write(&mut self, answer: &Answer, id: Option<&Json>, out: &mut String) -> Result<(), String> {
+    fn write(
+        &mut self,
+        answer: &Answer,
+        id: Option<&Json>,
+        out: &mut String,
+    ) -> Result<(), String> {
         let grid = self.desk.pool().site().grid();
         self.is_changed = true;
         out.push('{');
@@ -210,8 +219,9 @@ impl Counter {
 
     fn shown(&self, holdings: &[Holding]) -> Json {
         let site = self.desk.pool().site();
-        let mut owner: Vec<char> =
-            (0..site.nodes()).map(|node| if site.free().contains(node) { '.' } else { '#' }).collect();
+        let mut owner: Vec<char> = (0..site.nodes())
+            .map(|node| if site.free().contains(node) { '.' } else { '#' })
+            .collect();
         let mut held = Vec::new();
         for Holding { name, placement, .. } in holdings {
             let letter = self.letter_of.get(name).copied().unwrap_or('#');
@@ -221,7 +231,9 @@ impl Counter {
             let mut blocks = String::new();
             write_blocks(placement, site.grid(), &mut blocks);
             let blocks: Json = serde_json::from_str(&blocks).unwrap_or(Json::Null);
-            held.push(json!({ "id": name_json(name), "letter": letter.to_string(), "blocks": blocks }));
+            held.push(
+                json!({ "id": name_json(name), "letter": letter.to_string(), "blocks": blocks }),
+            );
         }
         let map = Map::new(site.topology(), WIDTH);
         let (width, height) = map.size();
@@ -275,7 +287,8 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
         "snapshot" => Operation::Snapshot,
         _ => {
             let snapshot = asked.take("snapshot");
-            let snapshot = snapshot.ok_or("`snapshot` is missing: what an earlier \"snapshot\" gave")?;
+            let snapshot =
+                snapshot.ok_or("`snapshot` is missing: what an earlier \"snapshot\" gave")?;
             return Ok(Asks::Restore(Box::new(Saved::read(snapshot, "`snapshot`")?)));
         }
     };

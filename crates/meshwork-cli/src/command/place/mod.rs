@@ -166,7 +166,8 @@ mod tests {
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
-            "allocate", "allocate", "allocate", "release", "release", "show", "sow", "can", "snapshot",
+            "allocate", "allocate", "allocate", "release", "release", "show", "sow", "can",
+            "snapshot",
         ]);
         let id = pick(&["\"a\"", "\"b\"", "\"c\"", "\"d\"", "\"7\"", "7", "8", "-1", "1.5", "[]"]);
         let size = pick(&[
@@ -256,7 +257,10 @@ mod tests {
                     assert_eq!(answer["blocks"], Json::Null, "{line}");
                 }
             }
-            assert!(given > 300 && refused > 1000 && restored > 300, "{given} {refused} {restored}");
+            assert!(
+                given > 300 && refused > 1000 && restored > 300,
+                "{given} {refused} {restored}"
+            );
         }
     }
 

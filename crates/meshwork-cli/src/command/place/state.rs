@@ -36,14 +36,17 @@ impl Saved {
     }
 
     pub(super) fn json(&self) -> Result<String, String> {
-        serde_json::to_string(self).map_err(|error| format!("the state cannot be written ({error})"))
+        serde_json::to_string(self)
+            .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
     /// What was saved, from JSON; `from` says where that stands.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {
-            return Err(format!("{from} is of format {format}, and this program reads format {FORMAT}"));
+            return Err(format!(
+                "{from} is of format {format}, and this program reads format {FORMAT}"
+            ));
         }
         serde_json::from_value(json)
             .map_err(|error| format!("{from} is none that this command has given: {error}"))

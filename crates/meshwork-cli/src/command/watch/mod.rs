@@ -85,7 +85,9 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             let events = reel.events();
             match until {
                 // All that happens by then, and then the time itself.
-                Some(until) => is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?,
+                Some(until) => {
+                    is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?
+                }
                 None => {
                     reel.step(PATIENCE);
                 }

@@ -339,7 +339,10 @@ mod tests {
         let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
         player.draw(page.area, &mut page);
         assert!(super::super::view::lines(&page)[19].starts_with("go to event: _"));
-        assert!(!player.obey(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)), "it leaves the question only");
+        assert!(
+            !player.obey(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)),
+            "it leaves the question only"
+        );
         player.obey(KeyEvent::new(KeyCode::Home, KeyModifiers::NONE));
         play(&mut player, 0.0);
         assert_eq!(events(&player), 0);

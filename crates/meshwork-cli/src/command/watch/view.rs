@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use meshwork::job::{Request, Time};
 use meshwork::observe::JobId;
-use meshwork_lab::watch::{Happening, Scene, What};
 use meshwork_lab::visible::visible;
+use meshwork_lab::watch::{Happening, Scene, What};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -459,7 +459,8 @@ mod tests {
 
     #[test]
     fn the_queue_is_always_seen_and_can_be_scrolled() {
-        let mut view = View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
+        let mut view =
+            View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
         for id in 0..40 {
             view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[30, 60]))));
         }

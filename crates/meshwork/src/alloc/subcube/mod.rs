@@ -24,10 +24,7 @@ pub(super) fn number(cube: Subcube) -> u64 {
 
 /// The subcubes that were put down as [numbers](number): together the free nodes of the site,
 /// each once.
-pub(super) fn free_subcubes(
-    memory: &[u64],
-    site: &Site,
-) -> Result<Vec<Subcube>, String> {
+pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, String> {
     let wrong = || "its lists do not hold the free nodes, each once".to_owned();
     let mut rest = site.free().clone();
     let mut cubes = Vec::with_capacity(memory.len());
