@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod memory;
 mod number;
 mod output;
 mod picture;

@@ -12,6 +12,7 @@ use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
 use crate::run::inputs::Files;
+use crate::run::memory;
 use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
 use crate::run::{Progress, Results, Runner, Watcher};
 use crate::study::asked::{Asked, EXPERIMENT};
@@ -25,6 +26,9 @@ pub struct Options<'a> {
     pub out: Option<PathBuf>,
     /// How many threads run; 0 is as many as there are processors.
     pub threads: usize,
+    /// The most memory that runs may take together, in bytes, as far as it can be estimated before they
+    /// begin; `None` refuses nothing.
+    pub max_memory: Option<u64>,
     /// Is told after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on while it runs; what comes of it does not depend on that.
@@ -33,7 +37,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { out: None, threads: 0, progress: &|_| {}, watcher: None }
+        Options { out: None, threads: 0, max_memory: None, progress: &|_| {}, watcher: None }
     }
 }
 
@@ -87,7 +91,9 @@ pub struct Finished {
 /// # Errors
 /// If the study, its inputs or the folder are wrong; then nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
+    memory::check_count(study, options.max_memory)?;
     let points = expand(study)?;
+    memory::check_runs(study, &points, options.threads, options.max_memory)?;
     let files = Files::beside(&study.folder);
     let inputs = inputs(study, &points, &files, options.out.is_some())?;
     let mut warnings = Vec::new();

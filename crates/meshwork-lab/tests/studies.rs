@@ -96,7 +96,7 @@ fn a_wider_sweep_runs_only_what_is_new() {
         out: Some(folder.path().to_path_buf()),
         threads: 2,
         progress: &progress,
-        watcher: None,
+        ..Options::default()
     };
     let finished = run(&study(&wider, &[]), &options).unwrap();
     let expected = Progress { done: 18, total: 18, reused: 12, failed: 0 };

@@ -18,9 +18,21 @@ pub struct Setup {
     pub network: Box<dyn Network>,
     /// Whether a job that reaches its estimate is ended there.
     pub kill_at_estimate: bool,
+    /// How often the scheduler is asked when several things happen at one instant.
+    pub passes: Passes,
     /// How long the run goes on after the first arrival; `None` runs until all jobs are done or
     /// the observer is.
     pub time: Option<f64>,
+}
+
+/// How often the scheduler is asked when several jobs end or arrive at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Passes {
+    /// Once for the instant, after all departures and then all arrivals.
+    #[default]
+    Instant,
+    /// After each departure, and then after each arrival.
+    Event,
 }
 
 /// The most jobs that may wait at once: more than any log holds, and few enough for the memory. A
@@ -57,7 +69,8 @@ pub enum RunError {
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
 ///
-/// Within one instant: departures, then arrivals, then one scheduling pass. Departures of one
+/// Within one instant: departures, then arrivals, then one scheduling pass; or with
+/// [`Passes::Event`] a pass after each of them. Departures of one
 /// instant come in order of the jobs' arrival, arrivals in the order of the workload. A job that
 /// takes no time leaves before the next pass of the same instant.
 ///
@@ -73,7 +86,7 @@ pub fn simulate(
     mut jobs: Submissions,
     observer: &mut dyn Observer,
 ) -> Result<Time, RunError> {
-    let Setup { facility, mut scheduler, network, kill_at_estimate, time } = setup;
+    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     let mut next = pull(&mut jobs, &mut cluster)?;
     // Until the first job fits.
@@ -94,8 +107,12 @@ pub fn simulate(
             return Err(RunError::Bug(format!("time would run back to {instant}")));
         }
         cluster.elapse(instant);
-        cluster.depart_all().map_err(|error| RunError::Bug(error.to_string()))?;
-        while let Some(job) = next.take_if(|job| job.arrival == instant) {
+        let departed = cluster
+            .depart(passes == Passes::Event)
+            .map_err(|error| RunError::Bug(error.to_string()))?;
+        let mut may_arrive = passes == Passes::Instant || !departed;
+        while let Some(job) = next.take_if(|job| may_arrive && job.arrival == instant) {
+            may_arrive = passes == Passes::Instant;
             refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };
             if refused == Some(MAX_REFUSED) {
                 return Err(RunError::NoneFits);

@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
@@ -21,6 +22,8 @@ pub struct Facility {
     stream: Stream,
     /// Kept by the cluster, for sizings that go by it.
     pub(crate) crowd: Crowd,
+    /// Whether nothing is remembered.
+    asks_anew: bool,
 }
 
 impl Facility {
@@ -33,7 +36,7 @@ impl Facility {
         stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector, stream, crowd: Crowd::default() }
+        Facility { sites, sizing, selector, stream, crowd: Crowd::default(), asks_anew: false }
     }
 
     /// Every site.
@@ -45,7 +48,7 @@ impl Facility {
     /// Where the job, which waits in this queue, would go now: selector, sizing and allocator have
     /// their say.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
-        let Facility { sites, sizing, selector, stream, crowd } = self;
+        let Facility { sites, sizing, selector, stream, crowd, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
         // A selector has nothing to select on a machine of one site.
         if let [only] = sites.as_mut_slice() {
@@ -112,6 +115,55 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
+    /// The only site, if that is all there is, every job gets what it asked for, and the allocator finds
+    /// room wherever a block is free: for what there is no room, there is none while nothing is given back.
+    pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
+        match self.sites.as_slice() {
+            [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether every job gets what it asked for.
+    pub(crate) fn sizes_are_fixed(&self) -> bool {
+        self.sizing.is_fixed() && !self.asks_anew
+    }
+
+    /// As [`only_complete_site`](Facility::only_complete_site), if its allocator goes by nothing but
+    /// which nodes are free.
+    pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
+        self.only_complete_site().filter(|only| only.goes_by_free_nodes())
+    }
+
+    /// Where a request of the allocator's form would go on the only, [plain](Facility::only_plain_site) site if these nodes were
+    /// free and no others. This facility is then good for such questions alone.
+    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+        self.sites[0].place_where_free(free, request, now)
+    }
+
+    /// From now on every question is asked as if it were the first, of everyone it concerns: the slow
+    /// twin of all that is remembered, for tests.
+    #[doc(hidden)]
+    pub fn ask_anew(&mut self) {
+        self.asks_anew = true;
+        self.sites.iter_mut().for_each(ManagedSite::ask_anew);
+    }
+
+    /// Takes over from an older copy for what its sites had no room.
+    pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
+        for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
+            site.learn_from(there, still_true);
+        }
+    }
+
+    /// Goes on with the random numbers of a fork from where the fork has come to.
+    pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
+        self.stream = fork.stream.clone();
+        for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
+            site.draw_on_from(there);
+        }
+    }
+
     /// Gives nodes back and tells the allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
@@ -147,6 +199,7 @@ impl Facility {
             selector: self.selector.fork(),
             stream: self.stream.clone(),
             crowd: self.crowd,
+            asks_anew: self.asks_anew,
         }
     }
 }
@@ -160,6 +213,17 @@ pub struct SiteAhead {
 }
 
 impl SiteAhead {
+    /// An independent copy.
+    #[must_use]
+    pub fn fork(&self) -> SiteAhead {
+        SiteAhead {
+            index: self.index,
+            managed: self.managed.fork(),
+            sizing: self.sizing.fork(),
+            crowd: self.crowd,
+        }
+    }
+
     /// The site as it would be.
     #[must_use]
     pub fn site(&self) -> &Site {
@@ -169,6 +233,8 @@ impl SiteAhead {
     /// Gives nodes back.
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
+        // Much is given back at once when one looks ahead: what there was no room for says little.
+        self.managed.forget();
     }
 
     /// Takes those nodes of a placement that are free.

@@ -47,6 +47,12 @@ impl Site {
         Site { topology, speed, free: NodeSet::full(nodes), free_nodes: nodes }
     }
 
+    /// The same site with these nodes free and no others.
+    pub(crate) fn set_free(&mut self, free: &NodeSet) {
+        self.free.copy_from(free);
+        self.free_nodes = free.count();
+    }
+
     /// How its processors are wired.
     #[must_use]
     pub fn topology(&self) -> &Topology {

@@ -540,3 +540,99 @@ fn a_block_is_folded_along_its_longer_side() {
     let ratio = "{ name = 'rsr', max_folds = 2, stretch = 'ratio' }";
     assert_eq!(ends(&text(ratio), jobs())[1], Time::new(1.0 + 6.0 * (5.0 / 3.0) * (3.0 / 2.0)));
 }
+
+/// The first node of each job's placement, in order of arrival.
+fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
+    struct Firsts(Vec<Option<u32>>);
+    impl Observer for Firsts {
+        fn observe(&mut self, _now: Time, event: &Event<'_>) {
+            if let Event::Started(run) = event {
+                self.0[run.id.0 as usize] = Some(run.placement.blocks[0].base);
+            }
+        }
+    }
+    let mut seen = Firsts(vec![None; jobs.len()]);
+    simulate(scenario(text).setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    seen.0
+}
+
+/// Two jobs end at instant 5; the head that has waited too long is placed when the first of them has
+/// given its subcube back and the second has not: the free lists are then {7}, {4, 5} and {0 to 3}, and
+/// the smallest block that is large enough is {4, 5}.
+#[test]
+fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
+    let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];
+    let on = "machine = { topology = 'hypercube', dimension = 3 }
+        allocator = { name = 'buddy', form = 'lists' }";
+    let firsts = first_nodes(&format!("{on}\nscheduler = 'lazy'"), jobs);
+    assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
+}
+
+/// The head of the queue is promised nodes 2 to 5, of which 4 and 5 are free, when 2 and 3 are given
+/// back; a small job that would run beyond that is placed as if all of them were held: best fit takes
+/// node 6, which has a neighbour on either side then, and not node 0, which has one.
+#[test]
+fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
+    let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
+    let jobs = vec![
+        block(0.0, 1, 0.5),
+        block(0.0, 1, 100.0),
+        block(0.0, 2, 10.0),
+        block(0.0, 3, 0.5),
+        block(0.0, 1, 100.0),
+        block(1.0, 4, 10.0),
+        block(1.0, 1, 100.0),
+    ];
+    let on = "machine = { topology = 'mesh', dims = [8] }\nallocator = 'best_fit'";
+    let firsts = first_nodes(&format!("{on}\nscheduler = 'easy'"), jobs);
+    let expected = [0, 1, 2, 4, 7, 2, 6];
+    assert_eq!(firsts, expected.map(Some));
+}
+
+/// Of two jobs that end at one instant the second still holds its processors when a pass follows
+/// each of them: the job of both finds room one pass later, and one that fits sooner is before it.
+#[test]
+fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
+    let jobs = || {
+        let nodes = |at, count, runtime| job(at, Request::Nodes(count), runtime);
+        vec![nodes(0.0, 3, 4.0), nodes(0.0, 2, 4.0), nodes(1.0, 5, 1.0), nodes(2.0, 3, 1.0)]
+    };
+    let ends = |passes: &str, scheduler: &str| {
+        ends(&format!("machine = {{ topology = 'flat', processors = 5 }}\n{passes}\nscheduler = '{scheduler}'"), jobs())
+            .iter()
+            .map(|end| end.units())
+            .collect::<Vec<f64>>()
+    };
+    for default in ["", "passes = 'instant'"] {
+        assert_eq!(ends(default, "window"), [4.0, 4.0, 5.0, 6.0], "both are free in the one pass");
+    }
+    assert_eq!(ends("passes = 'event'", "window"), [4.0, 4.0, 6.0, 5.0]);
+    assert_eq!(ends("passes = 'event'", "fcfs"), [4.0, 4.0, 5.0, 6.0]);
+}
+
+/// Arrivals at 10, 12 and 14: at 14 their rate is 3 in 4 units since the first, 3 in 14 since 0.
+#[test]
+fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
+    let jobs = || {
+        vec![
+            cube(2, 10.0, 1.0), // the whole machine, to 11
+            cube(2, 10.0, 1.5), // waits for 1, to 12.5
+            cube(2, 10.0, 1.0), // waits for 2.5, to 13.5
+            cube(0, 12.6, 9.0), // one of the other class, from 13.5 on if it is the oldest and overdue
+            cube(2, 12.7, 1.0),
+        ]
+    };
+    let text = |more: &str| {
+        format!(
+            "machine = {{ topology = 'hypercube', dimension = 2 }}\nallocator = 'buddy'
+             scheduler = {{ name = 'lazy'{more} }}"
+        )
+    };
+    let first = ends(&text(""), jobs());
+    assert_eq!(first, ends(&text(", rate_from = 'first_arrival'"), jobs()));
+    // The mean delay is 3.5 / 3 at 13.5. Since the first arrival the rate is 5 / 3.5, and the job of one
+    // may wait for 1.94 units; since 0 it is 5 / 13.5, and it may wait for 0.50, less than it has.
+    assert_eq!(first[4].units(), 14.5);
+    let zero = ends(&text(", rate_from = 'zero'"), jobs());
+    assert_eq!(zero[3].units(), 22.5);
+}

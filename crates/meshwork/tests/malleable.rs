@@ -3,7 +3,7 @@
 mod common;
 
 use common::{job, random_jobs, run, scenario, submissions};
-use meshwork::cluster::{Cluster, Reshape};
+use meshwork::cluster::{Cluster, Reshape, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -196,7 +196,7 @@ impl Scheduler for Swap {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         while cluster.waiting_jobs() > 0 && cluster.running().count() < 2 {
             let head = cluster.head().unwrap();
-            assert!(cluster.start(head));
+            assert!(cluster.start(head, StartOptions::default()));
         }
         if cluster.waiting_jobs() == 0 || cluster.running().count() < 2 {
             return;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{job, machines, random_jobs, run, scenario, starts};
 use meshwork::alloc::ALLOCATORS;
-use meshwork::cluster::Cluster;
+use meshwork::cluster::{Cluster, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -172,7 +172,7 @@ struct Halving;
 impl Scheduler for Halving {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         while let Some(head) = cluster.head() {
-            if !cluster.start(head) {
+            if !cluster.start(head, StartOptions::default()) {
                 // Fold the oldest running job onto the first half of its processors.
                 let Some((key, run)) = cluster.running().find(|(_, run)| run.held > 1) else {
                     break;
@@ -216,7 +216,7 @@ impl Scheduler for Wanderer {
             assert!(cluster.reshape(key, away(0), f64::NAN, 0.0).is_err());
             cluster.reshape(key, away(4 - base), 1.0, 0.5).unwrap();
         } else if let Some(head) = cluster.head() {
-            cluster.start(head);
+            cluster.start(head, StartOptions::default());
         }
     }
 }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::scenario;
-use meshwork::cluster::Cluster;
+use meshwork::cluster::{Cluster, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::Scheduler;
@@ -158,7 +158,7 @@ struct Loss;
 impl Scheduler for Loss {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for ticket in cluster.arrivals().to_vec() {
-            if !cluster.start(ticket) {
+            if !cluster.start(ticket, StartOptions::default()) {
                 cluster.turn_away(ticket);
             }
         }

@@ -90,7 +90,13 @@ fn reproduce(
     verdict: &mut Verdict,
 ) -> Result<Vec<Judgement>, Stop> {
     let folder = base(arguments).join(&study.name);
-    let finished = match one(study, Some(folder.clone()), arguments.threads, false, None) {
+    let finished = match one(
+        study,
+        Some(folder.clone()),
+        (arguments.threads, arguments.memory),
+        false,
+        None,
+    ) {
         Ok(finished) => finished,
         Err(refused) if study.obtain.is_some() => {
             say("warning", &format!("{} is left out: {refused}", study.name));

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{Progress, Watcher};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
 use super::run_live::{self, Watched};
 use crate::args::Run;
+use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
@@ -22,7 +24,9 @@ const MAX_FAILURES: usize = 10;
 pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
     let mut studies = Vec::new();
     for file in &arguments.files {
-        studies.push(Study::read(file, &arguments.settings)?);
+        let study = Study::read(file, &arguments.settings)?;
+        check_count(&study, arguments.memory.limit())?;
+        studies.push(study);
     }
     let folders = folders(arguments, &studies)?;
     if studies.len() > 1 {
@@ -42,7 +46,13 @@ pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
             watched.begin(i);
         }
         let watching = watched.as_deref();
-        let finished = one(study, folder.clone(), arguments.threads, arguments.quiet, watching)?;
+        let finished = one(
+            study,
+            folder.clone(),
+            (arguments.threads, arguments.memory),
+            arguments.quiet,
+            watching,
+        )?;
         if arguments.json {
             for mut object in finished.summary.json() {
                 if let Some(fields) = object.as_object_mut() {
@@ -98,7 +108,7 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
 pub(super) fn one(
     study: &Study,
     out: Option<PathBuf>,
-    threads: Option<usize>,
+    (threads, memory): (Option<usize>, Memory),
     quiet: bool,
     watched: Option<&Watched>,
 ) -> Result<Finished, Refused> {
@@ -115,7 +125,8 @@ pub(super) fn one(
     };
     let threads = threads.unwrap_or(0);
     let watcher = watched.map(|watched| -> &dyn Watcher { watched });
-    let options = Options { out, threads, progress: &show, watcher };
+    let max_memory = memory.limit();
+    let options = Options { out, threads, max_memory, progress: &show, watcher };
     let finished = meshwork_lab::run(study, &options);
     bar.finish_and_clear();
     finished

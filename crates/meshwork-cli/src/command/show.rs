@@ -65,6 +65,7 @@ fn document(study: &Study, scenario: &Table) -> Table {
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     document.insert("name".to_owned(), study.name.clone().into());
     document.extend(study.description.clone().map(|text| ("description".to_owned(), text.into())));
+    document.extend(study.time_unit.clone().map(|unit| ("time_unit".to_owned(), unit.into())));
     match &study.replications {
         Replications::Fixed(replications) => {
             document.insert("replications".to_owned(), whole(*replications));

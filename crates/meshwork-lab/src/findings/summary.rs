@@ -503,6 +503,20 @@ fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     Some(index - ours * stride + theirs * stride)
 }
 
+/// Each metric of one scenario minus that of another, by their indices, run by run.
+#[must_use]
+pub(crate) fn paired(
+    results: &Results,
+    ours: usize,
+    theirs: usize,
+) -> Vec<(String, Interval, Option<f64>)> {
+    let findings = |scenario: usize| -> Vec<(u64, &Findings)> {
+        let runs = results.runs.get(scenario).into_iter().flatten();
+        runs.filter_map(|run| Some((run.replication, run.result.as_ref().ok()?))).collect()
+    };
+    differences(&findings(ours), &findings(theirs))
+}
+
 fn differences(
     ours: &[(u64, &Findings)],
     baseline: &[(u64, &Findings)],

@@ -25,6 +25,10 @@ pub struct Fact {
 /// The most failures that are told one by one.
 const MAX_FAILURES: usize = 100;
 
+/// That a study is not the whole one.
+pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
+                                whole study.";
+
 /// What was asked, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
     let Content { study, points, .. } = content;
@@ -214,11 +218,7 @@ fn quoted(word: &str) -> String {
 pub(super) fn notes(content: &Content) -> Vec<String> {
     let mut notes = Vec::new();
     if beyond_quick(content).is_some() {
-        notes.push(
-            "Run in its quick form, which is smaller than the paper's: a verdict says less than that \
-             of the whole study."
-                .to_owned(),
-        );
+        notes.push(QUICK.to_owned());
     }
     if let Some(why) = &content.asked.left_out {
         notes.push(format!("This study was left out: {why}"));

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod inputs;
 pub mod joboutput;
+pub mod memory;
 mod record;
 pub mod store;
 

@@ -308,7 +308,7 @@ mod tests {
              {\"load\":0.1}},\"replication\":0,\"metrics\":{\"wait\":2.0,\"turnaround\":null},\
              \"batches\":{\"wait\":[0.1,0.2]},\"by_size\":[{\"size\":4,\"jobs\":3,\"metrics\":\
              {\"wait\":1.0}}],\"finished\":7,\"refused\":1,\"unusable\":0,\"end\":12.5,\
-             \"model_version\":1,\"version\":\"0.0.0\"}\n"
+             \"model_version\":2,\"version\":\"0.0.0\"}\n"
         );
     }
 

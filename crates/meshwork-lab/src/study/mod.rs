@@ -250,6 +250,15 @@ impl Study {
         Ok(study)
     }
 
+    /// How often each scenario is run at most.
+    #[must_use]
+    pub fn most_replications(&self) -> u64 {
+        match self.replications {
+            Replications::Fixed(number) => number,
+            Replications::Precision { most, .. } => most,
+        }
+    }
+
     /// The figures or tables of the paper that are made of its runs.
     ///
     /// ```

@@ -59,6 +59,12 @@ pub trait Allocator: Send {
         nothing_to_recall(memory)
     }
 
+    /// Whether its answer depends on the request and on which nodes are free, and on nothing else: not on
+    /// who holds the others, since when, or in which order they were claimed.
+    fn goes_by_free_nodes(&self) -> bool {
+        false
+    }
+
     /// An independent copy, for schedulers and selectors that look ahead.
     fn fork(&self) -> Box<dyn Allocator>;
 }
@@ -125,6 +131,39 @@ impl Named for AllocatorEntry {
     fn about(&self) -> &About {
         &self.about
     }
+}
+
+/// Refuses a hypercube on which an answer would take longer than about a second.
+fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
+    let dimension = topology.grid().dimensions() as u32;
+    if dimension <= most {
+        return Ok(());
+    }
+    Err(Problem::new(
+        params.path(),
+        format!(
+            "`{}` works up to dimension {most}, beyond which an answer may take longer than a second, and this \
+             hypercube has dimension {dimension}",
+            params.name()
+        ),
+    ))
+}
+
+/// Refuses a machine of so many nodes that an answer would take longer than about a second.
+fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
+    let nodes = topology.grid().nodes();
+    if nodes <= most {
+        return Ok(());
+    }
+    Err(Problem::new(
+        params.path(),
+        format!(
+            "`{}` works up to {most} nodes, beyond which an answer may take longer than a second, and this \
+             {} has {nodes}",
+            params.name(),
+            topology.wiring().name()
+        ),
+    ))
 }
 
 /// Every allocator.

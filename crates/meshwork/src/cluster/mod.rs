@@ -1,6 +1,8 @@
 //! The machine and its queue while a run goes on: what a scheduler may see and do, and the only
 //! place that changes a machine.
 
+mod candidates;
+mod free_sets;
 mod least_busy;
 mod outlook;
 mod profile;
@@ -9,10 +11,12 @@ mod reservation;
 mod reshape;
 mod starts;
 
+pub use candidates::Candidates;
 pub use outlook::Outlook;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
+pub use starts::{Place, StartOptions};
 
 // The names of jobs, for schedulers.
 pub use crate::network::RunKey;
@@ -25,7 +29,7 @@ use slab::Slab;
 
 use queue::{Glance, Queue};
 
-use crate::facility::Facility;
+use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
@@ -59,11 +63,19 @@ pub struct Cluster<'a> {
     /// The most processors free on any one site: with a long queue most questions are hopeless,
     /// and a look at this is all they cost.
     most_free: u64,
+    /// How often anything has been claimed or given back, and how often given back.
+    changes: u64,
+    releases: u64,
+    without: Option<starts::Without>,
     state: State,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
 }
+
+/// The most nodes of a site for which a plan of free sets is kept up: of so many nodes a set takes 8 KB,
+/// and there are some for each job that runs or is planned.
+const MAX_NODES_KEPT_UP: u32 = 1 << 16;
 
 /// A job that ended at this instant.
 #[derive(Clone, Debug)]
@@ -96,6 +108,9 @@ impl<'a> Cluster<'a> {
             departures: Vec::new(),
             fits: BTreeMap::new(),
             arrived: 0,
+            changes: 0,
+            releases: 0,
+            without: None,
             bug: None,
             unfit: None,
         }
@@ -128,7 +143,7 @@ impl<'a> Cluster<'a> {
     /// The next waiting job after this one of which it is not clear, without asking anyone, that it
     /// cannot start beside the guard.
     #[must_use]
-    pub fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
+    pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
             return None; // a full machine is the commonest case of all
         }
@@ -142,7 +157,18 @@ impl<'a> Cluster<'a> {
         if self.most_free == 0 {
             return None;
         }
+        if let Some(site) = self.facility.only_complete_site() {
+            let open = self.queue.kinds(self.most_free).filter(|(_, form)| !site.is_denied(form));
+            return open.filter_map(|kind| self.queue.next_of_kind(kind, ticket, |_| true)).min();
+        }
         self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
+    }
+
+    /// Whether the machine is one site on which every job gets what it asked for, and whose allocator
+    /// finds room wherever a block is free: what cannot start then cannot until something is given
+    /// back.
+    pub(crate) fn misses_no_block(&self) -> bool {
+        self.facility.only_complete_site().is_some()
     }
 
     /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
@@ -213,7 +239,8 @@ impl<'a> Cluster<'a> {
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs where only their number matters; where shape does, the
-    /// allocator is asked once for each distinct expected end until it finds a place.
+    /// allocator is asked once for each distinct expected end until it finds a place, or if it misses
+    /// no free block on a machine of one site, for **O(log r)** of them, on forks that take **O(r)**.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         (0..self.facility.sites().len())
@@ -243,6 +270,9 @@ impl<'a> Cluster<'a> {
             let (span, hold) = (job.estimate * stretch, Hold::Count(request));
             return Some(Reservation { at, span, stretch, site, hold });
         }
+        if self.misses_no_block() {
+            return self.earliest_by_halves(ticket, fewest);
+        }
         let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
         let mut ends = self.ends().iter().peekable();
@@ -262,6 +292,54 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
+    }
+
+    /// As [`earliest`](Cluster::earliest) on a single site whose allocator misses no block: what has
+    /// room keeps it when more is given back, so the first instant with room is found by halves.
+    fn earliest_by_halves(&self, ticket: Ticket, fewest: u64) -> Option<Reservation> {
+        let job = self.queue.job(ticket);
+        let ends: Vec<(Time, RunKey)> =
+            self.ends().iter().map(|&(end, key)| (end.max(self.now), key)).collect();
+        let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
+            for (_, key) in ends {
+                then.release(&self.running[key.slot as usize].placement);
+            }
+        };
+        let mut then = self.facility.fork_site(0);
+        let (mut given_back, mut at) = (0, self.now);
+        while u64::from(then.site().free_nodes()) < fewest {
+            at = ends.get(given_back)?.0;
+            let end = given_back + ends[given_back..].partition_point(|(end, _)| *end <= at);
+            release(&mut then, &ends[given_back..end]);
+            given_back = end;
+        }
+        let mut found = then.propose(job, at).map(|proposal| (at, proposal));
+        if found.is_none() {
+            // How many have ended after each further instant.
+            let further =
+                ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
+                    *ended += group.len();
+                    Some((group[0].0, *ended))
+                });
+            let further: Vec<(Time, usize)> = further.collect();
+            let (mut low, mut high) = (0, further.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                let (at, ended) = further[middle];
+                let mut there = then.fork();
+                release(&mut there, &ends[given_back..ended]);
+                if let Some(proposal) = there.propose(job, at) {
+                    found = Some((at, proposal));
+                    high = middle;
+                } else {
+                    (then, given_back) = (there, ended);
+                    low = middle + 1;
+                }
+            }
+        }
+        let (at, Proposal { placement, stretch, .. }) = found?;
+        let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+        Some(Reservation { at, span, stretch, site: 0, hold })
     }
 
     /// When the processors of a reservation are expected to be free, if no other job is started
@@ -304,7 +382,24 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
-        Outlook::new(self.now, &self.facility, running)
+        Outlook::new(self.now, &self.facility, self.counts_alone(), running)
+    }
+
+    /// Whether the machine is one site where only the number of processors matters and every job gets
+    /// what it asked for.
+    pub(crate) fn counts_alone(&self) -> bool {
+        let sites = self.facility.sites();
+        self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
+    }
+
+    /// Whether the machine is one site of speed 1 on which every job gets what it asked for, and whose
+    /// allocator misses no block and goes by nothing but which nodes are free; and small enough that
+    /// many sets of its nodes can be kept.
+    pub(crate) fn goes_by_free_nodes(&self) -> bool {
+        self.facility.only_plain_site().is_some_and(|only| {
+            let site = only.site();
+            site.speed().to_bits() == 1_f64.to_bits() && site.nodes() <= MAX_NODES_KEPT_UP
+        })
     }
 
     /// Tells observers that a waiting job was promised a start by this instant.
@@ -341,8 +436,8 @@ impl<'a> Cluster<'a> {
         self.departures.clear();
     }
 
-    /// Ends every job that finishes now.
-    pub(crate) fn depart_all(&mut self) -> Result<(), NetworkError> {
+    /// Ends every job that finishes now, or only the first; `false` if there is none.
+    pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, NetworkError> {
         while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
                 break;
@@ -354,14 +449,19 @@ impl<'a> Cluster<'a> {
                 ends.remove(&(ran.expected_end, key));
             }
             self.facility.release(ran.site, &ran.placement);
+            self.changes += 1;
+            self.releases += 1;
             self.state.held -= u64::from(ran.held);
             self.state.asked -= ran.asked;
             self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
             self.observer.observe(self.now, &Event::Finished(&ran));
             self.departures.push(Departure { ran });
+            if only_one {
+                break;
+            }
         }
         self.most_free = self.facility.most_free();
-        Ok(())
+        Ok(!self.departures.is_empty())
     }
 
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
@@ -376,7 +476,9 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::Arrived(id, &job));
         self.facility.arrived(&job);
         self.facility.crowd.waiting += 1;
-        let ticket = self.queue.push(id, job, fewest);
+        let only = self.facility.only_complete_site();
+        let form = only.and_then(|site| site.in_form(&job.request).map(|form| form.into_owned()));
+        let ticket = self.queue.push(id, job, fewest, form);
         self.arrivals.push(ticket);
         true
     }

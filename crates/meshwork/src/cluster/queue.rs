@@ -1,10 +1,10 @@
 //! The jobs that wait, in order of arrival.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use slab::Slab;
 
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
 use crate::observe::JobId;
 use crate::offer::QueueView;
 
@@ -31,23 +31,41 @@ const CHUNK: usize = 64;
 
 /// A list of waiting jobs from which any one can be taken.
 ///
-/// Jobs stand in chunks in order of arrival, each with the least of what its jobs need, so that a
-/// search passes over whole chunks in which none can start. A queue may be tens of thousands long at
-/// every event.
+/// Jobs stand in one line in order of arrival, and, where it is known which of them are asked for
+/// alike, in a line for each form as well: logs have tens of thousands of waiting jobs and a few
+/// hundred forms.
 ///
 /// # Complexity
-/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to take one, **O(1)** to append one or to
-/// see the first, **O(q / c + c)** to find the next that may start where few may. Memory grows with the
+/// That of a [`Line`], and **O(log k)** for *k* forms to append or to take a job. Memory grows with the
 /// jobs that wait now.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
-    chunks: VecDeque<Chunk>,
+    all: Line,
+    /// By the processors of the form and the form, as the allocator is asked for it.
+    kinds: BTreeMap<Kind, Line>,
 }
+
+/// Waiting jobs of one form: how many processors, and which form.
+pub(crate) type Kind = (u64, Request);
 
 struct Waiting {
     job: Job,
     fewest: u64,
+    form: Option<Request>,
+}
+
+/// Jobs in order of arrival, from which any one can be taken.
+///
+/// They stand in chunks, each with the least of what its jobs need, so that a search passes over whole
+/// chunks in which none can start.
+///
+/// # Complexity
+/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to take one, **O(1)** to append one or to
+/// see the first, **O(q / c + c)** to find the next that may start where few may.
+#[derive(Default)]
+struct Line {
+    chunks: VecDeque<Chunk>,
 }
 
 #[derive(Default)]
@@ -96,15 +114,8 @@ impl Glance {
     }
 }
 
-impl Queue {
-    pub(crate) fn len(&self) -> usize {
-        self.jobs.len()
-    }
-
-    /// Appends a job, which arrived after all others.
-    pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64) -> Ticket {
-        let glance = Glance { fewest, estimate: job.estimate };
-        let ticket = Ticket { id, slot: self.jobs.insert(Waiting { job, fewest }) as u32 };
+impl Line {
+    fn push(&mut self, ticket: Ticket, glance: Glance) {
         match self.chunks.back_mut().filter(|chunk| chunk.waiting.len() < CHUNK) {
             Some(last) => last.push(ticket, glance),
             None => {
@@ -113,11 +124,66 @@ impl Queue {
                 self.chunks.push_back(chunk);
             }
         }
+    }
+
+    fn first(&self) -> Option<Ticket> {
+        self.chunks.front().map(|chunk| chunk.waiting[0].0)
+    }
+
+    /// The next job after this one, which need not stand here, of which `may_start` holds.
+    fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
+        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
+        let here = after.checked_sub(1).and_then(|chunk| {
+            let here = &self.chunks[chunk];
+            let next = here.waiting.partition_point(|(other, _)| other.id <= ticket.id);
+            here.next_that(next, &may_start)
+        });
+        here.or_else(|| {
+            let further = self.chunks.range(after..);
+            let worth_a_look = further.filter(|chunk| chunk.least.is_some_and(&may_start));
+            worth_a_look.filter_map(|chunk| chunk.next_that(0, &may_start)).next()
+        })
+    }
+
+    fn remove(&mut self, ticket: Ticket) {
+        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
+        let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
+        self.chunks[chunk].remove(ticket);
+        if self.chunks[chunk].waiting.is_empty() {
+            self.chunks.remove(chunk);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Ticket> {
+        self.chunks.iter().flat_map(|chunk| &chunk.waiting).map(|(ticket, _)| *ticket)
+    }
+}
+
+impl Queue {
+    pub(crate) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Appends a job, which arrived after all others, and is asked for in this form, if one is known.
+    pub(crate) fn push(
+        &mut self,
+        id: JobId,
+        job: Job,
+        fewest: u64,
+        form: Option<Request>,
+    ) -> Ticket {
+        let glance = Glance { fewest, estimate: job.estimate };
+        let waiting = Waiting { job, fewest, form: form.clone() };
+        let ticket = Ticket { id, slot: self.jobs.insert(waiting) as u32 };
+        self.all.push(ticket, glance);
+        if let Some(form) = form {
+            self.kinds.entry((form.nodes(), form)).or_default().push(ticket, glance);
+        }
         ticket
     }
 
     pub(crate) fn first(&self) -> Option<Ticket> {
-        self.chunks.front().map(|chunk| chunk.waiting[0].0)
+        self.all.first()
     }
 
     /// The job that arrived next after this one, of those that wait.
@@ -132,14 +198,22 @@ impl Queue {
         ticket: Ticket,
         may_start: impl Fn(Glance) -> bool,
     ) -> Option<Ticket> {
-        let chunk = self.chunk_of(ticket);
-        let here = &self.chunks[chunk];
-        let next = here.waiting.partition_point(|(other, _)| other.id <= ticket.id);
-        here.next_that(next, &may_start).or_else(|| {
-            let further = self.chunks.range(chunk + 1..);
-            let worth_a_look = further.filter(|chunk| chunk.least.is_some_and(&may_start));
-            worth_a_look.filter_map(|chunk| chunk.next_that(0, &may_start)).next()
-        })
+        self.all.next_that(ticket, may_start)
+    }
+
+    /// The forms of up to so many processors in which waiting jobs are asked for.
+    pub(crate) fn kinds(&self, most: u64) -> impl Iterator<Item = &Kind> {
+        self.kinds.keys().take_while(move |(nodes, _)| *nodes <= most)
+    }
+
+    /// As [`next_that`](Queue::next_that) among the jobs of one form.
+    pub(crate) fn next_of_kind(
+        &self,
+        kind: &Kind,
+        ticket: Ticket,
+        may_start: impl Fn(Glance) -> bool,
+    ) -> Option<Ticket> {
+        self.kinds.get(kind)?.next_that(ticket, may_start)
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
@@ -152,28 +226,24 @@ impl Queue {
         Glance { fewest: waiting.fewest, estimate: waiting.job.estimate }
     }
 
-    pub(crate) fn fewest(&self, ticket: Ticket) -> u64 {
-        self.jobs[ticket.slot as usize].fewest
-    }
-
     /// The queue as it looks to one of its jobs.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
-        let chunk = self.chunk_of(ticket);
-        self.chunks[chunk].remove(ticket);
-        if self.chunks[chunk].waiting.is_empty() {
-            self.chunks.remove(chunk);
+        self.all.remove(ticket);
+        let Waiting { job, form, .. } = self.jobs.remove(ticket.slot as usize);
+        if let Some(form) = form {
+            let kind = (form.nodes(), form);
+            let line =
+                self.kinds.get_mut(&kind).expect("a waiting job stands in the line of its form");
+            line.remove(ticket);
+            if line.chunks.is_empty() {
+                self.kinds.remove(&kind);
+            }
         }
-        self.jobs.remove(ticket.slot as usize).job
-    }
-
-    /// The index of the chunk in which a job stands.
-    fn chunk_of(&self, ticket: Ticket) -> usize {
-        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
-        after.checked_sub(1).expect("a ticket is good until its job starts")
+        job
     }
 }
 
@@ -186,9 +256,8 @@ pub(crate) struct Around<'a> {
 
 impl QueueView for Around<'_> {
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_> {
-        let all = self.queue.chunks.iter().flat_map(|chunk| &chunk.waiting);
-        let others = all.filter(|(ticket, _)| *ticket != self.ticket);
-        Box::new(others.map(|&(ticket, _)| self.queue.job(ticket)))
+        let others = self.queue.all.iter().filter(|ticket| *ticket != self.ticket);
+        Box::new(others.map(|ticket| self.queue.job(ticket)))
     }
 
     fn was_empty(&self) -> bool {
@@ -220,7 +289,8 @@ mod tests {
             for (number, (op, at, size)) in ops.into_iter().enumerate() {
                 if op > 0 || vector.is_empty() {
                     let estimate = (number * 7 % 10) as f64;
-                    let ticket = queue.push(JobId(number as u64), job(estimate), size);
+                    let form = (size > 2).then_some(Request::Nodes(size as u32));
+                    let ticket = queue.push(JobId(number as u64), job(estimate), size, form);
                     vector.push((ticket, size, estimate));
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));
@@ -236,12 +306,23 @@ mod tests {
                 glance.fewest <= fewest && glance.estimate <= estimate as f64
             };
             for (i, &(ticket, size, _)) in vector.iter().enumerate() {
-                prop_assert_eq!(queue.fewest(ticket), size);
+                prop_assert_eq!(queue.glance(ticket).fewest, size);
                 let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
                     may_start(Glance { fewest, estimate })
                 });
                 prop_assert_eq!(queue.next_that(ticket, may_start), expected.map(|e| e.0));
+                for kind in 3..9 {
+                    let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
+                        fewest == kind && may_start(Glance { fewest, estimate })
+                    });
+                    let form = (kind, Request::Nodes(kind as u32));
+                    let next = queue.next_of_kind(&form, ticket, may_start);
+                    prop_assert_eq!(next, expected.map(|e| e.0));
+                }
             }
+            let kinds: Vec<u64> = queue.kinds(6).map(|(nodes, _)| *nodes).collect();
+            let waiting = |kind: &u64| vector.iter().any(|(_, size, _)| size == kind);
+            prop_assert_eq!(kinds, (3..=6).filter(waiting).collect::<Vec<u64>>());
         }
     }
 }

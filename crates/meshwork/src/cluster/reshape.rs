@@ -95,6 +95,8 @@ impl Cluster<'_> {
             }
         }
         self.most_free = self.facility.most_free();
+        self.changes += 1;
+        self.releases += 1;
         for change in changes {
             self.go_on(change);
         }

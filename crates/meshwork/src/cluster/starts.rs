@@ -1,28 +1,239 @@
-//! The ways in which a scheduler starts a waiting job. Each says at once whether it happened.
+//! How a scheduler starts a waiting job. It learns at once whether that happened.
 
 use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
+use crate::facility::Facility;
 use crate::geometry::NodeSet;
+use crate::job::{Request, Time};
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
 use crate::observe::{Event, Messages, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-impl Cluster<'_> {
-    /// Starts a waiting job now, if selector, sizing and allocator find a place for it.
-    pub fn start(&mut self, ticket: Ticket) -> bool {
-        if self.queue.fewest(ticket) > self.most_free {
-            return false;
-        }
-        let around = self.queue.around(ticket, self.now);
-        let proposal = self.facility.propose(self.queue.job(ticket), self.now, &around);
-        proposal.is_some_and(|proposal| self.begin(ticket, proposal))
+/// The machine as it would be if some processors, named by their site, were held: kept from one
+/// question to the next.
+pub(super) struct Without {
+    kept: Vec<(usize, Placement)>,
+    /// When it was copied, by the clock and as the cluster counts.
+    at: Time,
+    changes: u64,
+    releases: u64,
+    facility: Facility,
+}
+
+impl Without {
+    fn keeps(&self, kept: &[(usize, &Placement)]) -> bool {
+        let same = |(mine, other): (&(usize, Placement), &(usize, &Placement))| {
+            mine.0 == other.0 && mine.1 == *other.1
+        };
+        self.kept.len() == kept.len() && self.kept.iter().zip(kept).all(same)
+    }
+}
+
+/// How a waiting job is to be started: by default wherever selector, sizing and allocator find a
+/// place for it.
+pub struct StartOptions<'o> {
+    /// On which processors.
+    pub place: Place<'o>,
+    /// What is promised to another job and must not be delayed: this one would end by the promised
+    /// start, or leaves the promised processors alone.
+    pub beside: Option<&'o mut Guard>,
+    /// Processors, by their site, that are left alone however free they are.
+    pub clear_of: &'o [(usize, &'o Placement)],
+    /// How fast the job works, for schedulers that resize jobs. At rate 1 it takes its run time.
+    pub rate: f64,
+}
+
+/// On which processors a job is to be started.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Place<'o> {
+    /// Where selector, sizing and allocator say.
+    #[default]
+    Sought,
+    /// On the processors that were promised to it, if they are free.
+    Promised(&'o Reservation),
+    /// On these of a site, if they are free: for schedulers that divide a machine themselves. Nobody
+    /// is asked whether they suit the job.
+    These(usize, &'o Placement),
+    /// On those that a job has just given back, the one at this index of
+    /// [`departures`](Cluster::departures): if they are free, and if both jobs ask for the same and
+    /// would get the same size.
+    LeftBy(usize),
+}
+
+impl Default for StartOptions<'_> {
+    fn default() -> Self {
+        StartOptions { place: Place::Sought, beside: None, clear_of: &[], rate: 1.0 }
+    }
+}
+
+impl<'o> StartOptions<'o> {
+    /// On these processors or none.
+    #[must_use]
+    pub fn at(place: Place<'o>) -> StartOptions<'o> {
+        StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Starts a waiting job now on the processors that were promised to it, if they are free.
-    pub fn start_at(&mut self, ticket: Ticket, promised: &Reservation) -> bool {
+    /// Anywhere, if it delays nothing that the guard protects.
+    #[must_use]
+    pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
+        StartOptions { beside: Some(guard), ..StartOptions::default() }
+    }
+
+    /// Anywhere but on these processors, which are named by their site.
+    #[must_use]
+    pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
+        StartOptions { clear_of: kept, ..StartOptions::default() }
+    }
+}
+
+impl Cluster<'_> {
+    /// Starts a waiting job now, if there is a place for it that suits the options.
+    ///
+    /// Processors that are to be left alone are taken on a copy of the machine before anyone is
+    /// asked, so that the allocator places the job as if they were held.
+    pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
+        let StartOptions { place, beside, clear_of, rate } = options;
+        let proposal = match place {
+            Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
+            Place::Promised(promised) => self.promised(promised),
+            Place::These(site, placement) => self.these(site, placement),
+            Place::LeftBy(departure) => self.left_by(departure, ticket),
+        };
+        let Some(proposal) = proposal else { return false };
+        let named = !matches!(place, Place::Sought);
+        if named && clear_of.iter().any(|&kept| self.meets(&proposal, kept)) {
+            return false;
+        }
+        if let Some(guard) = beside
+            && !self.is_in_time(ticket, &proposal, guard)
+        {
+            match &guard.reservation.hold {
+                Hold::Count(_) => {
+                    let held = u64::from(proposal.placement.len());
+                    if held > guard.extra_nodes {
+                        return false;
+                    }
+                    guard.extra_nodes -= held;
+                }
+                Hold::Nodes(kept) => {
+                    if named && self.meets(&proposal, (guard.reservation.site, kept)) {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.begin(ticket, proposal, rate)
+    }
+
+    /// Where selector, sizing and allocator would start a job, clear of what is to be left alone.
+    fn sought(
+        &mut self,
+        ticket: Ticket,
+        clear_of: &[(usize, &Placement)],
+        guard: Option<&Guard>,
+    ) -> Option<Proposal> {
+        let glance = self.queue.glance(ticket);
+        let hopeless = match guard {
+            Some(guard) => !self.may_start_beside(glance, guard),
+            None => glance.fewest > self.most_free,
+        };
+        if hopeless {
+            return None;
+        }
+        // Who misses no block has no room clear of what is kept if it has none at all: one question
+        // is enough.
+        if let Some(guard) = guard
+            && let Hold::Nodes(kept) = &guard.reservation.hold
+            && self.misses_no_block()
+            && clear_of.is_empty()
+        {
+            if self.would_end(glance) <= guard.reservation.at {
+                return self.ask(ticket, &[]);
+            }
+            return self.ask(ticket, &[(guard.reservation.site, kept)]);
+        }
+        let proposal = self.ask(ticket, clear_of)?;
+        match guard {
+            Some(guard) if !self.is_in_time(ticket, &proposal, guard) => {
+                let Hold::Nodes(kept) = &guard.reservation.hold else { return Some(proposal) };
+                let promised = std::iter::once((guard.reservation.site, kept));
+                let kept: Vec<_> = clear_of.iter().copied().chain(promised).collect();
+                self.ask(ticket, &kept)
+            }
+            _ => Some(proposal),
+        }
+    }
+
+    /// Where selector, sizing and allocator would start a job if these processors were held.
+    fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
+        let job = self.queue.job(ticket);
+        let around = self.queue.around(ticket, self.now);
+        if kept.is_empty() {
+            return self.facility.propose(job, self.now, &around);
+        }
+        let last = self.without.take();
+        let same = |last: &Without| last.keeps(kept) && self.facility.sizes_are_fixed();
+        let mut without = match last {
+            // At another instant it is made anew, for an allocator may go by how long a block has been held.
+            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same(&last) => {
+                last
+            }
+            last => {
+                let mut facility = self.facility.fork();
+                for (on, kept) in kept {
+                    if let Err(error) = facility.take_what_is_free_of(*on, kept, self.now) {
+                        self.bug.get_or_insert(error.to_string());
+                        return None;
+                    }
+                }
+                if let Some(mut last) = last {
+                    let still_true = last.releases == self.releases && same(&last);
+                    facility.learn_from(&mut last.facility, still_true);
+                }
+                let kept = kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect();
+                let (at, changes, releases) = (self.now, self.changes, self.releases);
+                Without { kept, at, changes, releases, facility }
+            }
+        };
+        // What is drawn there is drawn here too: else the next question would draw it again.
+        without.facility.draw_on_from(&self.facility);
+        let proposal = without.facility.propose(job, self.now, &around);
+        self.facility.draw_on_from(&without.facility);
+        self.without = Some(without);
+        proposal
+    }
+
+    /// Whether it is known that there is no room for a form clear of what is promised.
+    pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
+        let Hold::Nodes(kept) = &guard.reservation.hold else { return false };
+        let kept = [(guard.reservation.site, kept)];
+        self.without.as_ref().is_some_and(|without| {
+            // Since it was copied more has been claimed at most.
+            without.releases == self.releases
+                && without.keeps(&kept)
+                && without.facility.sites()[0].is_denied(form)
+        })
+    }
+
+    /// Whether a job that starts like this would end by the promised start, or is on another site.
+    fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
+        let promised = &guard.reservation;
+        let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
+        end <= promised.at || proposal.site != promised.site
+    }
+
+    /// Whether a proposal has processors in common with these.
+    fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
+        let grid = self.site(site).grid();
+        let mut nodes = NodeSet::empty(grid.nodes());
+        kept.add_to(&mut nodes, grid);
+        site == proposal.site && !proposal.placement.is_clear_of(&nodes, grid)
+    }
+
+    fn promised(&mut self, promised: &Reservation) -> Option<Proposal> {
         let (site, stretch) = (promised.site, promised.stretch);
         let placement = match &promised.hold {
             // In the size that was promised, though there may be room for a larger one now: what is
@@ -33,111 +244,16 @@ impl Cluster<'_> {
                 placement.is_within(site.free(), site.grid()).then(|| placement.clone())
             }
         };
-        placement.is_some_and(|placement| self.begin(ticket, Proposal { site, placement, stretch }))
+        placement.map(|placement| Proposal { site, placement, stretch })
     }
 
-    /// Starts a waiting job now if that delays nothing that the guard protects: it would end by
-    /// the promised start, or it leaves the promised processors alone.
-    pub fn start_beside(&mut self, ticket: Ticket, guard: &mut Guard) -> bool {
-        if !self.may_start_beside(self.queue.glance(ticket), guard) {
-            return false;
-        }
-        let job = self.queue.job(ticket);
-        let promised = &guard.reservation;
-        let around = self.queue.around(ticket, self.now);
-        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
-        let in_time = self.now + job.estimate * proposal.stretch <= promised.at;
-        if in_time || proposal.site != promised.site {
-            return self.begin(ticket, proposal);
-        }
-        match &promised.hold {
-            Hold::Count(_) => {
-                let held = u64::from(proposal.placement.len());
-                if held > guard.extra_nodes {
-                    return false;
-                }
-                guard.extra_nodes -= held;
-                self.begin(ticket, proposal)
-            }
-            Hold::Nodes(kept) => {
-                let site = self.facility.sites()[promised.site].site();
-                let mut kept_nodes = NodeSet::empty(site.nodes());
-                kept.add_to(&mut kept_nodes, site.grid());
-                if proposal.placement.is_clear_of(&kept_nodes, site.grid()) {
-                    return self.begin(ticket, proposal);
-                }
-                // Asked again where the promised nodes are taken, the allocator may know another
-                // place.
-                let mut without = self.facility.fork_site(promised.site);
-                if let Err(error) = without.take_what_is_free_of(kept, self.now) {
-                    self.bug.get_or_insert(error.to_string());
-                    return false;
-                }
-                let other = without.propose(job, self.now);
-                other.is_some_and(|proposal| self.begin(ticket, proposal))
-            }
-        }
-    }
-
-    /// Starts a waiting job now if there is a place for it that leaves other processors alone:
-    /// `kept` names these by their site.
-    pub fn start_clear_of(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> bool {
-        if self.queue.fewest(ticket) > self.most_free {
-            return false;
-        }
-        let job = self.queue.job(ticket);
-        let around = self.queue.around(ticket, self.now);
-        let Some(proposal) = self.facility.propose(job, self.now, &around) else { return false };
-        let is_kept = kept.iter().any(|(on, kept)| {
-            let grid = self.site(*on).grid();
-            let mut nodes = NodeSet::empty(grid.nodes());
-            kept.add_to(&mut nodes, grid);
-            *on == proposal.site && !proposal.placement.is_clear_of(&nodes, grid)
-        });
-        if !is_kept {
-            return self.begin(ticket, proposal);
-        }
-        // Asked again where they are taken, selector and allocator may know another place.
-        let mut without = self.facility.fork();
-        for (on, kept) in kept {
-            if let Err(error) = without.take_what_is_free_of(*on, kept, self.now) {
-                self.bug.get_or_insert(error.to_string());
-                return false;
-            }
-        }
-        let other = without.propose(job, self.now, &around);
-        other.is_some_and(|proposal| self.begin(ticket, proposal))
-    }
-
-    /// Starts a waiting job now on these processors, if they are free: for schedulers that divide a
-    /// machine themselves. Nobody is asked whether they suit the job.
-    pub fn start_on(&mut self, ticket: Ticket, site: usize, placement: &Placement) -> bool {
+    fn these(&self, site: usize, placement: &Placement) -> Option<Proposal> {
         let on = self.site(site);
-        let stretch = 1.0 / on.speed();
         let free = placement.is_within(on.free(), on.grid());
-        free && self.begin(ticket, Proposal { site, placement: placement.clone(), stretch })
+        free.then(|| Proposal { site, placement: placement.clone(), stretch: 1.0 / on.speed() })
     }
 
-    /// Starts a waiting job now on these processors, if they are free, working at this rate: for
-    /// schedulers that resize jobs. At rate 1 it takes its run time.
-    pub fn start_at_rate(
-        &mut self,
-        ticket: Ticket,
-        site: usize,
-        placement: &Placement,
-        rate: f64,
-    ) -> bool {
-        let on = self.site(site);
-        let stretch = 1.0 / on.speed();
-        let free = placement.is_within(on.free(), on.grid());
-        let proposal = Proposal { site, placement: placement.clone(), stretch };
-        free && self.begin_at_rate(ticket, proposal, rate)
-    }
-
-    /// Starts a waiting job now on the processors that a job has just given back, the one at this
-    /// index of [`departures`](Cluster::departures): if they are free, and if both jobs ask for the
-    /// same and would get the same size.
-    pub fn start_in_place_of(&mut self, ticket: Ticket, departure: usize) -> bool {
+    fn left_by(&self, departure: usize, ticket: Ticket) -> Option<Proposal> {
         let ran = &self.departures[departure].ran;
         let (site, job) = (ran.site, self.queue.job(ticket));
         let on = &self.facility.sites()[site];
@@ -146,20 +262,13 @@ impl Cluster<'_> {
             .is_some_and(|form| on.in_form(&ran.job.request).is_some_and(|other| other == form));
         let sizes = self.facility.sizes(site, job, self.now);
         let same = |size: &&Size| size.stretch.to_bits() == ran.stretch.to_bits();
-        let Some(size) = sizes.first().filter(|size| alike && same(size)) else {
-            return false;
-        };
+        let size = sizes.first().filter(|size| alike && same(size))?;
         let free = ran.placement.is_within(on.site().free(), on.site().grid());
-        let (placement, stretch) = (ran.placement.clone(), size.stretch);
-        free && self.begin(ticket, Proposal { site, placement, stretch })
-    }
-
-    fn begin(&mut self, ticket: Ticket, proposal: Proposal) -> bool {
-        self.begin_at_rate(ticket, proposal, 1.0)
+        free.then(|| Proposal { site, placement: ran.placement.clone(), stretch: size.stretch })
     }
 
     /// Claims the place, tells everyone, and lets the job run.
-    fn begin_at_rate(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
+    fn begin(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
         if self.bug.is_some() {
             return false;
         }
@@ -169,6 +278,7 @@ impl Cluster<'_> {
             return false;
         }
         self.most_free = self.facility.most_free();
+        self.changes += 1;
         let job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;

@@ -90,6 +90,9 @@ impl FreeBases {
                 run += step;
                 if grid.is_wrapped() {
                     self.keep_if_ahead_on_the_ring(grid, d, step);
+                    if self.bases.is_empty() {
+                        return 0;
+                    }
                     continue;
                 }
                 if d + 1 == sides.len() {
@@ -125,6 +128,11 @@ impl FreeBases {
         to: &mut NodeSet,
     ) {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
+        let ring = stride * side;
+        if grid.is_wrapped() && (ring.is_multiple_of(64) || 64 % ring == 0) {
+            to.assign_rotated_down(from, ring, step % side * stride);
+            return;
+        }
         to.assign_shifted_down(from, step * stride);
         let straight_on = below_edge(&self.below_edge, grid, d, step);
         to.intersect(straight_on);

@@ -271,6 +271,45 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
+    /// Makes this set those nodes from which the node `by` further on in the same group is in the other
+    /// set, around the end of the group; nodes stand in groups of `group`, a multiple or a divisor of
+    /// 64 that divides their number. **O(len / 64)**.
+    pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
+        if group < 64 {
+            // Lanes of one word: what is left of the edge moves down, the rest comes around it.
+            let lane = u64::MAX / ((1 << group) - 1);
+            let stays = lane * ((1 << (group - by)) - 1);
+            for (word, &from) in self.words.iter_mut().zip(&other.words) {
+                *word = from >> by & stays | from << (group - by) & !stays;
+            }
+            self.clear_past_the_end();
+            return;
+        }
+        let (length, skip, bits) = (group as usize / 64, by as usize / 64, by % 64);
+        let groups = self.words.chunks_exact_mut(length).zip(other.words.chunks_exact(length));
+        for (to, from) in groups {
+            let (first, second) = from.split_at(skip);
+            let (front, back) = to.split_at_mut(length - skip);
+            if bits == 0 {
+                front.copy_from_slice(second);
+                back.copy_from_slice(first);
+                continue;
+            }
+            let join = |low: u64, high: u64| low >> bits | high << (64 - bits);
+            // Each word and the one above it; the last of each part has its upper half elsewhere.
+            for (word, pair) in front.iter_mut().zip(second.windows(2)) {
+                *word = join(pair[0], pair[1]);
+            }
+            for (word, pair) in back.iter_mut().zip(first.windows(2)) {
+                *word = join(pair[0], pair[1]);
+            }
+            front[length - skip - 1] = join(second[length - skip - 1], from[0]);
+            if skip > 0 {
+                back[skip - 1] = join(first[skip - 1], second[0]);
+            }
+        }
+    }
+
     /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
@@ -411,6 +450,23 @@ mod tests {
             let mut removed = set;
             removed.remove_range(start, count);
             same(&removed, &nodes.difference(&range).copied().collect());
+        }
+
+        #[test]
+        fn groups_turn_around_their_ends(
+            group in prop::sample::select(vec![2_u32, 4, 16, 32, 64, 128, 192, 256]),
+            groups in 1_u32..5,
+            by in any::<prop::sample::Index>(),
+            words in prop::collection::vec(any::<u64>(), 20),
+        ) {
+            let len = group * groups;
+            let by = by.index(group as usize) as u32;
+            let mut set = NodeSet::empty(len);
+            (0..len).filter(|&n| words[n as usize / 64] >> (n % 64) & 1 == 1).for_each(|n| set.insert(n));
+            let mut turned = NodeSet::empty(len);
+            turned.assign_rotated_down(&set, group, by);
+            let ahead = |n: u32| n / group * group + (n % group + by) % group;
+            same(&turned, &(0..len).filter(|&n| set.contains(ahead(n))).collect());
         }
 
         #[test]

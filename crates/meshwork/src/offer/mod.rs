@@ -1,6 +1,9 @@
 //! What a site offers a job: a site with its allocator, and the places that it proposes.
 
 mod ahead;
+mod denied;
+
+pub(crate) use denied::Denied;
 
 pub use ahead::Ahead;
 
@@ -12,6 +15,7 @@ use smallvec::SmallVec;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
@@ -29,13 +33,10 @@ pub struct ManagedSite {
     /// The form that each request takes here; shared with forks, for it does not depend on what is
     /// free.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
-    /// The last requests for which there was no room, since anything was claimed or released: the
-    /// head of a queue is asked for again at every arrival behind it.
-    turned_down: SmallVec<[Request; MAX_REMEMBERED]>,
+    /// For what there was no room: the head of a queue is asked for again at every arrival behind it,
+    /// and jobs of one shape one after the other.
+    denied: Denied,
 }
-
-/// As many as a head of the queue has sizes, for most sizings.
-const MAX_REMEMBERED: usize = 4;
 
 impl ManagedSite {
     /// An empty site with its allocator, which draws from `stream` if it draws at all.
@@ -57,7 +58,7 @@ impl ManagedSite {
             stream,
             rule,
             shapes: Arc::default(),
-            turned_down: SmallVec::new(),
+            denied: Denied::new(finds == Finds::EveryBlock),
         }
     }
 
@@ -85,12 +86,12 @@ impl ManagedSite {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
-        if self.turned_down.contains(request) {
+        if self.has_no_room(request, now) {
             return None;
         }
         let placement = self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream));
-        if placement.is_none() && self.turned_down.len() < MAX_REMEMBERED {
-            self.turned_down.push(request.clone());
+        if placement.is_none() {
+            self.denied.note(request);
         }
         placement
     }
@@ -123,8 +124,64 @@ impl ManagedSite {
 
     /// Lets its allocator [recall](Allocator::recall) that.
     pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), String> {
-        self.turned_down.clear();
+        self.denied.forget();
         self.allocator.recall(memory, &self.site)
+    }
+
+    /// Whether it follows from what has been asked, or from something smaller that is asked now, that
+    /// there is no room.
+    fn has_no_room(&mut self, request: &Request, now: Time) -> bool {
+        if self.denied.is_known(request) {
+            return true;
+        }
+        while let Some(smaller) = self.denied.suspect(request) {
+            let mut draws = self.stream.clone();
+            if self.allocator.choose(Ask::new(&smaller, &self.site, now, &mut draws)).is_none() {
+                self.denied.note(&smaller);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether it is known, without asking anyone, that there is no room for a request of the
+    /// allocator's form.
+    pub(crate) fn is_denied(&self, request: &Request) -> bool {
+        request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
+    }
+
+    /// Takes over from an older copy of the site for what that had no room: as known, if no more is
+    /// free here than was there, and else as suspected.
+    pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
+        self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
+    }
+
+    /// Whether its allocator goes by nothing but which nodes are free, and misses no block.
+    pub(crate) fn goes_by_free_nodes(&self) -> bool {
+        self.misses_no_block() && self.allocator.goes_by_free_nodes()
+    }
+
+    /// Where a job would go if it gets what it asks for, these nodes are free and no others; for an
+    /// allocator that goes by nothing else. The copy on which this is asked is of no use for anything
+    /// else.
+    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+        self.site.set_free(free);
+        self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
+    }
+
+    /// Remembers nothing from now on.
+    pub(crate) fn ask_anew(&mut self) {
+        self.denied = Denied::forgetful();
+    }
+
+    /// Forgets for what there was no room.
+    pub(crate) fn forget(&mut self) {
+        self.denied.forget();
+    }
+
+    /// Whether its allocator finds room wherever a block is free.
+    pub(crate) fn misses_no_block(&self) -> bool {
+        self.finds == Finds::EveryBlock
     }
 
     /// How many nodes the job would hold if it were started here now; `None` without room for it.
@@ -137,13 +194,18 @@ impl ManagedSite {
             return self.room_among(free, attempt);
         }
         attempt.sizes(self).iter().find_map(|size| {
-            if size.request.nodes() > u64::from(free) {
+            if size.request.nodes() > u64::from(free)
+                || self.has_no_room(&size.request, attempt.now)
+            {
                 return None;
             }
             let (mut draws, now) = (self.stream.clone(), attempt.now);
-            let placement =
-                self.allocator.choose(Ask::new(&size.request, &self.site, now, &mut draws))?;
-            Some(placement.len())
+            let ask = Ask::new(&size.request, &self.site, now, &mut draws);
+            let placement = self.allocator.choose(ask);
+            if placement.is_none() {
+                self.denied.note(&size.request);
+            }
+            Some(placement?.len())
         })
     }
 
@@ -191,7 +253,7 @@ impl ManagedSite {
 
     pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
         self.site.claim(placement)?;
-        self.turned_down.clear();
+        self.denied.claimed();
         self.allocator.claimed(placement, &self.site, now);
         Ok(())
     }
@@ -207,8 +269,13 @@ impl ManagedSite {
 
     pub(crate) fn release(&mut self, placement: &Placement) {
         self.site.release(placement);
-        self.turned_down.clear();
+        self.denied.released();
         self.allocator.released(placement, &self.site);
+    }
+
+    /// Goes on with the random numbers of a fork from where the fork has come to.
+    pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
+        self.stream = fork.stream.clone();
     }
 
     pub(crate) fn fork(&self) -> ManagedSite {
@@ -220,7 +287,7 @@ impl ManagedSite {
             stream: self.stream.clone(),
             rule: self.rule,
             shapes: Arc::clone(&self.shapes),
-            turned_down: self.turned_down.clone(),
+            denied: self.denied.clone(),
         }
     }
 }

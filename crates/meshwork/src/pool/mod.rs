@@ -17,8 +17,9 @@ use crate::alloc;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
-use crate::registry::{DefaultValue, Kind, Param, Problem, resolve};
-use crate::scenario::sites::{allocators_for, resolve_machine, split_machine};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve};
+use crate::scenario::BYTES_PER_NODE;
+use crate::scenario::sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
 use crate::shape::ShapeRule;
 use crate::topology::Node;
 use crate::workload::SHAPE;
@@ -103,6 +104,25 @@ impl Pool {
     /// The first thing that is wrong: an unknown key or name, a value out of bounds, several sites, or
     /// an allocator that does not serve this topology.
     pub fn read(table: &Table) -> Result<Pool, Problem> {
+        let (spec, params, table) = Pool::spec(table)?;
+        let rule = ShapeRule::named(params.text("shape"));
+        let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
+        let empty = managed.fork();
+        Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
+    }
+
+    /// About how many bytes the pool of such a table takes: for its machine, and for the empty one that it is
+    /// compared with. Nothing is allocated.
+    ///
+    /// # Errors
+    /// As for [`read`](Pool::read), as far as that is known before the allocator is there.
+    pub fn memory(table: &Table) -> Result<u64, Problem> {
+        let (spec, ..) = Pool::spec(table)?;
+        Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
+    }
+
+    /// The one site of a table, its parameters, and the table with every default.
+    fn spec(table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let params = resolve("", &params, &rest, &["machine"])?;
@@ -120,10 +140,8 @@ impl Pool {
         let mut table = params.table().clone();
         let specs = allocators_for(&mut table, &mut machine, &sites)?;
         table.insert("machine".to_owned(), Value::Table(machine));
-        let rule = ShapeRule::named(params.text("shape"));
-        let managed = specs[0].managed(0, params.integer("seed"), 0, rule)?;
-        let empty = managed.fork();
-        Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
+        let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
+        Ok((spec, params, table))
     }
 
     /// What it was made of: `machine`, `allocator`, `seed` and `shape`, with every default filled in.

@@ -5,7 +5,7 @@ pub(crate) mod sites;
 use toml::{Table, Value};
 
 use crate::alloc::{self, ALLOCATORS};
-use crate::engine::{RunError, Setup, simulate};
+use crate::engine::{Passes, RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
@@ -58,6 +58,13 @@ pub static PARAMS: &[Param] = &[
         help: "which waiting jobs start, and when",
     },
     Param {
+        name: "passes",
+        kind: Kind::Choice(&["instant", "event"]),
+        default: DefaultValue::Is("\"instant\""),
+        help: "whether the scheduler is asked once for each instant, after all that end and arrive \
+               then, or after each end and each arrival",
+    },
+    Param {
         name: "selector",
         kind: Kind::Component(&select::FAMILY),
         default: DefaultValue::Is("\"first_fit\""),
@@ -88,6 +95,12 @@ pub static PARAMS: &[Param] = &[
         help: "which part of a run is measured, and what of it",
     },
 ];
+
+/// What a processor takes at most, with the allocator that keeps most (`curve`, measured on 2²⁴ of them).
+pub(crate) const BYTES_PER_NODE: u64 = 40;
+
+/// What a job takes that a log holds back to sort it.
+const BYTES_PER_HELD_JOB: u64 = 48;
 
 /// The keys of `[measure]`.
 pub static MEASURE: &[Param] = &[
@@ -307,6 +320,10 @@ impl Scenario {
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
+            passes: match self.params.text("passes") {
+                "event" => Passes::Event,
+                _ => Passes::Instant,
+            },
             time: self.params.nested("measure").get_number("time"),
         })
     }
@@ -388,6 +405,54 @@ impl Scenario {
             (entry(SELECTORS, selector.name()).build)(&selector)?,
             Stream::new(seed, replication, "selector"),
         ))
+    }
+
+    /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many
+    /// large sites are not there at once.
+    fn check_facility(&self) -> Result<(), Problem> {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let rule = ShapeRule::named(workload.text("shape"));
+        for (index, spec) in self.machine.iter().enumerate() {
+            spec.managed(index, 0, 0, rule)?;
+        }
+        let sizing = self.params.component("sizing", &sizing::FAMILY);
+        let selector = self.params.component("selector", &select::FAMILY);
+        (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?;
+        (entry(SELECTORS, selector.name()).build)(&selector).map(drop)
+    }
+
+    /// About how many bytes a run takes before its first job arrives: for its machine, its network and the
+    /// jobs that a log holds back. Nothing is allocated. Memory then grows with the jobs in the system.
+    ///
+    /// An estimate: the machine is counted with what the most demanding allocator was seen to take for a
+    /// processor.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { topology = "torus", dims = [256, 256, 128] }
+    ///     network = "wormhole"
+    ///     workload = { name = "lublin" }
+    ///     measure = { jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// assert!(scenario.memory() > 8 << 30);
+    /// ```
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let nodes = |site: &SiteSpec| u64::from(site.topology.grid().nodes());
+        let machine: u64 = self.machine.iter().map(nodes).sum::<u64>() * BYTES_PER_NODE;
+        // A scenario is refused as it is read if its network cannot be built.
+        let network = self.network_memory().unwrap_or(0);
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
+        machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
+    }
+
+    fn network_memory(&self) -> Result<u64, Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let machine = NetworkContext { topologies: &self.topologies(), seed: 0, replication: 0 };
+        (entry(NETWORKS, network.name()).memory)(&network, &machine)
     }
 
     fn check_scheduler(&self) -> Result<(), Problem> {
@@ -498,8 +563,8 @@ impl Scenario {
                 ),
             ));
         }
-        self.facility(0)?;
-        self.network(0)?;
+        self.check_facility()?;
+        self.network_memory()?;
         self.check_scheduler()?;
         self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.

@@ -54,7 +54,7 @@ pub static SITES: &[Param] = &[
 /// One site as a scenario describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
-    pub(super) topology: Topology,
+    pub(crate) topology: Topology,
     pub(super) speed: f64,
     pub(super) allocator: Params,
 }

@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a promise.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Guard, Hold, Reservation, Ticket};
+use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -45,7 +45,7 @@ impl Scheduler for Easy {
         if let Some(guard) = self.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
             for ticket in cluster.arrivals().to_vec() {
-                cluster.start_beside(ticket, guard);
+                cluster.start(ticket, StartOptions::beside(guard));
             }
             return;
         }
@@ -58,11 +58,9 @@ impl Scheduler for Easy {
             cluster.promise(head, promise.at);
         }
         let mut guard = cluster.guard(promise);
-        let mut last_left = head;
-        while let Some(candidate) = cluster.next_beside(last_left, &guard) {
-            if !cluster.start_beside(candidate, &mut guard) {
-                last_left = candidate;
-            }
+        let mut candidates = cluster.candidates(head, &guard);
+        while let Some(candidate) = candidates.next(cluster, &guard) {
+            cluster.start(candidate, StartOptions::beside(&mut guard));
         }
         self.guarded = Some((head, guard));
     }
@@ -70,32 +68,38 @@ impl Scheduler for Easy {
 
 impl Easy {
     fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
-        if cluster.start(head) {
+        if cluster.start(head, StartOptions::default()) {
             return true;
         }
         match &self.guarded {
             Some((ticket, Guard { reservation, .. })) if *ticket == head => {
-                matches!(reservation.hold, Hold::Nodes(_)) && cluster.start_at(head, reservation)
+                matches!(reservation.hold, Hold::Nodes(_))
+                    && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
             }
             _ => false,
         }
     }
 
     /// The guard of the last pass, if it still says all: since then no job has ended or outrun its
-    /// estimate, and only the number of processors matters.
+    /// estimate, and only the number of processors matters, or the allocator misses no block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
-        let late =
-            cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now());
+        let late = runs_late(cluster);
         let same = cluster.head() == Some(*head) && cluster.departures().is_empty() && !late;
-        (same && matches!(guard.reservation.hold, Hold::Count(_))).then_some(guard)
+        let is_count = matches!(guard.reservation.hold, Hold::Count(_));
+        (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
     /// The better of the promise kept from the last pass and the one that would be made now.
     fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Reservation> {
-        let fresh = cluster.earliest(head);
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
-        let Some((_, Guard { reservation: kept, .. })) = kept else { return fresh };
+        let Some((_, Guard { reservation: kept, .. })) = kept else {
+            return cluster.earliest(head);
+        };
+        if matches!(kept.hold, Hold::Nodes(_)) && cannot_be_sooner(cluster, kept) {
+            return Some(kept.clone());
+        }
+        let fresh = cluster.earliest(head);
         if matches!(kept.hold, Hold::Count(_)) {
             return fresh;
         }
@@ -105,4 +109,20 @@ impl Easy {
         }
         Some(kept.moved_to(at))
     }
+}
+
+/// Whether a job runs that should have ended by its estimate.
+fn runs_late(cluster: &Cluster<'_>) -> bool {
+    cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now())
+}
+
+/// Whether a promise made before is still the earliest there is, and due when it was.
+///
+/// An allocator that misses no block found no room at any instant before it, with all free that was to be
+/// free by then; and only the end of a job that was to run beyond it has made more free.
+fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
+    let mut ended = cluster.departures().iter();
+    cluster.misses_no_block()
+        && !runs_late(cluster)
+        && ended.all(|departure| departure.ran.expected_end < kept.at)
 }

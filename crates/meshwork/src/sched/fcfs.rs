@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, StartOptions};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -30,7 +30,7 @@ struct Fcfs;
 impl Scheduler for Fcfs {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         while let Some(head) = cluster.head()
-            && cluster.start(head)
+            && cluster.start(head, StartOptions::default())
         {}
     }
 }

@@ -3,7 +3,7 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Ticket};
+use crate::cluster::{Cluster, Place, StartOptions, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Range};
@@ -48,6 +48,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                        processors are given back: before, as printed, it cannot have them, and the \
                        machine may stand still for ever",
             },
+            Param {
+                name: "rate_from",
+                kind: Kind::Choice(&["first_arrival", "zero"]),
+                default: DefaultValue::Is("\"first_arrival\""),
+                help: "since when arrivals are counted for their rate in the dynamic threshold: since \
+                       the first of them, or since the clock was 0",
+            },
         ],
     },
     serves: &Wiring::ALL,
@@ -69,6 +76,8 @@ struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
+    /// Whether the rate of arrivals is one since the clock was 0.
+    from_zero: bool,
     queues: Queues,
     /// How many jobs of each class run: N_k of the paper.
     running: Vec<usize>,
@@ -100,6 +109,7 @@ impl Lazy {
             threshold,
             retry: params.flag("retry"),
             literal: params.text("release_order") == "literal",
+            from_zero: params.text("rate_from") == "zero",
             queues: Queues::default(),
             running: Vec::new(),
             overdue: None,
@@ -127,7 +137,7 @@ impl Lazy {
 
     /// A job has arrived.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
-        if self.arrived == 0 {
+        if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
         }
         self.arrived += 1;
@@ -156,7 +166,7 @@ impl Lazy {
                 let Some(head) = self.queues.head(class) else { return };
                 let later = not_yet(departure + 1);
                 let waited = cluster.now() - cluster.job(head).arrival;
-                if cluster.start_in_place_of(head, departure) {
+                if cluster.start(head, StartOptions::at(Place::LeftBy(departure))) {
                     self.has_started(class, waited);
                 } else {
                     self.try_head(cluster, class, &later);
@@ -194,12 +204,8 @@ impl Lazy {
     ) -> bool {
         let Some(head) = self.queues.head(class) else { return false };
         let waited = cluster.now() - cluster.job(head).arrival;
-        let starts = if kept.is_empty() {
-            cluster.start(head)
-        } else {
-            let kept: Vec<(usize, &Placement)> = kept.iter().map(|(s, p)| (*s, p)).collect();
-            cluster.start_clear_of(head, &kept)
-        };
+        let kept: Vec<(usize, &Placement)> = kept.iter().map(|(s, p)| (*s, p)).collect();
+        let starts = cluster.start(head, StartOptions::clear_of(&kept));
         if starts {
             self.has_started(class, waited);
         }

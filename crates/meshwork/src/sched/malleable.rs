@@ -4,7 +4,7 @@
 //! A job that asks for *n* processors and runs for *t* has *n t* of work, and does it on any number of
 //! processors at a rate in proportion to their number.
 
-use crate::cluster::{Cluster, Reshape, RunKey, Ticket};
+use crate::cluster::{Cluster, Place, Reshape, RunKey, StartOptions, Ticket};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::{DefaultValue, Kind, Param, Params, Range};
@@ -69,7 +69,9 @@ pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], li
     for (member, block) in members {
         let Member::Waiting(ticket) = member else { continue };
         let rate = rate(block.len(), cluster.job(*ticket).request.nodes());
-        let started = cluster.start_at_rate(*ticket, 0, &Placement::from(block.clone()), rate);
+        let placement = Placement::from(block.clone());
+        let place = Place::These(0, &placement);
+        let started = cluster.start(*ticket, StartOptions { rate, ..StartOptions::at(place) });
         debug_assert!(started, "the blocks of a partition are free when all have moved");
     }
 }

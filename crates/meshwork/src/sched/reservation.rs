@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Hold, Reservation, Ticket};
+use crate::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
@@ -101,11 +101,12 @@ impl Scheduler for Reserving {
 
 impl Reserving {
     fn starts(&self, cluster: &mut Cluster<'_>, ticket: Ticket, own: Option<usize>) -> bool {
-        if own.is_some_and(|own| cluster.start_at(ticket, &self.reserved[own].1)) {
+        let own = own.map(|own| StartOptions::at(Place::Promised(&self.reserved[own].1)));
+        if own.is_some_and(|own| cluster.start(ticket, own)) {
             return true;
         }
         let kept = kept_for(&self.reserved, Some(ticket));
-        cluster.start_clear_of(ticket, &kept)
+        cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
     /// Whether processors may be kept for a waiting job that has none yet.

@@ -2,7 +2,7 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, StartOptions};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
@@ -81,7 +81,7 @@ impl Scheduler for Scan {
         loop {
             let head = self.queues.head(self.current).filter(|_| self.admitted > 0);
             match head {
-                Some(head) if cluster.start(head) => {
+                Some(head) if cluster.start(head, StartOptions::default()) => {
                     self.queues.pop(self.current);
                     self.admitted -= 1;
                 }

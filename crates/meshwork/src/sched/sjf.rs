@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Ticket};
+use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -43,7 +43,7 @@ impl Scheduler for Sjf {
             self.waiting.insert((cluster.job(ticket).request.nodes(), ticket));
         }
         while let Some(&(_, smallest)) = self.waiting.first()
-            && cluster.start(smallest)
+            && cluster.start(smallest, StartOptions::default())
         {
             self.waiting.pop_first();
         }

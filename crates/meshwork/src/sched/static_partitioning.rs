@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Place, StartOptions};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
@@ -99,7 +99,7 @@ impl Scheduler for StaticPartitioning {
                 (self.queues.head(class), self.idle[class].first())
             {
                 let Partition { site, nodes, .. } = &self.partitions[index];
-                if !cluster.start_on(head, *site, nodes) {
+                if !cluster.start(head, StartOptions::at(Place::These(*site, nodes))) {
                     break;
                 }
                 self.queues.pop(class);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Ticket};
+use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
@@ -70,7 +70,7 @@ impl Window {
     fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
         let Some(head) = cluster.head() else { return false };
         self.ahead = self.ahead.split_off(&head);
-        if cluster.start(head) {
+        if cluster.start(head, StartOptions::default()) {
             return true;
         }
         if self.ahead.len() as u64 >= self.skip_limit {
@@ -83,7 +83,7 @@ impl Window {
             let next =
                 if is_whole_queue { cluster.next_hopeful(last) } else { cluster.after(last) };
             let Some(candidate) = next else { return false };
-            if cluster.start(candidate) {
+            if cluster.start(candidate, StartOptions::default()) {
                 self.ahead.insert(candidate);
                 return true;
             }

@@ -31,6 +31,10 @@ impl Sizing for Exact {
         demand.request.nodes()
     }
 
+    fn is_fixed(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Sizing> {
         Box::new(Exact)
     }

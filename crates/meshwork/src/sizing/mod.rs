@@ -54,6 +54,11 @@ pub trait Sizing: Send {
     /// other jobs there are then: a bound that spares hopeless questions. Asked once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
+    /// Whether every job gets what it asked for: its one size is its request, and it runs no longer.
+    fn is_fixed(&self) -> bool {
+        false
+    }
+
     /// A job has joined the queue.
     fn arrived(&mut self, _request: &Request) {}
 

@@ -80,6 +80,9 @@ fn pool(arguments: &Place) -> Result<Pool, Stop> {
     }
     table.insert("seed".to_owned(), Value::Integer(arguments.seed));
     table.insert("shape".to_owned(), arguments.shape.clone().into());
+    let bytes = Pool::memory(&table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
+    let what = format!("--machine {}: this machine takes", arguments.machine);
+    arguments.memory.check(bytes, &what)?;
     Pool::read(&table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use meshwork::job::Time;
 use meshwork_lab::Study;
-use meshwork_lab::study::expand::{Point, count};
+use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Scene};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,6 +27,8 @@ const MAX_LINES: usize = 1000;
 pub(crate) fn run(out: &mut Output, arguments: &Watch) -> Ended {
     let study = Study::read(&arguments.file, &arguments.settings)?;
     let scenarios = count(&study)?;
+    let watched = point_at(&study, arguments.scenario - 1)?;
+    arguments.memory.check(watched.scenario.memory(), "this run takes")?;
     let (point, live) = Live::start(&study, arguments.scenario - 1, arguments.replication - 1)?;
     let title = title(&study, &point, scenarios, arguments);
     let on_screen = !arguments.wants_frames()

@@ -88,6 +88,10 @@ impl Allocator for FirstFit {
         best.map(|(base, sides)| Block { base, sides }.into())
     }
 
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }

@@ -113,6 +113,10 @@ impl Allocator for MultipleGrayCode {
         Some(cube.block(self.search.dimension()).into())
     }
 
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }

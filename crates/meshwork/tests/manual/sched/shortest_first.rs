@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Ticket};
+use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Time;
 use crate::registry::About;
 use crate::topology::Wiring;
@@ -38,7 +38,7 @@ impl Scheduler for ShortestFirst {
             self.waiting.insert((Time::new(cluster.job(ticket).estimate), ticket));
         }
         while let Some(&(_, shortest)) = self.waiting.first()
-            && cluster.start(shortest)
+            && cluster.start(shortest, StartOptions::default())
         {
             self.waiting.pop_first();
         }

@@ -1,0 +1,155 @@
+//! For what an allocator is known to have no room.
+
+use crate::job::Request;
+
+/// Requests for which there was no room, so that nobody is asked twice what is known.
+///
+/// A strategy that finds every free block has no room for what contains a block for which it has
+/// none, and has none while nothing is given back. When something is, what there was no room for is
+/// only suspected: most likely there is still none, and the least of what a request contains is asked
+/// for first, since its answer says the most.
+///
+/// # Complexity
+/// **O(k)** for each question, with *k* requests that do not contain one another; of them a few dozen
+/// are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Denied {
+    known: Vec<Request>,
+    suspected: Vec<Request>,
+    /// Whether the answers are those of a strategy that finds every free block.
+    every_block: bool,
+    /// Whether nothing is kept.
+    forgetful: bool,
+}
+
+/// As many as are kept of either kind.
+const MAX_KEPT: usize = 64;
+
+impl Denied {
+    pub(crate) fn new(every_block: bool) -> Denied {
+        Denied { every_block, ..Denied::default() }
+    }
+
+    /// Keeps nothing: for tests.
+    pub(crate) fn forgetful() -> Denied {
+        Denied { forgetful: true, ..Denied::default() }
+    }
+
+    /// Whether there is no room for sure.
+    pub(crate) fn is_known(&self, request: &Request) -> bool {
+        self.known.iter().any(|known| self.follows(known, request))
+    }
+
+    /// Something smaller in the request for which there was no room before something was given back:
+    /// to be asked for first, and then [noted](Denied::note) if there still is none. It is named once.
+    pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
+        let follows = |other: &Request| other != request && self.follows(other, request);
+        let at = self.suspected.iter().position(follows)?;
+        Some(self.suspected.swap_remove(at))
+    }
+
+    /// There is no room for this.
+    pub(crate) fn note(&mut self, request: &Request) {
+        if self.forgetful {
+            return;
+        }
+        let every_block = self.every_block;
+        let covered = |other: &Request| implies(request, other, every_block);
+        self.known.retain(|other| !covered(other));
+        self.suspected.retain(|other| !covered(other));
+        if self.known.len() == MAX_KEPT {
+            self.known.remove(0);
+        }
+        self.known.push(request.clone());
+    }
+
+    /// Nodes have been claimed.
+    pub(crate) fn claimed(&mut self) {
+        if !self.every_block {
+            self.known.clear();
+        }
+    }
+
+    /// Nodes have been given back.
+    pub(crate) fn released(&mut self) {
+        if self.every_block {
+            let kept = self.known.len().min(MAX_KEPT.saturating_sub(self.suspected.len()));
+            self.suspected.extend(self.known.drain(..).take(kept));
+        } else {
+            self.known.clear();
+        }
+    }
+
+    /// Takes over what another one knows, as known or as suspected.
+    pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
+        if !self.every_block {
+            return;
+        }
+        for request in &other.known {
+            if still_true {
+                self.note(request);
+            }
+        }
+        let known = if still_true { Vec::new() } else { other.known };
+        for request in other.suspected.into_iter().chain(known) {
+            if self.suspected.len() < MAX_KEPT && !self.suspected.contains(&request) {
+                self.suspected.push(request);
+            }
+        }
+    }
+
+    /// Knows nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+        self.suspected.clear();
+    }
+
+    fn follows(&self, denied: &Request, request: &Request) -> bool {
+        implies(denied, request, self.every_block)
+    }
+}
+
+/// Whether there is no room for the second request if there is none for the first. Whatever
+/// orientations are tried, a block lies within a larger one that is turned like it.
+fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
+    match (denied, request) {
+        (Request::Block(inner), Request::Block(outer)) if every_block => {
+            inner.len() == outer.len() && inner.iter().zip(outer).all(|(a, b)| a <= b)
+        }
+        (Request::Subcube(inner), Request::Subcube(outer)) if every_block => inner <= outer,
+        _ => denied == request,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_contains_a_block_without_room_has_none() {
+        let block = |sides: &[u32]| Request::block(sides);
+        let mut denied = Denied::new(true);
+        denied.note(&block(&[3, 2]));
+        denied.note(&Request::Subcube(2));
+        assert!(denied.is_known(&block(&[3, 2])) && denied.is_known(&block(&[4, 2])));
+        assert!(!denied.is_known(&block(&[2, 3])) && !denied.is_known(&block(&[4, 1])));
+        assert!(denied.is_known(&Request::Subcube(3)) && !denied.is_known(&Request::Subcube(1)));
+        denied.claimed();
+        assert!(denied.is_known(&block(&[3, 2])), "less is free than before");
+        denied.released();
+        assert!(!denied.is_known(&block(&[4, 2])));
+        assert_eq!(denied.suspect(&block(&[4, 2])), Some(block(&[3, 2])));
+        assert_eq!(denied.suspect(&block(&[4, 2])), None, "named once");
+    }
+
+    #[test]
+    fn who_may_miss_a_block_is_believed_for_what_was_asked_and_until_something_changes() {
+        let mut denied = Denied::new(false);
+        denied.note(&Request::block(&[3, 2]));
+        assert!(!denied.is_known(&Request::block(&[4, 2])));
+        assert!(denied.is_known(&Request::block(&[3, 2])));
+        denied.claimed();
+        assert!(!denied.is_known(&Request::block(&[3, 2])));
+        assert_eq!(denied.suspect(&Request::block(&[3, 2])), None);
+    }
+}

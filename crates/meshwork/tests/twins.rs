@@ -1,0 +1,117 @@
+//! What is remembered from one question to the next changes no answer: runs that ask everyone anew, each
+//! time, give the same transcripts, start for start, place for place and promise for promise.
+
+mod common;
+
+use common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
+use meshwork::alloc::ALLOCATORS;
+use meshwork::engine::simulate;
+use meshwork::form::Finds;
+use meshwork::job::Job;
+use meshwork::sched::SCHEDULERS;
+use meshwork::topology::Topology;
+
+/// The transcript of a run, and the one in which nothing is remembered.
+fn both(text: &str, jobs: &[Job]) -> [String; 2] {
+    let scenario = scenario(text);
+    [false, true].map(|anew| {
+        let mut setup = scenario.setup(0).unwrap();
+        if anew {
+            setup.facility.ask_anew();
+        }
+        let mut transcript = Transcript::default();
+        simulate(setup, submissions(jobs.to_vec()), &mut transcript).unwrap();
+        transcript.text
+    })
+}
+
+#[test]
+fn what_is_remembered_changes_no_schedule() {
+    let torus = Topology::torus(&[4, 4, 4]).unwrap();
+    let mut all = machines();
+    all.push(("topology = 'torus', dims = [4, 4, 4]".to_owned(), torus));
+    let mut lines = 0;
+    for (machine, topology) in &all {
+        for allocator in ALLOCATORS.iter().filter(|a| a.works_on(topology)) {
+            // Those for which most is remembered are tried harder.
+            let seeds = if allocator.finds == Finds::EveryBlock { 2..4 } else { 3..4 };
+            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
+                for seed in seeds.clone() {
+                    let sizing = if seed == 3 { "rsr" } else { "exact" };
+                    let text = format!(
+                        "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'\nsizing = '{}'",
+                        allocator.about.name,
+                        scheduler.about.name,
+                        if scheduler.malleable { "exact" } else { sizing },
+                    );
+                    let jobs = random_jobs(topology, 40, 2.0 * seed as f64, seed);
+                    let [remembering, asking] = both(&text, &jobs);
+                    assert!(remembering == asking, "{text}\n{remembering}\n---\n{asking}");
+                    lines += asking.lines().count();
+                }
+            }
+        }
+    }
+    assert!(lines > 50_000, "only {lines} events");
+}
+
+#[test]
+fn nor_does_it_on_several_sites() {
+    let jobs = random_jobs(&Topology::flat(14).unwrap(), 100, 15.0, 2);
+    for (_, selector) in every_selector() {
+        for scheduler in common::schedulers_for_all_wirings() {
+            let scheduler = scheduler.about.name;
+            let text = format!("{}\n{selector}\nscheduler = '{scheduler}'", common::SITES);
+            let [remembering, asking] = both(&text, &jobs);
+            assert!(remembering == asking, "{text}");
+        }
+    }
+}
+
+/// Where only numbers matter plans are kept up and not made anew: long queues, ends early and late.
+#[test]
+fn nor_does_it_where_numbers_alone_matter() {
+    let topology = Topology::flat(40).unwrap();
+    for seed in 0..12 {
+        for scheduler in ["easy", "conservative", "window"] {
+            for passes in ["instant", "event"] {
+                let text = format!(
+                    "machine = {{ topology = 'flat', processors = 40 }}\npasses = '{passes}'
+                     scheduler = '{scheduler}'"
+                );
+                let mut jobs = random_jobs(&topology, 300, 3.0 + seed as f64, seed);
+                for job in jobs.iter_mut().skip(3).step_by(7 + 40 * (seed as usize % 2)) {
+                    job.estimate = job.runtime * 0.75; // outruns it
+                }
+                let [remembering, asking] = both(&text, &jobs);
+                assert!(remembering == asking, "{text}");
+            }
+        }
+    }
+}
+
+/// Long queues of many forms, with ends that tie, come early, and come late.
+#[test]
+fn nor_does_it_in_long_queues() {
+    for dims in ["[8, 8]", "[8, 4, 4]"] {
+        for kind in ["mesh", "torus"] {
+            let sides: Vec<u32> =
+                dims.trim_matches(['[', ']']).split(", ").map(|s| s.parse().unwrap()).collect();
+            let topology = Topology::mesh(&sides).unwrap();
+            for rotation in ["never", "if_needed"] {
+                for scheduler in ["easy", "conservative", "window", "reservation", "lazy"] {
+                    let text = format!(
+                        "machine = {{ topology = '{kind}', dims = {dims} }}\nscheduler = '{scheduler}'
+                         allocator = {{ name = 'first_fit', rotation = '{rotation}' }}"
+                    );
+                    let mut jobs = random_jobs(&topology, 150, 12.0, 7);
+                    for job in jobs.iter_mut().step_by(9) {
+                        job.estimate = job.runtime * 0.75; // outruns it
+                    }
+                    let [remembering, asking] = both(&text, &jobs);
+                    assert!(remembering == asking, "{text}");
+                }
+            }
+        }
+    }
+}
