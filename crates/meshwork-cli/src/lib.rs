@@ -64,7 +64,7 @@ fn run(command: Command, catalogue: &Catalogue) -> Ended {
         Command::Place(arguments) => command::place::run(&mut out, catalogue, &arguments)?,
         Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, catalogue, &arguments)?,
-        Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
+        Command::Completions { shell } => command::pages::completions(&mut out, catalogue, shell)?,
         Command::Manual { dir } => command::manual::run(catalogue, &dir)?,
         Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,
     };
