@@ -39,6 +39,7 @@ impl Lead {
 
 /// The scenarios that differ in one key only.
 struct Contest<'a> {
+    study: &'a Study,
     results: &'a Results,
     summary: &'a Summary,
     metric: &'a str,
@@ -57,7 +58,7 @@ pub(super) fn finding(
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
     let metric = metric.as_ref().or_else(|| metrics.first())?;
     let is_highest = HIGHEST.contains(&metric.as_str());
-    let contest = Contest { results, summary, metric, is_highest };
+    let contest = Contest { study, results, summary, metric, is_highest };
     let others: Vec<usize> =
         (0..axes.len()).filter(|&i| i != compared && axes[i].count() > 1).collect();
     let scenarios = |fixed: &[usize]| -> Vec<usize> {

@@ -289,6 +289,7 @@ impl Study {
         match self.replications {
             Replications::Fixed(number) => number,
             Replications::Precision { most, .. } => most,
+            Replications::Windows { .. } => MAX_REPLICATIONS,
         }
     }
 
