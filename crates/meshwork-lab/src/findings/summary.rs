@@ -58,6 +58,8 @@ pub struct Row {
     pub failures: Vec<(u64, String)>,
     /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
+    /// Whether its one run stands for all replications, because nothing in them differs.
+    pub constant: bool,
 }
 
 /// The jobs of one size of one scenario.
@@ -152,6 +154,7 @@ impl Summary {
                 .iter()
                 .filter_map(|run| Some((run.replication, run.result.as_ref().err()?.clone())))
                 .collect(),
+            constant: results.is_constant(index),
             growing: {
                 let trends = findings[index].iter().filter_map(|(_, found)| found.queue_trend);
                 is_growing(&trends.collect::<Vec<f64>>())
