@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
 use meshwork_lab::report::{Maps, Report as Page};
 use meshwork_lab::run::store::write_whole;
@@ -11,10 +12,10 @@ use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
-pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     let window = Window { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
-    let page = read(&arguments.dir, &maps)?;
+    let page = read(catalogue, &arguments.dir, &maps)?;
     let path = write_page(&page, &arguments.dir, arguments.out.as_deref())?;
     out.line(&format!("written to {}", path.display()))?;
     if let Some(folder) = &arguments.figures {
@@ -50,12 +51,17 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
 }
 
 /// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
-pub(super) fn write(folder: &Path, file: Option<&Path>, maps: &Maps) -> Result<PathBuf, Stop> {
-    write_page(&read(folder, maps)?, folder, file)
+pub(super) fn write(
+    catalogue: &Catalogue,
+    folder: &Path,
+    file: Option<&Path>,
+    maps: &Maps,
+) -> Result<PathBuf, Stop> {
+    write_page(&read(catalogue, folder, maps)?, folder, file)
 }
 
-fn read(folder: &Path, maps: &Maps) -> Result<Page, Stop> {
-    let page = Page::with_maps(folder, maps)?;
+fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop> {
+    let page = Page::with_maps_in(catalogue, folder, maps)?;
     for warning in &page.warnings {
         say("warning", warning);
     }

@@ -197,7 +197,7 @@ pub(super) fn all(
     let coloured = layout.coloured(&axes);
     let expected = match study.replications {
         Replications::Fixed(number) => Some(number),
-        Replications::Precision { .. } => None,
+        Replications::Precision { .. } | Replications::Windows { .. } => None,
     };
     let row = |at: &[usize]| rows.get(index(&axes, at));
     let mut plans = Vec::new();

@@ -39,6 +39,7 @@ impl Lead {
 
 /// The scenarios that differ in one key only.
 struct Contest<'a> {
+    study: &'a Study,
     results: &'a Results,
     summary: &'a Summary,
     metric: &'a str,
@@ -57,7 +58,7 @@ pub(super) fn finding(
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
     let metric = metric.as_ref().or_else(|| metrics.first())?;
     let is_highest = HIGHEST.contains(&metric.as_str());
-    let contest = Contest { results, summary, metric, is_highest };
+    let contest = Contest { study, results, summary, metric, is_highest };
     let others: Vec<usize> =
         (0..axes.len()).filter(|&i| i != compared && axes[i].count() > 1).collect();
     let scenarios = |fixed: &[usize]| -> Vec<usize> {
@@ -112,7 +113,7 @@ impl Contest<'_> {
 
     /// One minus the other, in percent of the other.
     fn share(&self, one: usize, other: usize) -> Option<Interval> {
-        let found = paired(self.results, one, other);
+        let found = paired(self.study, self.results, one, other);
         let (_, difference, _) = found.into_iter().find(|(name, ..)| name == self.metric)?;
         let base = self.mean(other).filter(|base| *base != 0.0)?;
         let percent = |part: f64| 100.0 * part / base.abs();

@@ -22,6 +22,7 @@ mod overview;
 mod palette;
 mod tables;
 
+use meshwork::catalogue::Catalogue;
 use std::path::Path;
 
 use serde::Serialize;
@@ -129,6 +130,8 @@ pub struct Section {
     pub finding: Option<Finding>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+    /// The scenarios whose queue grows over the whole run, counted from 0.
+    pub growing: Vec<usize>,
     /// Why runs failed, one sentence each.
     pub failures: Vec<String>,
     /// The claims, with verdicts.
@@ -177,9 +180,21 @@ impl Report {
     /// # Errors
     /// The same, or if a run is chosen that is not there.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
+        Report::with_maps_in(&Catalogue::standard(), folder, maps)
+    }
+
+    /// The same, of studies whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn with_maps_in(
+        catalogue: &Catalogue,
+        folder: &Path,
+        maps: &Maps,
+    ) -> Result<Report, Refused> {
         let folders = folder::studies(folder)?;
         if folders.len() == 1 && folders[0] == folder {
-            let content = folder::read(folder)?;
+            let content = folder::read(catalogue, folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
             let recorded = machine::record(&content, folder, maps)?;
@@ -207,7 +222,7 @@ impl Report {
         let mut contents = Vec::new();
         let mut warnings = Vec::new();
         for folder in folders {
-            match folder::read(&folder) {
+            match folder::read(catalogue, &folder) {
                 Ok(content) => contents.push(content),
                 Err(refused) => {
                     warnings.push(format!("{} is left out: {refused}", folder.display()));
@@ -230,7 +245,7 @@ impl Report {
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
-    /// let results = Results { runs: vec![vec![]; points.len()], trouble: None };
+    /// let results = Results { runs: vec![vec![]; points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
     ///     asked: Asked::default(),
     ///     missing: 1,
@@ -288,7 +303,11 @@ impl Report {
     /// What the script of the page draws: the figures of each section.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures });
+        let section = |section: &Section| {
+            json!({
+                "id": section.id, "figures": section.figures, "growing": section.growing,
+            })
+        };
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
@@ -352,7 +371,8 @@ impl Section {
             description: study.description.clone(),
             paper: study.paper.clone(),
             source: study.source.clone(),
-            notes: facts::notes(content),
+            notes: facts::notes(content, &summary),
+            growing: growing(&summary),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
             clock,
@@ -370,6 +390,12 @@ impl Section {
         }
         id.clone_into(&mut self.id);
     }
+}
+
+/// The scenarios whose queue grows over the whole run.
+fn growing(summary: &Summary) -> Vec<usize> {
+    let rows = summary.rows.iter().enumerate();
+    rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
 /// The same numbers in the units in which times are shown.

@@ -1,5 +1,6 @@
 //! One colour for one thing, in every plot of a page.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Section;
@@ -38,10 +39,10 @@ pub(super) fn agree(sections: &mut [Section]) {
                 }
             }
             for (_, name) in &names {
-                if !own.contains_key(&place(name)) {
+                if let Entry::Vacant(vacant) = own.entry(place(name)) {
                     let colour = (0..COLOURS).find(|colour| !taken.contains(colour)).unwrap_or(0);
                     taken.insert(colour);
-                    own.insert(place(name), colour);
+                    vacant.insert(colour);
                     known.entry(place(name)).or_insert(colour);
                 }
             }

@@ -98,6 +98,9 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown, expected: &Replications) ->
     };
     let line = |(index, row): (usize, &Row)| {
         let mut line = keys(axes, index);
+        if let Some(cell) = line.last_mut().filter(|_| row.growing) {
+            "the queue grows".clone_into(&mut cell.note);
+        }
         line.extend(shown.names.iter().map(|name| number(&value(&row.metrics, name))));
         if let Some(last) = axes.len().checked_sub(1)
             && let Some(part) = partial(row, expected)

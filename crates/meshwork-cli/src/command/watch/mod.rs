@@ -6,6 +6,7 @@ mod view;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
 use meshwork_lab::study::expand::{Point, count, point_at};
@@ -22,8 +23,8 @@ const MAX_LINES: usize = 1000;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
-pub(crate) fn run(out: &mut Output, arguments: &Watch) -> Ended {
-    let study = Study::read(&arguments.file, &arguments.settings)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let scenarios = count(&study)?;
     let watched = point_at(&study, arguments.scenario - 1)?;
     arguments.memory.check(watched.scenario.memory(), "this run takes")?;

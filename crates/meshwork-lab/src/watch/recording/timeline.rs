@@ -68,7 +68,7 @@ impl Timeline {
     /// **O(e)** for *e* events, and memory for all of them.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, String> {
         let record = subject.record;
-        let scenario = scenario_as_it_was(record)?;
+        let scenario = scenario_as_it_was(subject.catalogue, record)?;
         let processors = sites(&scenario, record.replication)?.iter().map(Site::processors).sum();
         let mut counts = Counts::default();
         replay(folder, &record.key, &mut |happening| {
