@@ -137,7 +137,12 @@ impl Facility {
 
     /// Where a request of the allocator's form would go on the only, [plain](Facility::only_plain_site) site if these nodes were
     /// free and no others. This facility is then good for such questions alone.
-    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+    pub(crate) fn place_where_free(
+        &mut self,
+        free: &NodeSet,
+        request: &Request,
+        now: Time,
+    ) -> Option<Placement> {
         self.sites[0].place_where_free(free, request, now)
     }
 

@@ -56,7 +56,10 @@ impl Outlook {
 
     /// From now on it is to be kept up where shape matters, with these plans: on a site whose
     /// allocator goes by nothing but which nodes are free. `None` if a plan takes what is not free.
-    pub(crate) fn kept_up<'r>(mut self, plans: impl Iterator<Item = &'r Reservation>) -> Option<Outlook> {
+    pub(crate) fn kept_up<'r>(
+        mut self,
+        plans: impl Iterator<Item = &'r Reservation>,
+    ) -> Option<Outlook> {
         let site = self.facility.sites()[0].site();
         let mut sets = FreeSets::new(self.now, site.free());
         for (end, _, placement) in self.running.drain(..) {
@@ -77,7 +80,12 @@ impl Outlook {
     ///
     /// Only if before `reach` something may have become free; nothing may be
     /// [overdrawn](Outlook::is_overdrawn).
-    pub(crate) fn better(&mut self, job: &Job, plan: &Reservation, reach: Time) -> Option<Reservation> {
+    pub(crate) fn better(
+        &mut self,
+        job: &Job,
+        plan: &Reservation,
+        reach: Time,
+    ) -> Option<Reservation> {
         let Outlook { now, facility, sets, .. } = self;
         let Some(own) = held(plan) else {
             return self.count_sooner(plan, reach).map(|at| plan.moved_to(at));
@@ -205,9 +213,9 @@ impl Outlook {
         let span = job.estimate * stretch;
         let request = facility.sites()[0].in_form(&job.request)?.into_owned();
         let wanted = Wanted { request: &request, count, span };
-        let (at, placement) = sets
-            .as_mut()?
-            .first_place(&wanted, None, None, &grid, |free| facility.place_where_free(free, &request, *now))?;
+        let (at, placement) = sets.as_mut()?.first_place(&wanted, None, None, &grid, |free| {
+            facility.place_where_free(free, &request, *now)
+        })?;
         Some(Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) })
     }
 

@@ -132,7 +132,12 @@ impl ManagedSite {
     /// Where a job would go if it gets what it asks for, these nodes are free and no others; for an
     /// allocator that goes by nothing else. The copy on which this is asked is of no use for anything
     /// else.
-    pub(crate) fn place_where_free(&mut self, free: &NodeSet, request: &Request, now: Time) -> Option<Placement> {
+    pub(crate) fn place_where_free(
+        &mut self,
+        free: &NodeSet,
+        request: &Request,
+        now: Time,
+    ) -> Option<Placement> {
         self.site.set_free(free);
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
