@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::memory::Memory;
+
 /// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
 /// grids of sites.
 #[derive(Debug, Parser)]
@@ -123,6 +125,8 @@ pub(crate) struct Run {
         default_missing_value = "auto", hide_possible_values = true
     )]
     pub(crate) serve: Option<ServeUntil>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// How long the page of `meshwork run --serve` is there.
@@ -164,6 +168,8 @@ pub(crate) struct Reproduce {
     /// Print one JSON object for each claim
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork report`.
@@ -174,6 +180,9 @@ pub(crate) struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write every figure into this folder too, as SVG, for a paper
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
     /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
     /// replication; may be given several times [default: the first four scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
@@ -307,6 +316,8 @@ pub(crate) struct Generate {
     /// Stretch the times of submission until the jobs ask for this share of the machine
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event, \
@@ -346,6 +357,8 @@ pub(crate) struct Watch {
     /// Columns of a frame
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(crate) width: u16,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 impl Watch {
@@ -380,6 +393,8 @@ pub(crate) struct Place {
     /// How a count of processors becomes a block
     #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
     pub(crate) shape: String,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork traffic`.
@@ -442,6 +457,8 @@ pub(crate) struct Traffic {
     /// Print one JSON object for each load
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork check`.

@@ -1,66 +1,9 @@
-//! The command `meshwork`: words in, words out. All that it knows is in the laboratory and the model.
+//! The command `meshwork`, with everything that Meshwork has.
 
-mod args;
-mod command;
-mod number;
-mod output;
-mod picture;
-mod results;
-mod serve;
-mod table;
-
-use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 
-use clap::Parser;
-
-use args::{Arguments, Command};
-use output::{Ended, Output, Stop, answer, finish};
-
-/// What the last panic said, and where.
-static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
+use meshwork::catalogue::Catalogue;
 
 fn main() -> ExitCode {
-    // A panic is a fault of the program and never of its user, who is told so in one sentence. One
-    // inside a run is caught by the laboratory and fails that run alone.
-    panic::set_hook(Box::new(remember));
-    let command = match Arguments::try_parse() {
-        Ok(arguments) => arguments.command,
-        Err(error) => return answer(&error),
-    };
-    let ended = panic::catch_unwind(|| run(command)).unwrap_or_else(|_| Err(Stop::Failed(fault())));
-    finish(ended)
-}
-
-fn run(command: Command) -> Ended {
-    let mut out = Output::new();
-    let verdict = match command {
-        Command::Run(arguments) => command::run::run(&mut out, &arguments)?,
-        Command::Reproduce(arguments) => command::reproduce::run(&mut out, &arguments)?,
-        Command::Report(arguments) => command::report::run(&mut out, &arguments)?,
-        Command::Show(arguments) => command::show::run(&mut out, &arguments)?,
-        Command::List(arguments) => command::list::run(&mut out, &arguments)?,
-        Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,
-        Command::Watch(arguments) => command::watch::run(&mut out, &arguments)?,
-        Command::Place(arguments) => command::place::run(&mut out, &arguments)?,
-        Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
-        Command::Check(arguments) => command::check::run(&mut out, &arguments)?,
-        Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
-        Command::Manual { dir } => command::manual::run(&dir)?,
-        Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,
-    };
-    out.flush()?;
-    Ok(verdict)
-}
-
-fn remember(info: &PanicHookInfo<'_>) {
-    let what = info.payload_as_str().unwrap_or("without a word").replace('\n', "; ");
-    let place = info.location().map_or_else(String::new, |at| format!(" ({at})"));
-    *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = format!("{what}{place}");
-}
-
-fn fault() -> String {
-    let what = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    format!("this is a bug in Meshwork, please report it: {what}")
+    meshwork_cli::main_with(Catalogue::standard())
 }

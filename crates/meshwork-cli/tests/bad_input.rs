@@ -582,3 +582,40 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let kept: usize = lines[at + 1].trim().parse().unwrap();
     assert!((1..200).contains(&kept), "{kept} runs are kept");
 }
+
+#[test]
+fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = "machine = { topology = 'torus', dims = [256, 256, 128] }
+        network = 'wormhole'
+        workload = { name = 'lublin' }
+        measure = { jobs = 5 }";
+    fs::write(folder.path().join("large.toml"), study).unwrap();
+    for arguments in [
+        &["run", "large.toml", "--max-memory", "2G"][..],
+        &["watch", "large.toml", "--max-memory", "2G", "--max-frames", "1"],
+        &["place", "--machine", "mesh:4096x4096", "--max-memory", "500M"],
+        &["trace", "generate", "a.swf", "--jobs", "100000000000", "--max-memory", "8G"],
+    ] {
+        let said = meshwork(folder.path(), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);
+        let limit =
+            format!("more than the {}", if arguments[0] == "place" { "500 MiB" } else { "" });
+        assert!(said.err.contains("about ") && said.err.contains(&limit), "{}", said.err);
+        assert!(said.err.contains("of `--max-memory`"), "{}", said.err);
+    }
+    let seeds: Vec<String> = (0..1000).map(|seed| seed.to_string()).collect();
+    let seeds = seeds.join(",");
+    let many = format!("[sweep]\nseed = [{seeds}]\n'workload.jobs' = [{seeds}]");
+    fs::write(folder.path().join("many.toml"), many).unwrap();
+    let said = meshwork(folder.path(), &["run", "many.toml", "--max-memory", "1G"]);
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.err.contains("the 1000000 scenarios of `[sweep]` take about 13 GiB"),
+        "{}",
+        said.err
+    );
+    let said = meshwork(folder.path(), &["run", "large.toml", "--max-memory", "much"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("such as 4G"), "{}", said.err);
+}

@@ -55,7 +55,8 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
-    page.wait(&format!("{DRAWN} === 2"));
+    // Means, differences, waits, and the course of the runs.
+    page.wait(&format!("{DRAWN} === 4"));
     // Every plot says what it shows, to those who see it and to those who hear it.
     let told = page.value(
         "[...document.querySelectorAll('.figures figure')].every((figure) => {
@@ -99,18 +100,131 @@ fn plots_are_drawn_chosen_and_told_in_words() {
          drawFigures(document, data)",
     );
     page.wait("document.querySelector('figure table').textContent.includes('0.875')");
-    assert_eq!(page.value(DRAWN), 2);
+    assert_eq!(page.value(DRAWN), 4);
     assert_eq!(page.value("document.querySelector('figure select').value"), "Utilization");
     fits_everywhere(&page);
     assert_eq!(page.console(), Vec::<String>::new());
     assert!(page.pdf().starts_with(b"%PDF"));
 }
 
+/// Whatever a page saves from here on is kept in it: kind and text.
+const KEEP: &str = "window.saved = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+        blob.text().then((text) => saved.push({ kind: blob.type, text, size: blob.size }));
+        return make.call(URL, blob);
+    }";
+
+#[test]
+fn what_is_saved_is_what_the_command_writes() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "load.toml");
+    let said = meshwork(folder.path(), &["report", "out", "--figures", "figures"]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let files = std::fs::read_dir(folder.path().join("figures")).unwrap().count();
+    assert!(said.out.ends_with(&format!("{files} figures written to figures\n")), "{}", said.out);
+    let page = Page::open(&browser, &page);
+    page.wait(&format!("{DRAWN} === 4"));
+    page.act(KEEP);
+    // Every figure as it is at first.
+    page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
+    page.wait("saved.length === 8");
+    let saved = page.value("saved");
+    for (number, file) in [
+        "out-means-turnaround",
+        "out-differences-0-turnaround",
+        "out-waits",
+        "out-course-utilization",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let path = folder.path().join(format!("figures/{file}.svg"));
+        let written = std::fs::read_to_string(&path).unwrap();
+        let is_there = saved.as_array().unwrap().iter().any(|one| one["text"] == written.as_str());
+        assert!(is_there, "{number}: {file}");
+    }
+    let csv = saved.as_array().unwrap().iter().find(|one| {
+        one["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("allocator,workload.load,turnaround,half_width,replications\n")
+    });
+    assert_eq!(csv.unwrap()["text"].as_str().unwrap().lines().count(), 9);
+    page.act("document.querySelectorAll('.save button')[1].click()");
+    page.wait("saved.at(-1).kind === 'image/png' && saved.at(-1).size > 10000");
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_chosen_stands_in_the_address() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = page_of(folder.path(), "load.toml");
+    let page = Page::open(&browser, &file);
+    page.wait(&format!("{DRAWN} === 4"));
+    let choose = |which: &str, value: &str| {
+        page.act(&format!(
+            "const select = document.querySelector('#out-means select[data-key={which}]'); select.value = '{value}';
+             select.dispatchEvent(new Event('change'))"
+        ));
+    };
+    choose("metric", "Utilization");
+    choose("scale", "logarithmic");
+    let hash = page.value("location.hash");
+    assert_eq!(hash, "#?out-means.metric=Utilization&out-means.scale=logarithmic");
+    let address =
+        format!("file://{}{}", file.canonicalize().unwrap().display(), hash.as_str().unwrap());
+    let other = Page::visit(&browser, &address);
+    other.wait(&format!("{DRAWN} === 4"));
+    let caption = "document.querySelector('#out-means figcaption').textContent";
+    let caption = other.value(caption);
+    let caption = caption.as_str().unwrap();
+    assert!(
+        caption.starts_with("Utilization: ") && caption.ends_with(" The scale is logarithmic."),
+        "{caption}"
+    );
+    // What is as it was at first is not written.
+    choose("metric", "Turnaround");
+    choose("scale", "logarithmic");
+    choose("scale", "linear");
+    assert_eq!(page.value("location.hash.includes('metric')"), false);
+    assert_eq!(page.console(), Vec::<String>::new());
+    assert_eq!(other.console(), Vec::<String>::new());
+}
+
+#[test]
+fn paper_has_what_was_not_chosen_and_clips_nothing() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    page.wait(&format!("{DRAWN} === 4"));
+    page.look(794, 1123, false);
+    let metrics = page.value("document.querySelector('#out-means select').options.length");
+    page.act("dispatchEvent(new Event('beforeprint'))");
+    let others = "document.querySelectorAll('#out-means .others svg[role=img]').length";
+    assert_eq!(page.value(others).as_u64().unwrap() + 1, metrics.as_u64().unwrap());
+    assert_eq!(page.value("document.querySelector('.asked').open"), true);
+    let tables = "[...document.querySelectorAll('details.numbers[open] table:not([hidden])')]";
+    assert!(
+        page.value(&format!("{tables}.length")).as_u64().unwrap() > 2,
+        "a wide table is several"
+    );
+    let wide = page.value(&format!("{tables}.filter((table) => table.offsetWidth > 700).length"));
+    assert_eq!(wide, 0);
+    page.act("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(page.value(others), 0);
+    assert_eq!(page.value("document.querySelectorAll('table[hidden], .parts').length"), 0);
+    assert!(page.pdf().starts_with(b"%PDF"));
+    assert_eq!(page.console(), Vec::<String>::new());
+}
+
 #[test]
 fn bars_sizes_and_one_scenario_have_their_pages() {
     let Some(browser) = browser() else { return };
     for (example, drawn, tables) in
-        [("hypercube.toml", 2, 2), ("first.toml", 2, 2), ("sites.toml", 1, 1)]
+        [("hypercube.toml", 4, 2), ("first.toml", 4, 2), ("sites.toml", 3, 1)]
     {
         let folder = tempfile::tempdir().unwrap();
         let page = Page::open(&browser, &page_of(folder.path(), example));
@@ -129,7 +243,8 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
     assert_eq!(meshwork(folder.path(), &arguments).status, Some(0));
     assert_eq!(meshwork(folder.path(), &["report", "out", "--out", "one.html"]).status, Some(0));
     let page = Page::open(&browser, &folder.path().join("one.html"));
-    assert_eq!(page.value(DRAWN), 0);
+    // Of one scenario there are no means to compare, but how its run went.
+    page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.querySelector('.numbers').open"), true);
     fits_everywhere(&page);
     assert_eq!(page.console(), Vec::<String>::new());
@@ -206,7 +321,7 @@ fn a_thousand_scenarios_are_open_at_once() {
     assert!(std::fs::metadata(&file).unwrap().len() < 10_000_000);
     let visit = |_| {
         let page = Page::open(&browser, &file);
-        page.wait(&format!("{DRAWN} === 10"));
+        page.wait(&format!("{DRAWN} === 12"));
         assert_eq!(page.value("document.querySelector('.numbers tbody').children.length"), 1000);
         assert_eq!(page.console(), Vec::<String>::new());
         page.value("performance.getEntriesByType('navigation')[0].loadEventEnd").as_f64().unwrap()

@@ -41,6 +41,20 @@ fn one_object_for_each_load() {
 }
 
 #[test]
+fn a_network_that_takes_too_much_memory_is_refused_with_the_estimate() {
+    let said = traffic("--topology mesh --dims 16777216 --vcs 2 --max-memory 4G --threads 1");
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    assert!(said.err.contains("takes about 11 GiB of memory"), "{}", said.err);
+    assert!(said.err.contains("which is more than the 4 GiB of `--max-memory`"), "{}", said.err);
+    // Two at once are too many, one would do.
+    let small = "--topology mesh --dims 64,64 --loads 0.1,0.2 --cycles 100 --max-memory 6M";
+    let said = traffic(&format!("{small} --threads 2"));
+    assert_eq!(said.status, Some(2), "{}", said.err);
+    assert!(said.err.contains("2 of them at once"), "{}", said.err);
+    assert_eq!(traffic(&format!("{small} --threads 1")).status, Some(0));
+}
+
+#[test]
 fn a_table_ends_with_the_saturation_throughput() {
     for arguments in [
         "--dims 4,4 --loads 0.1 --cycles 2000",

@@ -2,12 +2,17 @@
 
 import { follow } from "./live/live.js";
 import { drawMachine } from "./machine/player.js";
-import { drawFigures } from "./report/figures.js";
+import { drawFigures, followLinks } from "./report/figures.js";
+import { openTargets } from "./report/links.js";
+import { preparePaper } from "./report/paper.js";
 
 const data = document.getElementById("report-data");
-if (data) drawFigures(document, JSON.parse(data.textContent));
+if (data) drawFigures(document, JSON.parse(data.textContent ?? "{}"));
+followLinks();
+preparePaper();
+openTargets();
 for (const recordings of document.querySelectorAll("script.recordings")) {
-  drawMachine(/** @type {HTMLElement} */ (recordings.previousElementSibling), JSON.parse(recordings.textContent));
+  drawMachine(/** @type {HTMLElement} */ (recordings.previousElementSibling), JSON.parse(recordings.textContent ?? "[]"));
 }
 if (document.getElementById("live-state")) follow();
 

@@ -1,3 +1,67 @@
-// The two libraries that stand in the page before the bundle.
-declare const d3: any;
-declare const Plot: any;
+// What `Report::data` gives: see `src/report/figures.rs`, where each field is described.
+
+export interface Data { sections: { id: string; figures: Figure[] }[] }
+
+export interface Figure { id: string; heading: string; choices: Choice[]; views: View[] }
+
+export interface Choice { key: string; label: string; values: string[] }
+
+export type Style = "lines" | "rows" | "steps";
+
+export interface Scale {
+  label: string;
+  key?: string;
+  unit?: string;
+  log?: boolean;
+  names?: string[];
+  colours?: number[];
+  grid?: number[];
+}
+
+export interface Series {
+  name: string;
+  colour: number;
+  panel: number;
+  x: number[];
+  mean: number[];
+  half?: (number | null)[];
+  replications?: number[];
+}
+
+export interface View {
+  at: number[];
+  title: string;
+  sentence: string;
+  style: Style;
+  differences?: boolean;
+  sorted?: boolean;
+  fixed?: boolean;
+  expected?: number;
+  x: Scale;
+  y: Scale;
+  colour?: { label: string; key: string };
+  panel?: { label: string; key: string };
+  panels?: string[];
+  series: Series[];
+}
+
+/** One measured value, and where it stands. */
+export interface Point {
+  /** A number, or the index of a name. */
+  x: number;
+  mean: number;
+  half: number | null;
+  low: number;
+  high: number;
+  /** How many replications it is of; 0 where that means nothing. */
+  replications: number;
+  name: string;
+  colour: number;
+  panel: number;
+}
+
+/** The colours of a drawing, as SVG names them. */
+export interface Theme { ink: string; soft: string; line: string; paper: string; colours: string[] }
+
+/** A panel that is drawn, and where its points are. */
+export interface Drawn { svg: string; width: number; height: number; hits: { x: number; y: number; point: Point }[] }

@@ -11,9 +11,11 @@ use meshwork::workload::swf::header;
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
+use crate::run::build::standard;
 use crate::run::inputs::Files;
+use crate::run::memory;
 use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
-use crate::run::{Progress, Results, Runner, Watcher};
+use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
@@ -25,15 +27,27 @@ pub struct Options<'a> {
     pub out: Option<PathBuf>,
     /// How many threads run; 0 is as many as there are processors.
     pub threads: usize,
+    /// The most memory that runs may take together, in bytes, as far as it can be estimated before they
+    /// begin; `None` refuses nothing.
+    pub max_memory: Option<u64>,
     /// Is told after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on while it runs; what comes of it does not depend on that.
     pub watcher: Option<&'a dyn Watcher>,
+    /// The build of the program, from [`build`](crate::run::build): stored runs of another one are run again.
+    pub build: String,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { out: None, threads: 0, progress: &|_| {}, watcher: None }
+        Options {
+            out: None,
+            threads: 0,
+            max_memory: None,
+            progress: &|_| {},
+            watcher: None,
+            build: standard(),
+        }
     }
 }
 
@@ -87,16 +101,24 @@ pub struct Finished {
 /// # Errors
 /// If the study, its inputs or the folder are wrong; then nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
-    let points = expand(study)?;
-    let files = Files::beside(&study.folder);
+    memory::check_count(study, options.max_memory)?;
+    let mut points = expand(study)?;
+    memory::check_runs(study, &points, options.threads, options.max_memory)?;
+    let files = Files::of(study);
     let inputs = inputs(study, &points, &files, options.out.is_some())?;
+    let spans = windows::open(study, &mut points, &files)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
-            let store = Store::open(folder).map_err(Refused)?;
+            let store = Store::open(folder, &options.build).map_err(Refused)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
-            Asked::of(study, &known_inputs(&points, &inputs)).write(folder)?;
+            Asked {
+                spans,
+                build: options.build.clone(),
+                ..Asked::of(study, &known_inputs(&points, &inputs))
+            }
+            .write(folder)?;
             Some(Mutex::new(store))
         }
         None => None,
@@ -113,9 +135,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
-        simulate: &|point, replication, observer| {
-            point.scenario.run(replication, &files, observer).map_err(|error| error.to_string())
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
         },
+        build: &options.build,
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
         kept,
@@ -123,12 +146,17 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         watcher: options.watcher,
     };
     let results = runner.run(options.threads).map_err(Refused)?;
+    warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
     failures.extend(results.trouble.clone());
     if let Some(folder) = &options.out {
-        let written = [summary.write(folder), claims::write(&claims, folder)];
+        let written = [
+            summary.write(folder),
+            claims::write(&claims, folder),
+            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused),
+        ];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
     let clock = points.first().map_or_else(Clock::default, |point| {
@@ -136,6 +164,20 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         Clock::of(study, &point.scenario, start)
     });
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
+}
+
+/// A sentence about stored runs that were of no use.
+fn outdated(folder: &Path, count: u64) -> Option<String> {
+    let runs = match count {
+        0 => return None,
+        1 => "1 run of this study was made".to_owned(),
+        count => format!("{} runs of this study were made", crate::findings::number::count(count)),
+    };
+    Some(format!(
+        "{}: {runs} by another build of the program, whose code differs: what it gave is kept there, but is not used, \
+         and was run again",
+        folder.join(RUNS).display()
+    ))
 }
 
 /// The file that each scenario reads. A digest is taken only where it is stored.

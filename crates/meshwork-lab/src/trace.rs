@@ -8,6 +8,7 @@ use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
+use meshwork::workload::lublin;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{
     Choice, Header, Line, Record, job, records, write_header, write_record,
@@ -215,7 +216,7 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
     let setting =
         WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
     let jobs = Box::new(indexed.into_iter().map(|job| Ok(Submission::Job(job))));
-    let jobs = transformed(jobs, params, &setting).map_err(|problem| problem.message)?;
+    let jobs = transformed(true, jobs, params, &setting).map_err(|problem| problem.message)?;
     let mut kept = Vec::new();
     for item in jobs {
         if let Submission::Job(job) = item.map_err(|error| error.0)? {
@@ -315,7 +316,7 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
         owners: false,
         inputs: &NoInputs,
     };
-    let jobs = submissions(&params, &setting).map_err(|error| error.to_string())?;
+    let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     for item in jobs {
         if let Submission::Job(job) = item.map_err(|error| error.0)? {

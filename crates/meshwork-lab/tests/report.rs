@@ -82,23 +82,25 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
                 fixed.insert(text(&choice["key"]), text(value));
             }
         }
-        let metric = text(&view["y"]["label"]).to_lowercase().replace(' ', "_");
+        let metric = text(&view["y"]["key"]);
         for series in view["series"].as_array().unwrap() {
             let mut keys = fixed.clone();
-            if let Some(key) = view["colour"].as_str() {
+            if let Some(key) = view["colour"]["key"].as_str() {
                 keys.insert(key.to_owned(), text(&series["name"]));
             }
-            if let Some(key) = view["panel"].as_str() {
+            if let Some(key) = view["panel"]["key"].as_str() {
                 keys.insert(
                     key.to_owned(),
                     text(&view["panels"][series["panel"].as_u64().unwrap() as usize]),
                 );
             }
             for (i, x) in series["x"].as_array().unwrap().iter().enumerate() {
-                let names = view["x"]["names"].as_array().unwrap();
                 let x = x.as_f64().unwrap();
-                let along = if names.is_empty() { x.to_string() } else { text(&names[x as usize]) };
-                keys.insert(text(&view["x"]["label"]), along);
+                let along = match view["x"]["names"].as_array() {
+                    Some(names) => text(&names[x as usize]),
+                    None => x.to_string(),
+                };
+                keys.insert(text(&view["x"]["key"]), along);
                 let number = |column: &str| {
                     series[column][i].as_f64().map_or_else(String::new, |value| value.to_string())
                 };
@@ -301,7 +303,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     let section = &report.sections[0];
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
-    let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.as_str()).collect();
+    let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
     assert_eq!(keys, ["metric", "scheduler"]);
     let points = |view: &View| view.series.iter().map(|series| series.x.len()).sum::<usize>();
     let metrics = figure.choices[0].values.len();
@@ -322,10 +324,10 @@ fn scales_are_logarithmic_where_the_spread_asks_for_it() {
     let figure = &report.sections[0].figures[0];
     let [wait, utilization] = &figure.views[..] else { panic!("a view for each metric") };
     assert!(wait.y.log && wait.x.log && !utilization.y.log);
-    assert_eq!((wait.style, wait.x.label.as_str()), (Style::Lines, "workload.load"));
+    assert_eq!((wait.style, wait.x.label.as_str()), (Style::Lines, "load"));
     assert_eq!(
         wait.sentence,
-        "Wait: time from arrival to start, mean over jobs, against workload.load, a line for each scheduler. \
+        "Wait: time from arrival to start, mean over jobs, against load, a line for each scheduler. \
          Whiskers are 95 % intervals. The scale is logarithmic."
     );
 }
@@ -360,12 +362,13 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     {
         assert_eq!(page.matches(begin).count(), page.matches(end).count(), "{begin}");
     }
-    // Nothing is fetched: there is no address in the page but in comments and names of the libraries.
+    // Nothing is fetched: there is no address in the page but the name of SVG.
     assert!(page.contains("default-src 'none'"));
-    for fetch in ["src=\"", "<link rel=\"stylesheet\"", "@import", "url("] {
-        let own = page.split("// https://d3js.org").next().unwrap();
-        assert!(!own.contains(fetch), "{fetch}");
+    for fetch in ["src=\"", "<link rel=\"stylesheet\"", "@import", "url(h", "url(/", "url(\""] {
+        assert!(!page.contains(fetch), "{fetch}");
     }
+    let addresses = page.matches("://").count();
+    assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
 #[test]
@@ -412,10 +415,25 @@ fn a_folder_of_folders_is_one_page_by_paper() {
         counts,
         [("rsr", &[1, 1, 0, 1][..]), ("wbsm", &[0, 0, 0, 1]), ("lazy", &[1, 0, 0, 0])]
     );
-    let others: Vec<&str> =
-        overview.papers[0].others.iter().map(|(_, _, verdict)| verdict.as_str()).collect();
-    assert_eq!(others, ["not borne out", "not checkable"]);
+    let verdicts: Vec<&str> =
+        overview.papers[0].claims.iter().map(|(_, _, verdict)| verdict.as_str()).collect();
+    assert_eq!(verdicts, ["borne out", "not borne out", "not checkable"]);
     let html = report.html();
+    // Every count leads to its claims, and no two sections have one title.
+    for verdict in ["borne-out", "not-borne-out", "not-checkable"] {
+        assert!(html.contains(&format!("href=\"#claims-rsr-{verdict}\"")), "{verdict}");
+        assert!(html.contains(&format!("<details id=\"claims-rsr-{verdict}\">")), "{verdict}");
+    }
+    let titles: Vec<&str> = report.sections.iter().map(|section| &*section.title).collect();
+    assert_eq!(
+        titles,
+        [
+            "Mohapatra, Yu, Das & Kim, figure 1",
+            "Chang & Mohapatra, figure 1",
+            "Zhu & Lin, figure 9",
+            "z_study"
+        ]
+    );
     assert!(html.contains("The log is missing."));
     assert!(html.contains("Other studies"));
 }
@@ -446,4 +464,83 @@ fn a_folder_without_a_study_is_refused_in_a_sentence() {
         refusal(&missing).starts_with(&format!("{}: there is no such folder: ", missing.display()))
     );
     assert!(refusal(&deep.join("experiment.toml")).contains(": this is no folder: "));
+}
+
+#[test]
+fn which_is_lowest_and_by_how_much_stands_at_the_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n[compare]\nscheduler = 'fcfs'\n"
+    );
+    run_in(folder.path(), &text, &["workload.load=0.9", "replications=8", "measure.jobs=500"]);
+    let report = read(folder.path());
+    let finding = report.sections[0].finding.as_ref().unwrap();
+    // The difference of comparison.csv, as a share of the mean in summary.csv.
+    let one = |table: Numbers, scheduler: &str| -> [f64; 2] {
+        let keys = BTreeMap::from([("scheduler".to_owned(), scheduler.to_owned())]);
+        let [mean, half, _] = &table[&(keys, "wait".to_owned())];
+        [mean, half].map(|number| number.parse().unwrap())
+    };
+    let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
+    let [base, _] = one(means, "fcfs");
+    let differences =
+        table(folder.path(), "comparison.csv", ["difference", "half_width", "replications"]);
+    let [difference, half] = one(differences, "sjf");
+    assert!(difference < -half, "sjf is clearly below fcfs at this load");
+    let share = Rounded::new(Some(-100.0 * difference / base), Some(100.0 * half / base));
+    let expected =
+        format!("Lowest wait: sjf, {} ± {} % below fcfs.", share.mean, share.half_width.unwrap());
+    assert_eq!((finding.text.as_str(), finding.is_clear), (expected.as_str(), true));
+    assert!(report.html().contains(&expected));
+    // Of a single replication of each nobody knows.
+    let out = folder.path().join("two");
+    run_in(&out, &text, &["workload.load=0.05", "replications=2", "measure.jobs=30"]);
+    let finding = read(&out).sections.remove(0).finding;
+    assert!(
+        finding.is_none_or(|finding| !finding.is_clear && finding.text.contains("may be chance"))
+    );
+}
+
+#[test]
+fn any_number_of_allocators_stands_in_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\n\
+         allocator = ['first_fit', 'best_fit', 'frame_sliding', 'naive', 'boundary_search', 'corner_boundary_search', \
+         'weighted_boundary_search', 'adaptive_scan', 'busy_list', 'turning_busy_list', 'quick_allocation']\n\
+         scheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]\n\
+         [compare]\n'workload.load' = 0.2\n"
+    );
+    run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
+    let report = read(folder.path());
+    let [means, differences] = &report.sections[0].figures[..] else { panic!("two figures") };
+    let view = &means.views[0];
+    assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
+    assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "scheduler");
+    // Differences never open on the baseline, which has none.
+    let load = &differences.choices[1];
+    assert_eq!((load.key.label.as_str(), load.key.key.as_str()), ("load", "workload.load"));
+    assert_eq!(load.values, ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
+    for figure in [means, differences] {
+        assert!(figure.views.iter().any(|view| view.at.iter().all(|&at| at == 0)));
+    }
+}
+
+#[test]
+fn what_is_of_fewer_replications_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n");
+    run_in(folder.path(), &text, &[]);
+    let sentence = |report: &Report| report.sections[0].figures[0].views[0].sentence.clone();
+    assert!(!sentence(&read(folder.path())).contains("fewer"));
+    let all = fs::read_to_string(folder.path().join("runs.jsonl")).unwrap();
+    let some: Vec<&str> = all.lines().take(5).collect();
+    fs::write(folder.path().join("runs.jsonl"), some.join("\n") + "\n").unwrap();
+    let report = read(folder.path());
+    let told = sentence(&report);
+    let words = "1 mean is of fewer than the 3 replications asked for so far: the faint mark.";
+    assert!(told.contains(words), "{told}");
+    let notes: Vec<&str> =
+        report.sections[0].tables[0].rows.iter().map(|row| row[0].note.as_str()).collect();
+    assert!(notes.contains(&"2 of 3 replications so far") && notes.contains(&""), "{notes:?}");
 }

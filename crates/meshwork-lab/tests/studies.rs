@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::{Component, Scenario};
 use meshwork_lab::run::Progress;
 use meshwork_lab::run::check::{Verdict, check};
@@ -96,11 +97,13 @@ fn a_wider_sweep_runs_only_what_is_new() {
         out: Some(folder.path().to_path_buf()),
         threads: 2,
         progress: &progress,
-        watcher: None,
+        ..Options::default()
     };
     let finished = run(&study(&wider, &[]), &options).unwrap();
-    let expected = Progress { done: 18, total: 18, reused: 12, failed: 0 };
-    assert_eq!(*last.lock().unwrap(), expected);
+    let last = *last.lock().unwrap();
+    assert_eq!((last.done, last.total, last.reused, last.failed), (18, 18, 12, 0));
+    assert_eq!(last.jobs, 6 * 300, "those from the store did not run");
+    assert!(last.begun.abs() < 1e-9, "nothing goes on");
     assert_eq!(finished.warnings.len(), 1, "{:?}", finished.warnings);
     assert_eq!(fs::read_to_string(folder.path().join("experiment.toml")).unwrap(), wider);
 }
@@ -170,7 +173,13 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
     let with_jobs = format!("{STUDY}[output]\njobs = 'csv'\n");
     let finished = run_in(folder.path(), &with_jobs, 2);
     assert!(finished.failures.is_empty(), "{:?}", finished.failures);
-    assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 12);
+    assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 13, "and the index");
+    let index = fs::read_to_string(folder.path().join("jobs/index.csv")).unwrap();
+    let lines: Vec<&str> = index.lines().collect();
+    assert_eq!(lines[0], "file,format,scenario,replication,scheduler,workload.load");
+    assert_eq!(lines.len(), 13);
+    let key = &finished.results.runs[3][2].key;
+    assert!(lines.contains(&&format!("{key}.csv,csv,4,2,sjf,0.4")[..]), "{index}");
     assert_eq!(load(folder.path()).unwrap().records.len(), 12);
     let nowhere = run(&study(&with_jobs, &[]), &Options::default()).unwrap();
     assert_eq!(
@@ -184,20 +193,20 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
 fn a_check_finds_a_changed_bit() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), STUDY, 2);
-    let all = check(folder.path(), 100, 2).unwrap();
+    let all = check(&Catalogue::standard(), folder.path(), 100, 2).unwrap();
     assert_eq!((all.stored, all.checked.len()), (12, 12));
     assert!(all.checked.iter().all(|run| run.verdict == Verdict::Same), "{:?}", all.checked);
-    assert_eq!(check(folder.path(), 5, 1).unwrap().checked.len(), 5);
+    assert_eq!(check(&Catalogue::standard(), folder.path(), 5, 1).unwrap().checked.len(), 5);
     let path = folder.path().join(RUNS);
     let mut record = load(folder.path()).unwrap().records.remove(0);
     let wait = record.findings.metrics[0].value.unwrap();
     record.findings.metrics[0].value = Some(f64::from_bits(wait.to_bits() ^ 1));
     fs::write(&path, record.line()).unwrap();
-    let one = check(folder.path(), 10, 1).unwrap();
+    let one = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
     assert!(matches!(one.checked[0].verdict, Verdict::Different(_)), "{:?}", one.checked);
     record.model_version += 1;
     fs::write(&path, record.line()).unwrap();
-    let other = check(folder.path(), 10, 1).unwrap();
+    let other = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
     assert!(matches!(other.checked[0].verdict, Verdict::Failed(_)), "{:?}", other.checked);
 }
 
@@ -213,12 +222,15 @@ fn a_log_is_known_by_its_content() {
     let first = run(&study("a.toml"), &options).unwrap();
     let metrics = &first.results.runs[0][0].result.as_ref().unwrap();
     assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
-    assert!(matches!(check(&out, 1, 1).unwrap().checked[0].verdict, Verdict::Same));
+    assert!(matches!(
+        check(&Catalogue::standard(), &out, 1, 1).unwrap().checked[0].verdict,
+        Verdict::Same
+    ));
     fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
     let second = run(&study("a.toml"), &options).unwrap();
     assert_ne!(first.results.runs[0][0].key, second.results.runs[0][0].key);
     assert_eq!(load(&out).unwrap().records.len(), 2);
-    let verdicts = check(&out, 2, 1).unwrap().checked;
+    let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
     let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
     assert_eq!(changed.count(), 1, "{verdicts:?}");
 }
@@ -328,7 +340,7 @@ fn a_scenario_that_was_built_has_the_key_of_the_study_that_says_the_same() {
         .set("measure.by_size", "power_of_two")
         .build()
         .unwrap();
-    let key = |scenario: &Scenario| key(scenario.table(), None, 2);
+    let key = |scenario: &Scenario| key(scenario.table(), None, 2, "build");
     assert_eq!(written.len(), 1);
     assert_eq!(key(&built), key(&written[0].scenario));
 }

@@ -117,6 +117,7 @@ pub mod observe;
 pub mod cluster;
 pub mod sched;
 pub mod engine;
+pub mod catalogue;
 pub mod scenario;
 pub mod pool;
 pub mod builder;

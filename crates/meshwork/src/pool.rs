@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use crate::alloc;
+use crate::catalogue::Catalogue;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
-use crate::registry::{DefaultValue, Kind, Param, Problem, resolve};
-use crate::scenario::sites::{allocators_for, resolve_machine, split_machine};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve_in};
+use crate::scenario::BYTES_PER_NODE;
+use crate::scenario::sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
 use crate::shape::ShapeRule;
 use crate::topology::Node;
 use crate::workload::SHAPE;
@@ -83,10 +85,44 @@ impl Pool {
     /// The first thing that is wrong: an unknown key or name, a value out of bounds, several sites, or
     /// an allocator that does not serve this topology.
     pub fn read(table: &Table) -> Result<Pool, Problem> {
+        Pool::read_in(&Catalogue::standard(), table)
+    }
+
+    /// An empty machine whose allocator is one of a catalogue.
+    ///
+    /// # Errors
+    /// As [`read`](Pool::read).
+    pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
+        let (spec, params) = Pool::spec(catalogue, table)?;
+        let rule = ShapeRule::named(params.text("shape"));
+        let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
+        Ok(Pool { empty: managed.fork(), managed, held: BTreeMap::new(), now: Time::ZERO })
+    }
+
+    /// About how many bytes the pool of such a table takes: for its machine, and for the empty one that it is
+    /// compared with. Nothing is allocated.
+    ///
+    /// # Errors
+    /// As for [`read`](Pool::read), as far as that is known before the allocator is there.
+    pub fn memory(table: &Table) -> Result<u64, Problem> {
+        Pool::memory_in(&Catalogue::standard(), table)
+    }
+
+    /// The same, of a pool whose allocator is one of a catalogue.
+    ///
+    /// # Errors
+    /// As for [`memory`](Pool::memory).
+    pub fn memory_in(catalogue: &Catalogue, table: &Table) -> Result<u64, Problem> {
+        let (spec, _) = Pool::spec(catalogue, table)?;
+        Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
+    }
+
+    /// The one site of a table, and its parameters.
+    fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params), Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
-        let params = resolve("", &params, &rest, &["machine"])?;
-        let (mut machine, sites) = resolve_machine(&machine)?;
+        let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
+        let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
             return Err(Problem::new(
                 "machine.sites",
@@ -97,10 +133,9 @@ impl Pool {
                 ),
             ));
         }
-        let specs = allocators_for(&mut params.table().clone(), &mut machine, &sites)?;
-        let rule = ShapeRule::named(params.text("shape"));
-        let managed = specs[0].managed(0, params.integer("seed"), 0, rule)?;
-        Ok(Pool { empty: managed.fork(), managed, held: BTreeMap::new(), now: Time::ZERO })
+        let specs = allocators_for(catalogue, &mut params.table().clone(), &mut machine, &sites)?;
+        let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
+        Ok((spec, params))
     }
 
     /// The machine: its grid, and which nodes are free.

@@ -203,7 +203,7 @@ impl fmt::Debug for Family {
 }
 
 /// The `about` of every entry of a list.
-pub fn abouts<E: Named>(entries: &'static [&'static E]) -> Vec<&'static About> {
+pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
     entries.iter().map(|entry| entry.about()).collect()
 }
 
@@ -211,17 +211,45 @@ pub fn abouts<E: Named>(entries: &'static [&'static E]) -> Vec<&'static About> {
 ///
 /// # Panics
 /// If there is none: names are looked up when a scenario is read, so an unknown one here is a bug.
-pub fn entry<E: Named>(entries: &'static [&'static E], name: &str) -> &'static E {
+pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
+/// Where the entries of a family are looked up.
+pub trait Lists {
+    /// The entries of a family, in the order of lists and pages.
+    fn entries(&self, family: &Family) -> Vec<&'static About>;
+}
+
+/// The lists of this crate, to which nothing was added.
+pub struct Standard;
+
+impl Lists for Standard {
+    fn entries(&self, family: &Family) -> Vec<&'static About> {
+        (family.entries)()
+    }
+}
+
 impl Family {
-    /// The entry with this name or alias.
+    /// The entry of this crate with this name or alias.
     ///
     /// # Errors
     /// A sentence that names the nearest known one.
     pub fn find(&self, path: &str, name: &str) -> Result<&'static About, Problem> {
-        let entries = (self.entries)();
+        self.find_in(&Standard, path, name)
+    }
+
+    /// The entry with this name or alias, among those of these lists.
+    ///
+    /// # Errors
+    /// A sentence that names the nearest known one.
+    pub fn find_in(
+        &self,
+        lists: &dyn Lists,
+        path: &str,
+        name: &str,
+    ) -> Result<&'static About, Problem> {
+        let entries = lists.entries(self);
         if let Some(about) =
             entries.iter().find(|about| about.name == name || about.aliases.contains(&name))
         {
@@ -236,11 +264,24 @@ impl Family {
         ))
     }
 
-    /// Reads a name, or a table with a name and parameters, and fills in every default.
+    /// Reads a name of this crate, or a table with a name and parameters, and fills in every default.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn resolve(&self, path: &str, given: &Value) -> Result<Params, Problem> {
+        self.resolve_in(&Standard, path, given)
+    }
+
+    /// Reads a name of these lists, or a table with a name and parameters, and fills in every default.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn resolve_in(
+        &self,
+        lists: &dyn Lists,
+        path: &str,
+        given: &Value,
+    ) -> Result<Params, Problem> {
         let (name, own) = match given {
             Value::String(name) => (name.as_str(), Table::new()),
             Value::Table(table) => {
@@ -280,11 +321,11 @@ impl Family {
                 ));
             }
         };
-        let about = self.find(path, name)?;
+        let about = self.find_in(lists, path, name)?;
         let params: Vec<&Param> = about.params.iter().chain(self.common).collect();
         let mut resolved = Table::new();
         resolved.insert(self.key.to_owned(), Value::String(about.name.to_owned()));
-        resolved.extend(resolve(path, &params, &own, &[self.key])?.table);
+        resolved.extend(resolve_in(lists, path, &params, &own, &[self.key])?.table);
         Ok(Params { path: path.to_owned(), table: resolved, key: self.key })
     }
 }
@@ -295,6 +336,20 @@ impl Family {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn resolve(
+    path: &str,
+    params: &[&Param],
+    given: &Table,
+    also: &[&str],
+) -> Result<Params, Problem> {
+    resolve_in(&Standard, path, params, given, also)
+}
+
+/// As [`resolve`], where names are those of these lists.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn resolve_in(
+    lists: &dyn Lists,
     path: &str,
     params: &[&Param],
     given: &Table,
@@ -315,10 +370,11 @@ pub fn resolve(
     for param in params {
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
-            (Some(value), _) => param.kind.read(&at, value)?,
-            (None, DefaultValue::Is(text)) => {
-                param.kind.read(&at, &literal(text)).expect("a default is one of its own kind")
-            }
+            (Some(value), _) => param.kind.read(lists, &at, value)?,
+            (None, DefaultValue::Is(text)) => param
+                .kind
+                .read(lists, &at, &literal(text))
+                .expect("a default is one of its own kind"),
             (None, DefaultValue::Absent(_)) => continue,
             (None, DefaultValue::Required) => {
                 return Err(Problem::new(
@@ -338,7 +394,7 @@ fn literal(text: &str) -> Value {
 }
 
 impl Kind {
-    fn read(&self, path: &str, given: &Value) -> Result<Value, Problem> {
+    fn read(&self, lists: &dyn Lists, path: &str, given: &Value) -> Result<Value, Problem> {
         let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
         match self {
             Kind::Number(range) => {
@@ -359,7 +415,7 @@ impl Kind {
             Kind::Or(words, kind) => match given.as_str() {
                 Some(word) if words.contains(&word) => Ok(given.clone()),
                 Some(_) => Err(refuse()),
-                None => kind.read(path, given).map_err(|_| refuse()),
+                None => kind.read(lists, path, given).map_err(|_| refuse()),
             },
             Kind::Text => {
                 given.as_str().map(|text| Value::String(text.to_owned())).ok_or_else(refuse)
@@ -385,13 +441,17 @@ impl Kind {
                 })
                 .map(Value::Array)
                 .ok_or_else(refuse),
-            Kind::Component(family) => family.resolve(path, given).map(|p| Value::Table(p.table)),
+            Kind::Component(family) => {
+                family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
+            }
             Kind::Components(family) => match given {
                 Value::Array(list) if !list.is_empty() => list
                     .iter()
                     .enumerate()
                     .map(|(i, item)| {
-                        family.resolve(&format!("{path}[{i}]"), item).map(|p| Value::Table(p.table))
+                        family
+                            .resolve_in(lists, &format!("{path}[{i}]"), item)
+                            .map(|p| Value::Table(p.table))
                     })
                     .collect::<Result<Vec<Value>, Problem>>()
                     .map(Value::Array),
@@ -401,14 +461,15 @@ impl Kind {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
                 let canonical = |item: &Value| {
                     let name = item.as_str().ok_or_else(refuse)?;
-                    Ok(Value::String(family.find(path, name)?.name.to_owned()))
+                    Ok(Value::String(family.find_in(lists, path, name)?.name.to_owned()))
                 };
                 list.iter().map(canonical).collect::<Result<Vec<Value>, _>>().map(Value::Array)
             }
             Kind::Table(params) => {
                 let table = given.as_table().ok_or_else(refuse)?;
                 let params: Vec<&Param> = params.iter().collect();
-                resolve(path, &params, table, &[]).map(|params| Value::Table(params.table))
+                resolve_in(lists, path, &params, table, &[])
+                    .map(|params| Value::Table(params.table))
             }
         }
     }

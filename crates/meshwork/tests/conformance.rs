@@ -3,7 +3,7 @@
 mod common;
 
 use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
@@ -158,6 +158,33 @@ fn in_random_histories(
                 entry.about.name
             );
         }
+    }
+}
+
+#[test]
+fn machines_that_are_too_large_for_a_strategy_are_refused_in_a_sentence() {
+    let refused = |allocator: &str, topology: &Topology| {
+        let value = Value::Table(format!("a = '{allocator}'").parse().unwrap());
+        let params = FAMILY.resolve("allocator", &value["a"]).unwrap();
+        let entry = ALLOCATORS.iter().find(|entry| entry.about.name == allocator).unwrap();
+        (entry.build)(&params, topology).err().map(|problem| problem.message)
+    };
+    for (allocator, most) in
+        [("prime_cube_graph", 17), ("maximal_subcubes", 20), ("multiple_gray_code", 20)]
+    {
+        let larger = Topology::hypercube(most + 1).unwrap();
+        let sentence = refused(allocator, &larger).unwrap();
+        assert!(sentence.contains(&format!("up to dimension {most}")), "{sentence}");
+        assert!(sentence.contains(&format!("dimension {}", most + 1)), "{sentence}");
+        if most < 20 {
+            assert_eq!(refused(allocator, &Topology::hypercube(most).unwrap()), None);
+        }
+    }
+    for allocator in ["mm", "mc1x1", "gen_alg"] {
+        let sentence = refused(allocator, &Topology::mesh(&[300, 200]).unwrap()).unwrap();
+        let end = "and this mesh has 60000";
+        assert!(sentence.contains("up to 16384 nodes") && sentence.ends_with(end), "{sentence}");
+        assert_eq!(refused(allocator, &Topology::torus(&[128, 128]).unwrap()), None);
     }
 }
 

@@ -2,7 +2,8 @@
 //! version promises.
 //!
 //! A change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing" in
-//! CHANGELOG.md. The test prints the new table; it goes into `golden.txt`.
+//! CHANGELOG.md. The test prints the lines that are new, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test golden`
+//! writes them into `golden.txt`.
 
 mod common;
 
@@ -17,6 +18,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Topology, Wiring};
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is asked to write the file")]
 fn transcripts_are_those_of_this_model_version() {
     let mut table = format!("model version {}\n", meshwork::scenario::MODEL_VERSION);
     for (machine, topology) in machines() {
@@ -55,7 +57,34 @@ fn transcripts_are_those_of_this_model_version() {
             writeln!(table, "{:016x} naive easy {network} {topology}", hash(&transcript)).unwrap();
         }
     }
-    assert!(table == include_str!("golden.txt"), "golden.txt would now be\n{table}");
+    let golden = include_str!("golden.txt");
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
+        std::fs::write(path, &table).unwrap();
+    } else {
+        assert!(table == golden, "{}", differences(golden, &table));
+    }
+}
+
+/// The lines that are new, and those that are gone.
+fn differences(golden: &str, table: &str) -> String {
+    let missing = |from: &str, sign: &str, other: &str| -> String {
+        let other: std::collections::BTreeSet<&str> = other.lines().collect();
+        let lines = from.lines().filter(|line| !other.contains(line));
+        lines.map(|line| format!("{sign} {line}\n")).collect()
+    };
+    format!(
+        "golden.txt would have these lines more (+) and these less (-); UPDATE_EXPECTED=1 writes it:\n{}{}",
+        missing(table, "+", golden),
+        missing(golden, "-", table)
+    )
+}
+
+#[test]
+fn only_what_is_new_is_printed() {
+    let text = differences("model\nab one\ncd two\n", "model\nab one\nff two\n00 three\n");
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(lines, ["+ ff two", "+ 00 three", "- cd two"]);
 }
 
 fn hash(transcript: &str) -> u64 {

@@ -62,7 +62,7 @@ fn all_of_a_run() {
         ],
     );
     let all: Vec<&str> = outcome.metrics.iter().map(|metric| metric.name).collect();
-    assert_eq!(all, meshwork::observe::metrics::usual(false));
+    assert_eq!(all, meshwork::observe::metrics::usual(meshwork::observe::metrics::METRICS, false));
 }
 
 #[test]
@@ -315,6 +315,63 @@ fn batches_are_parts_of_the_whole() {
     let mean = wait.batches.iter().sum::<f64>() / 20.0;
     assert!((mean - wait.value.unwrap()).abs() < 1e-9, "equal batches have the mean of the whole");
     assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
+}
+
+/// The wait of each job, by its place in the order of arrival, and how many waited as it arrived.
+#[derive(Default)]
+struct Waits {
+    waits: std::collections::BTreeMap<u64, f64>,
+    met: Vec<f64>,
+    waiting: f64,
+}
+
+impl meshwork::observe::Observer for Waits {
+    fn observe(&mut self, _: Time, event: &meshwork::observe::Event<'_>) {
+        use meshwork::observe::Event;
+        match event {
+            Event::Arrived(..) => {
+                self.met.push(self.waiting);
+                self.waiting += 1.0;
+            }
+            Event::Started(_) => self.waiting -= 1.0,
+            Event::Finished(job) => drop(self.waits.insert(job.id.0, job.start - job.job.arrival)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn batches_hold_the_same_jobs_under_every_scheduler() {
+    let mut cuts = Vec::new();
+    for scheduler in ["fcfs", "sjf", "easy"] {
+        let study = scenario(&format!(
+            "machine = {{ topology = 'mesh', dims = [4, 4] }}
+             scheduler = '{scheduler}'
+             workload = {{ name = 'synthetic', load = 0.6, sizes = 'uniform', first_jobs = 1000,
+                          runtimes = {{ name = 'exponential', mean = 1.0 }} }}
+             measure = {{ warmup_jobs = 100, metrics = ['wait'] }}"
+        ));
+        let mut seen = Waits::default();
+        let outcome = study.run(0, &meshwork::workload::NoInputs, &mut seen).unwrap();
+        let meshwork::observe::recorder::Cut { jobs, first, queue } = outcome.cut;
+        let wait = &outcome.metrics[0];
+        // A thousand jobs in batches of 32: 31 full ones, of which those of the warm-up are left out.
+        assert_eq!((jobs, queue.len()), (32, 31));
+        assert!((3..=5).contains(&first), "{first}");
+        for (index, batch) in (first..).zip(&wait.batches) {
+            let of_batch = (index * jobs..(index + 1) * jobs).map(|id| seen.waits[&id]);
+            let mean = of_batch.sum::<f64>() / jobs as f64;
+            assert!(
+                (mean - batch).abs() < 1e-9,
+                "{scheduler}: batch {index} has {batch}, not {mean}"
+            );
+        }
+        for (met, batch) in seen.met.chunks_exact(32).zip(&queue) {
+            assert!((met.iter().sum::<f64>() / 32.0 - batch).abs() < 1e-9, "{scheduler}");
+        }
+        cuts.push((first, wait.batches.len()));
+    }
+    assert!(cuts.iter().all(|(_, batches)| (26..=28).contains(batches)), "{cuts:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `meshwork check`.
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::check::{Checked, Verdict as Found, check};
 use serde_json::json;
 
@@ -8,8 +9,8 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use meshwork_lab::findings::number::count;
 
 /// Replays a sample of the runs in a folder.
-pub(crate) fn run(out: &mut Output, arguments: &Check) -> Ended {
-    let result = check(&arguments.dir, arguments.sample, arguments.threads.unwrap_or(0))
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
+    let result = check(catalogue, &arguments.dir, arguments.sample, arguments.threads.unwrap_or(0))
         .map_err(Stop::Wrong)?;
     for warning in &result.warnings {
         say("warning", warning);

@@ -1,12 +1,9 @@
 //! `meshwork list`.
 
-use meshwork::alloc::ALLOCATORS;
+use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
-use meshwork::observe::metrics::METRICS;
-use meshwork::registry::{About, DefaultValue, Family, Kind, Named, Param};
+use meshwork::registry::{About, DefaultValue, Family, Kind, Lists, Param, entry};
 use meshwork::scenario::SITE_FAMILY;
-use meshwork::sched::SCHEDULERS;
-use meshwork::workload::WORKLOADS;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use serde_json::{Value as Json, json};
 use toml::Table;
@@ -146,7 +143,7 @@ static KIND_FAMILY: Family = Family {
 };
 
 /// Prints everything, one kind, or one entry.
-pub(crate) fn run(out: &mut Output, arguments: &List) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> Ended {
     let wrong = |problem: meshwork::registry::Problem| Stop::Wrong(problem.message);
     let kinds: Vec<&Listed> = match &arguments.kind {
         None => KINDS.iter().collect(),
@@ -156,18 +153,18 @@ pub(crate) fn run(out: &mut Output, arguments: &List) -> Ended {
         }
     };
     if let (Some(name), [kind]) = (&arguments.name, &kinds[..]) {
-        let about = kind.family.find("", name).map_err(wrong)?;
+        let about = kind.family.find_in(catalogue, "", name).map_err(wrong)?;
         if arguments.json {
-            out.json(&as_json(kind, about))?;
+            out.json(&as_json(catalogue, kind, about))?;
         } else {
-            print_one(out, kind, about)?;
+            print_one(out, catalogue, kind, about)?;
         }
         return Ok(Verdict::Done);
     }
     for (i, kind) in kinds.iter().enumerate() {
         if arguments.json {
-            for about in (kind.family.entries)() {
-                out.json(&as_json(kind, about))?;
+            for about in catalogue.entries(kind.family) {
+                out.json(&as_json(catalogue, kind, about))?;
             }
             continue;
         }
@@ -175,18 +172,23 @@ pub(crate) fn run(out: &mut Output, arguments: &List) -> Ended {
             out.line("")?;
         }
         out.headline(kind.plural())?;
-        print_entries(out, kind, arguments.kind.is_some())?;
+        print_entries(out, catalogue, kind, arguments.kind.is_some())?;
     }
     Ok(Verdict::Done)
 }
 
-fn print_entries(out: &mut Output, kind: &Listed, with_capabilities: bool) -> Result<(), Stop> {
-    let entries = (kind.family.entries)();
+fn print_entries(
+    out: &mut Output,
+    catalogue: &Catalogue,
+    kind: &Listed,
+    with_capabilities: bool,
+) -> Result<(), Stop> {
+    let entries = catalogue.entries(kind.family);
     let columns = entries.iter().map(|about| width(about.name)).max().unwrap_or(0);
     for about in entries {
         print_item(out, about.name, columns, about.summary)?;
         if with_capabilities {
-            let words: Vec<String> = capabilities(kind, about.name)
+            let words: Vec<String> = capabilities(catalogue, kind, about.name)
                 .into_iter()
                 .map(|(name, value)| format!("{name} {}", words(&value)))
                 .collect();
@@ -209,7 +211,12 @@ fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Resul
     Ok(())
 }
 
-fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop> {
+fn print_one(
+    out: &mut Output,
+    catalogue: &Catalogue,
+    kind: &Listed,
+    about: &About,
+) -> Result<(), Stop> {
     let article = if kind.family.kind.starts_with('a') { "an" } else { "a" };
     out.headline(&format!("{}: {article} {}", about.name, kind.family.kind))?;
     for text in [about.summary, about.definition] {
@@ -223,7 +230,9 @@ fn print_one(out: &mut Output, kind: &Listed, about: &About) -> Result<(), Stop>
         facts.push(("also called", about.aliases.join(", ")));
     }
     facts.extend(
-        capabilities(kind, about.name).into_iter().map(|(name, value)| (name, words(&value))),
+        capabilities(catalogue, kind, about.name)
+            .into_iter()
+            .map(|(name, value)| (name, words(&value))),
     );
     facts.push(("cost", about.complexity.to_owned()));
     facts.push(("source", about.source.to_owned()));
@@ -264,10 +273,14 @@ fn may_be(param: &Param) -> String {
 }
 
 /// What an entry can do, beside its parameters.
-pub(super) fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json)> {
+pub(super) fn capabilities(
+    catalogue: &Catalogue,
+    kind: &Listed,
+    name: &str,
+) -> Vec<(&'static str, Json)> {
     match kind.word() {
         "allocator" => {
-            let entry = named(ALLOCATORS, name);
+            let entry = entry(catalogue.allocators(), name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
             let dimensions = entry.dimensions.map(|d| ("dimensions", json!(d)));
             let mut facts = vec![("serves", json!(serves))];
@@ -296,7 +309,7 @@ pub(super) fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json
             facts
         }
         "scheduler" => {
-            let entry = named(SCHEDULERS, name);
+            let entry = entry(catalogue.schedulers(), name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
             vec![
                 ("serves", json!(serves)),
@@ -305,14 +318,10 @@ pub(super) fn capabilities(kind: &Listed, name: &str) -> Vec<(&'static str, Json
                 ("resizes jobs that run", json!(entry.malleable)),
             ]
         }
-        "workload" => vec![("ends by itself", json!(named(WORKLOADS, name).ends))],
-        "metric" => vec![("unit", json!(named(METRICS, name).unit))],
+        "workload" => vec![("ends by itself", json!(entry(catalogue.workloads(), name).ends))],
+        "metric" => vec![("unit", json!(entry(catalogue.metrics(), name).unit))],
         _ => Vec::new(),
     }
-}
-
-fn named<E: Named>(entries: &'static [&'static E], name: &str) -> &'static E {
-    meshwork::registry::entry(entries, name)
 }
 
 pub(super) fn words(value: &Json) -> String {
@@ -325,7 +334,7 @@ pub(super) fn words(value: &Json) -> String {
     }
 }
 
-fn as_json(kind: &Listed, about: &About) -> Json {
+fn as_json(catalogue: &Catalogue, kind: &Listed, about: &About) -> Json {
     let params: Vec<Json> = about.params.iter().chain(kind.family.common).map(param_json).collect();
     let mut object = json!({
         "kind": kind.word(),
@@ -337,7 +346,7 @@ fn as_json(kind: &Listed, about: &About) -> Json {
         "source": about.source,
     });
     if let Some(fields) = object.as_object_mut() {
-        for (name, value) in capabilities(kind, about.name) {
+        for (name, value) in capabilities(catalogue, kind, about.name) {
             fields.insert(name.replace(' ', "_"), value);
         }
         fields.insert("parameters".to_owned(), params.into());

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod list;
 pub(crate) mod manual;
+mod meter;
 pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;

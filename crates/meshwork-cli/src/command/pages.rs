@@ -11,9 +11,17 @@ use crate::output::{Ended, Output, Stop, Verdict};
 /// Prints a completion script.
 pub(crate) fn completions(out: &mut Output, shell: Shell) -> Ended {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "meshwork", &mut script);
+    clap_complete::generate(shell, &mut Arguments::command(), program(), &mut script);
     out.text(&String::from_utf8_lossy(&script))?;
     Ok(Verdict::Done)
+}
+
+/// What this program is called: `meshwork`, or the name of one that adds strategies of its own.
+fn program() -> String {
+    let own = std::env::current_exe().ok();
+    let own =
+        own.as_deref().and_then(Path::file_stem).map(|name| name.to_string_lossy().into_owned());
+    own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
 /// Prints the main manual page, or writes one for each command into a folder.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::pool::Pool;
@@ -22,8 +23,8 @@ const LONGEST: u64 = 1 << 20;
 const WIDTH: usize = 80;
 
 /// Answers every line of standard input with one line, at once.
-pub(crate) fn run(out: &mut Output, arguments: &Place) -> Ended {
-    let mut desk = Desk::new(pool(arguments)?);
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
+    let mut desk = Desk::new(pool(catalogue, arguments)?);
     let mut input = io::stdin().lock();
     let mut verdict = Verdict::Done;
     let (mut line, mut number) = (Vec::new(), 0);
@@ -62,7 +63,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Place) -> Ended {
     }
 }
 
-fn pool(arguments: &Place) -> Result<Pool, Stop> {
+fn pool(catalogue: &Catalogue, arguments: &Place) -> Result<Pool, Stop> {
     let mut table = Table::new();
     let machine = machine(&arguments.machine)
         .map_err(|sentence| Stop::Wrong(format!("--machine {}: {sentence}", arguments.machine)))?;
@@ -74,7 +75,11 @@ fn pool(arguments: &Place) -> Result<Pool, Stop> {
     }
     table.insert("seed".to_owned(), Value::Integer(arguments.seed));
     table.insert("shape".to_owned(), arguments.shape.clone().into());
-    Pool::read(&table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
+    let bytes = Pool::memory_in(catalogue, &table)
+        .map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
+    let what = format!("--machine {}: this machine takes", arguments.machine);
+    arguments.memory.check(bytes, &what)?;
+    Pool::read_in(catalogue, &table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
 }
 
 /// A problem as a sentence that begins with the argument that is to blame.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::findings::number::plural;
 use meshwork_lab::report::{Maps, Report as Page};
 use meshwork_lab::run::store::write_whole;
 use meshwork_lab::watch::recording::Window;
@@ -10,20 +12,63 @@ use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
-pub(crate) fn run(out: &mut Output, arguments: &Report) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     let window = Window { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
-    let path = write(&arguments.dir, arguments.out.as_deref(), &maps)?;
+    let page = read(catalogue, &arguments.dir, &maps)?;
+    let path = write_page(&page, &arguments.dir, arguments.out.as_deref())?;
     out.line(&format!("written to {}", path.display()))?;
+    if let Some(folder) = &arguments.figures {
+        let count = write_figures(&page, folder)?;
+        let shown = folder.display();
+        out.line(&match count {
+            0 => "no figure is written: there is nothing to draw where one scenario was run"
+                .to_owned(),
+            _ => format!("{} written to {shown}", plural(count, "figure")),
+        })?;
+    }
     Ok(Verdict::Done)
 }
 
+/// Writes every figure of a page into a folder, which is made; gives how many there are.
+fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
+    let shown = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Stop::Wrong(format!(
+            "{shown}: this is a file, but figures are written into a folder"
+        )));
+    }
+    let files = page.figure_files();
+    if !files.is_empty() {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Stop::Failed(format!("{shown}: this folder cannot be made ({error})"))
+        })?;
+    }
+    for (name, text) in &files {
+        write_whole(&folder.join(name), text.as_bytes()).map_err(Stop::Failed)?;
+    }
+    Ok(files.len() as u64)
+}
+
 /// Writes the page of a folder into a file, `report.html` in it where none is named; gives its path.
-pub(super) fn write(folder: &Path, file: Option<&Path>, maps: &Maps) -> Result<PathBuf, Stop> {
-    let page = Page::with_maps(folder, maps)?;
+pub(super) fn write(
+    catalogue: &Catalogue,
+    folder: &Path,
+    file: Option<&Path>,
+    maps: &Maps,
+) -> Result<PathBuf, Stop> {
+    write_page(&read(catalogue, folder, maps)?, folder, file)
+}
+
+fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop> {
+    let page = Page::with_maps_in(catalogue, folder, maps)?;
     for warning in &page.warnings {
         say("warning", warning);
     }
+    Ok(page)
+}
+
+fn write_page(page: &Page, folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
     let path = file.map_or_else(|| folder.join("report.html"), Path::to_path_buf);
     write_whole(&path, page.html().as_bytes()).map_err(Stop::Failed)?;
     Ok(path)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::findings::claims::{self, Judgement, Verdict as Judged};
 use meshwork_lab::lab::leave_out;
@@ -17,7 +18,7 @@ use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
 /// Runs the studies of the papers, one after the other, and prints each claim with its verdict.
-pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
     let papers: Vec<&Paper> = match &arguments.paper {
         Some(key) => vec![paper(key)?],
         None => PAPERS.iter().collect(),
@@ -70,7 +71,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Reproduce) -> Ended {
         out.line(&format!("written to {}: a folder for each study", base(arguments).display()))?;
     }
     out.flush()?;
-    let page = super::report::write(&base(arguments), None, &Maps::default())?;
+    let page = super::report::write(catalogue, &base(arguments), None, &Maps::default())?;
     if !arguments.json {
         out.line(&format!("every figure beside its claims: {}", page.display()))?;
     }
@@ -90,7 +91,13 @@ fn reproduce(
     verdict: &mut Verdict,
 ) -> Result<Vec<Judgement>, Stop> {
     let folder = base(arguments).join(&study.name);
-    let finished = match one(study, Some(folder.clone()), arguments.threads, false, None) {
+    let finished = match one(
+        study,
+        Some(folder.clone()),
+        (arguments.threads, arguments.memory),
+        false,
+        None,
+    ) {
         Ok(finished) => finished,
         Err(refused) if study.obtain.is_some() => {
             say("warning", &format!("{} is left out: {refused}", study.name));

@@ -1,17 +1,18 @@
 //! `meshwork run`.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{Progress, Watcher};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
+use super::meter::Meter;
 use super::run_live::{self, Watched};
 use crate::args::Run;
+use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
@@ -19,10 +20,12 @@ use crate::results;
 const MAX_FAILURES: usize = 10;
 
 /// Runs every study; all of them are read before the first one runs.
-pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let mut studies = Vec::new();
     for file in &arguments.files {
-        studies.push(Study::read(file, &arguments.settings)?);
+        let study = Study::read_in(catalogue, file, &arguments.settings)?;
+        check_count(&study, arguments.memory.limit())?;
+        studies.push(study);
     }
     let folders = folders(arguments, &studies)?;
     if studies.len() > 1 {
@@ -42,7 +45,13 @@ pub(crate) fn run(out: &mut Output, arguments: &Run) -> Ended {
             watched.begin(i);
         }
         let watching = watched.as_deref();
-        let finished = one(study, folder.clone(), arguments.threads, arguments.quiet, watching)?;
+        let finished = one(
+            study,
+            folder.clone(),
+            (arguments.threads, arguments.memory),
+            arguments.quiet,
+            watching,
+        )?;
         if arguments.json {
             for mut object in finished.summary.json() {
                 if let Some(fields) = object.as_object_mut() {
@@ -98,42 +107,25 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
 pub(super) fn one(
     study: &Study,
     out: Option<PathBuf>,
-    threads: Option<usize>,
+    (threads, memory): (Option<usize>, Memory),
     quiet: bool,
     watched: Option<&Watched>,
 ) -> Result<Finished, Refused> {
-    let bar = if quiet { ProgressBar::hidden() } else { bar() };
+    let meter = if quiet { Meter::silent() } else { Meter::new() };
     let show = |progress: Progress| {
         if let Some(watched) = watched {
             watched.progress(progress);
         }
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-        if progress.failed > 0 {
-            bar.set_message(format!(", {} failed", progress.failed));
-        }
+        meter.show(progress);
     };
     let threads = threads.unwrap_or(0);
     let watcher = watched.map(|watched| -> &dyn Watcher { watched });
-    let options = Options { out, threads, progress: &show, watcher };
+    let max_memory = memory.limit();
+    let options =
+        Options { out, threads, max_memory, progress: &show, watcher, ..Options::default() };
     let finished = meshwork_lab::run(study, &options);
-    bar.finish_and_clear();
+    meter.end();
     finished
-}
-
-/// A bar on standard error, if that is a terminal. It is drawn at most ten times a second.
-fn bar() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let template = "{bar:32} {pos} of {len} runs{msg} · {elapsed} elapsed · {eta} remaining";
-    let style = ProgressStyle::with_template(template)
-        .expect("the template is right")
-        .progress_chars("█▉▊▋▌▍▎▏ ");
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10))
-        .with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// Says what went wrong and what is worth a word.

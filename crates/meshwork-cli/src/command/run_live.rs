@@ -129,10 +129,10 @@ impl Watched {
             .zip(runs)
             .zip(progress)
             .map(|((followed, runs), progress)| Content {
+                results: Results::of(runs, &followed.study.replications),
                 study: followed.study.clone(),
                 asked: Asked::of(&followed.study, &BTreeMap::new()),
                 points: followed.points.clone(),
-                results: Results { runs, trouble: None },
                 missing: progress.total.saturating_sub(progress.done),
                 versions: vec![env!("CARGO_PKG_VERSION").to_owned()],
                 folder: None,

@@ -1,5 +1,6 @@
 //! `meshwork show`.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
 use meshwork_lab::Study;
 use meshwork_lab::study::Replications;
@@ -12,8 +13,8 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use meshwork_lab::findings::number::significant;
 
 /// Prints the scenarios one by one, as they are made.
-pub(crate) fn run(out: &mut Output, arguments: &Show) -> Ended {
-    let study = Study::read(&arguments.file, &arguments.settings)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let total = count(&study)?;
     for (i, point) in points(&study)?.enumerate() {
         let point = point?;
@@ -54,8 +55,10 @@ fn json(value: impl serde::Serialize) -> Json {
 
 /// The speed of each site in each replication that is sure to be run, where speeds are drawn.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
-    let (Replications::Fixed(count) | Replications::Precision { least: count, .. }) =
-        study.replications;
+    let count = match study.replications {
+        Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
+        Replications::Windows { .. } => 1,
+    };
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
@@ -65,9 +68,16 @@ fn document(study: &Study, scenario: &Table) -> Table {
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     document.insert("name".to_owned(), study.name.clone().into());
     document.extend(study.description.clone().map(|text| ("description".to_owned(), text.into())));
+    document.extend(study.time_unit.clone().map(|unit| ("time_unit".to_owned(), unit.into())));
     match &study.replications {
         Replications::Fixed(replications) => {
             document.insert("replications".to_owned(), whole(*replications));
+        }
+        Replications::Windows { length, stride } => {
+            let mut windows = Table::new();
+            windows.insert("length".to_owned(), Value::Float(*length));
+            windows.insert("stride".to_owned(), Value::Float(*stride));
+            document.insert("windows".to_owned(), Value::Table(windows));
         }
         Replications::Precision { target, least, most, of } => {
             document.insert("precision".to_owned(), Value::Float(*target));

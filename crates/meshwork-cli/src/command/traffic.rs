@@ -20,6 +20,10 @@ pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
         // All that the network can carry is what it carries when it is offered all that there can be.
         loads.push(Offered { load: 1.0, ..loads[0].clone() });
     }
+    let threads = arguments.threads.unwrap_or(0);
+    let bytes = loads[0].memory().map_err(|problem| blame(&problem))?;
+    let what = format!("--dims: the network of a {} takes", loads[0].topology);
+    arguments.memory.check_at_once(bytes, threads, loads.len() as u64, &what)?;
     let points =
         sweep(&loads, arguments.threads.unwrap_or(0)).map_err(|problem| blame(&problem))?;
     if arguments.json {

@@ -29,7 +29,7 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     for line in wrapped(&title, out.width, "") {
         out.headline(&line)?;
     }
-    for line in wrapped(&caption(finished), out.width, "") {
+    for line in wrapped(&caption(study, finished), out.width, "") {
         out.line(&line)?;
     }
     if let Some(unit) = finished.clock.unit {
@@ -93,19 +93,25 @@ pub(crate) fn print_files(
 }
 
 /// How much was run, and what a half width means.
-fn caption(finished: &Finished) -> String {
+fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
         finished.results.runs.iter().map(|runs| runs.len() as u64).collect();
     let times = range(&replications);
+    let is_windows = matches!(study.replications, Replications::Windows { .. });
+    let what = if is_windows { "window" } else { "replication" };
     let mut text = format!(
         "{} × {}",
         plural(scenarios as u64, "scenario"),
-        if times == "1" { "1 replication".to_owned() } else { format!("{times} replications") }
+        if times == "1" { format!("1 {what}") } else { format!("{times} {what}s") }
     );
+    if is_windows {
+        text += " of the log";
+    }
     let methods = || finished.summary.rows.iter().flat_map(|row| &row.metrics);
     let has = |method| methods().any(|(_, interval)| interval.method == Some(method));
     let over = match (has(Method::Replications), has(Method::BatchMeans)) {
+        _ if has(Method::Windows) => "over windows, by Student's t",
         (true, false) => "over replications, by Student's t",
         (false, true) => "over batches of the one run, by Student's t",
         (true, true) => "over replications, or batches of a single run, by Student's t",
@@ -264,8 +270,12 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         out.line("")?;
         out.headline(&format!("Differences from {} = {value}", baseline.key))?;
         let mark = "; * marks an interval that excludes 0";
+        let by_batches = rows.iter().flat_map(|(_, difference)| &difference.metrics);
+        let by_batches =
+            by_batches.into_iter().any(|(_, i, _)| i.method == Some(Method::BatchMeans));
         let text = format!(
-            "each scenario minus the one with {value} on the same jobs, and as a share of it{}",
+            "each scenario minus the one with {value} on the same jobs{}, and as a share of it{}",
+            if by_batches { ", batch by batch" } else { "" },
             if any_interval { mark } else { "" }
         );
         for line in wrapped(&text, out.width, "") {
@@ -428,6 +438,9 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
                 .to_owned(),
         );
     }
+    let Finished { points, results, summary, .. } = finished;
+    let doubts = meshwork_lab::findings::notes::notes(study, points, results, summary);
+    notes.extend(doubts.into_iter().map(|note| format!("note: {note}")));
     notes.extend(missed_precision(study, finished));
     if !notes.is_empty() {
         out.line("")?;
@@ -448,7 +461,10 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
         let half = interval.half_width.unwrap_or(f64::INFINITY);
         interval.mean.is_none_or(|mean| half > target * mean.abs())
     };
-    let missed: Vec<&Row> = finished.summary.rows.iter().filter(is_too_wide).collect();
+    // More replications of what draws nothing would be the same again.
+    let rows = finished.summary.rows.iter().enumerate();
+    let drawn = rows.filter(|(index, _)| !finished.results.is_constant(*index)).map(|(_, row)| row);
+    let missed: Vec<&Row> = drawn.filter(is_too_wide).collect();
     let wanted = format!("within {} % of the mean of {of}", significant(100.0 * target, 3));
     match missed[..] {
         [] => None,

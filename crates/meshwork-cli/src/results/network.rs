@@ -1,6 +1,5 @@
 //! The network of a study in words: what its numbers hang on beside what is swept.
 
-use meshwork::network::NETWORKS;
 use meshwork_lab::findings::summary::shown;
 use meshwork_lab::study::expand::Point;
 use toml::Table;
@@ -23,12 +22,7 @@ pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
 fn in_words(points: &[Point]) -> Option<String> {
     let of = |point: &Point| point.scenario.table()["network"].as_table().cloned();
     let networks: Vec<Table> = points.iter().filter_map(of).collect();
-    let sends = |network: &Table| {
-        NETWORKS.iter().any(|entry| {
-            entry.sends && network["name"].as_str().is_some_and(|name| name == entry.about.name)
-        })
-    };
-    if !networks.iter().any(sends) {
+    if !points.iter().any(|point| point.scenario.sends()) {
         return None;
     }
     let mut words = Vec::new();

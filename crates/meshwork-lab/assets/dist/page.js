@@ -28,15 +28,15 @@
     }
     /** An instant at the beginning of a sentence. */
     words(time) {
-      const text = this.at(time);
-      if (this.start !== null) return text + this.zone;
-      return this.seconds ? text[0].toUpperCase() + text.slice(1) : `Time ${text}`;
+      const text2 = this.at(time);
+      if (this.start !== null) return text2 + this.zone;
+      return this.seconds ? text2[0].toUpperCase() + text2.slice(1) : `Time ${text2}`;
     }
     /** The same where there is little room: no year, no seconds. */
     short(time) {
       if (!this.seconds || !Number.isFinite(time)) return short(time);
-      const text = this.at(time);
-      return this.start === null ? text.slice(0, -3).replace("day ", "d") : text.slice(5, 16);
+      const text2 = this.at(time);
+      return this.start === null ? text2.slice(0, -3).replace("day ", "d") : text2.slice(5, 16);
     }
     /** How long something takes: `4 h 05 min`, `3 d 2 h`, `12.5`. */
     span(time) {
@@ -63,11 +63,11 @@
       return found;
     }
     mark(time, step) {
-      const text = this.at(time);
+      const text2 = this.at(time);
       const isDated = this.start !== null;
-      if (step >= 86400) return isDated ? text.slice(0, 10) : text.split(",")[0];
-      const clock = step % 60 === 0 ? text.slice(-8, -3) : text.slice(-8);
-      return clock.startsWith("00:00") && step >= 60 ? isDated ? text.slice(5, 10) : text.split(",")[0] : clock;
+      if (step >= 86400) return isDated ? text2.slice(0, 10) : text2.split(",")[0];
+      const clock = step % 60 === 0 ? text2.slice(-8, -3) : text2.slice(-8);
+      return clock.startsWith("00:00") && step >= 60 ? isDated ? text2.slice(5, 10) : text2.split(",")[0] : clock;
     }
   };
 
@@ -81,9 +81,9 @@
     if (typeof DecompressionStream === "undefined") {
       throw new Error("This browser cannot unpack the recording: it is too old for that.");
     }
-    const text = atob(base64);
-    const packed = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i += 1) packed[i] = text.charCodeAt(i);
+    const text2 = atob(base64);
+    const packed = new Uint8Array(text2.length);
+    for (let i = 0; i < text2.length; i += 1) packed[i] = text2.charCodeAt(i);
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
@@ -277,14 +277,14 @@
               break;
             case STARTED: {
               this.start[job] = this.left[job] = time;
-              let look2 = known.get(this.number[job]) ?? nextLook;
+              let look3 = known.get(this.number[job]) ?? nextLook;
               for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
                 const other = (nextLook + k) % LOOKS;
-                if (users[other] < users[look2]) look2 = other;
+                if (users[other] < users[look3]) look3 = other;
               }
-              users[look2] += 1;
-              nextLook = (look2 + 1) % LOOKS;
-              this.look[job] = look2;
+              users[look3] += 1;
+              nextLook = (look3 + 1) % LOOKS;
+              this.look[job] = look3;
               begin(job, this.site[starts], time);
               starts += 1;
               waits -= 1;
@@ -378,9 +378,9 @@
       return texts;
     }
     // Where to begin to look: in a part of the time, the first of the instants at which most jobs run.
-    busiest(after, before) {
+    busiest(after2, before2) {
       const { from, until } = this.recording;
-      const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+      const [first, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
       let best = -1;
       for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
       return best < 0 ? from : Math.max(this.at[best], from);
@@ -389,9 +389,9 @@
     neighbour(time, step) {
       const place2 = upTo(this.at, time, this.at.length);
       if (step > 0) return place2 < this.at.length ? this.at[place2] : this.recording.until;
-      let before = place2 - 1;
-      while (before >= 0 && this.at[before] >= time) before -= 1;
-      return Math.max(before < 0 ? this.recording.from : this.at[before], this.recording.from);
+      let before2 = place2 - 1;
+      while (before2 >= 0 && this.at[before2] >= time) before2 -= 1;
+      return Math.max(before2 < 0 ? this.recording.from : this.at[before2], this.recording.from);
     }
   };
   async function open(recording, looks2) {
@@ -450,10 +450,10 @@
     }
     return theme2.tiles.get(pattern);
   }
-  function fill(context, theme2, look2, x, y, width2, height) {
-    context.fillStyle = theme2.jobs[look2 % COLOURS];
+  function fill(context, theme2, look3, x, y, width2, height) {
+    context.fillStyle = theme2.jobs[look3 % COLOURS];
     context.fillRect(x, y, width2, height);
-    const pattern = Math.floor(look2 / COLOURS);
+    const pattern = Math.floor(look3 / COLOURS);
     if (pattern > 0 && width2 >= 4 && height >= 4) {
       context.fillStyle = context.tile?.(pattern) ?? tile(theme2, context, pattern);
       context.fillRect(x, y, width2, height);
@@ -471,11 +471,11 @@
   }
   function number(value) {
     if (!Number.isFinite(value)) return "–";
-    const rounded = Math.abs(value) >= 1e15 ? value : Math.round(value * 1e3) / 1e3;
-    const [whole2, part] = String(rounded).split(".");
-    if (whole2.includes("e")) return String(rounded);
-    const grouped = whole2.length > 4 ? whole2.replace(/\B(?=(\d{3})+$)/g, ",") : whole2;
-    return part ? `${grouped}.${part}` : grouped;
+    const rounded2 = Math.abs(value) >= 1e15 ? value : Math.round(value * 1e3) / 1e3;
+    const [whole2, part] = String(rounded2).split(".");
+    if (whole2.includes("e")) return String(rounded2);
+    const grouped2 = whole2.length > 4 ? whole2.replace(/\B(?=(\d{3})+$)/g, ",") : whole2;
+    return part ? `${grouped2}.${part}` : grouped2;
   }
   function short(value) {
     const decimals = Math.max(0, 6 - String(Math.trunc(Math.abs(value))).length);
@@ -495,28 +495,28 @@
   function button(label, title2, act) {
     return make("button", { type: "button", title: title2, "aria-label": title2, onclick: act }, label);
   }
-  function icon(path) {
+  function icon(path2) {
     const [svg, shape] = ["svg", "path"].map((tag2) => document.createElementNS("http://www.w3.org/2000/svg", tag2));
     svg.setAttribute("viewBox", "0 0 14 14");
     svg.setAttribute("class", "m-icon");
     svg.setAttribute("aria-hidden", "true");
-    shape.setAttribute("d", path);
+    shape.setAttribute("d", path2);
     svg.append(shape);
     return svg;
   }
-  function write(element, text) {
-    if (element.textContent !== text) element.textContent = text;
+  function write(element, text2) {
+    if (element.textContent !== text2) element.textContent = text2;
   }
   function drag(element, tell) {
     let isHeld = false;
-    const at2 = (event) => tell(event.clientX - element.getBoundingClientRect().left);
+    const at3 = (event) => tell(event.clientX - element.getBoundingClientRect().left);
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       isHeld = true;
       element.setPointerCapture(event.pointerId);
-      at2(event);
+      at3(event);
     });
-    element.addEventListener("pointermove", (event) => isHeld && at2(event));
+    element.addEventListener("pointermove", (event) => isHeld && at3(event));
     for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => isHeld = false);
   }
 
@@ -525,39 +525,39 @@
   var TITLE = 15;
   var LETTER = 6.2;
   var gray = (place2) => place2 ^ place2 >> 1;
-  var width = (text) => Math.ceil(String(text).length * LETTER);
-  function rows(site, cell, room) {
-    const label = cell >= 8 ? width(site.nodes - 1) + 6 : 0;
+  var width = (text2) => Math.ceil(String(text2).length * LETTER);
+  function rows(site, cell2, room) {
+    const label = cell2 >= 8 ? width(site.nodes - 1) + 6 : 0;
     const square = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(2 * site.nodes))));
-    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell)));
+    const across = Math.max(1, Math.min(square, site.nodes, Math.floor((room - label) / cell2)));
     const down = Math.ceil(site.nodes / across);
     const labels = [];
     for (let y = 0; label > 0 && y < down; y += 1) {
-      labels.push({ x: label - 6, y: (y + 0.5) * cell, text: y * across, align: "right" });
+      labels.push({ x: label - 6, y: (y + 0.5) * cell2, text: y * across, align: "right" });
     }
     const node = (x, y) => y * across + x < site.nodes ? y * across + x : -1;
     return { labels, panes: [{ x: label, y: 0, columns: across, rows: down, node }] };
   }
-  function karnaugh(site, cell) {
+  function karnaugh(site, cell2) {
     const across = Math.ceil(site.sides.length / 2);
     const down = site.sides.length - across;
     const [columns2, lines] = [2 ** across, 2 ** down];
-    const bits = cell >= 9;
+    const bits = cell2 >= 9;
     const x = bits && down > 0 ? width("".padStart(down)) + 6 : 0;
     const y = bits ? across * 10 + 4 : 0;
     const labels = [];
     for (let column2 = 0; bits && column2 < columns2; column2 += 1) {
-      const text = gray(column2).toString(2).padStart(across, "0");
-      [...text].forEach((bit, i) => labels.push({ x: x + (column2 + 0.5) * cell, y: i * 10 + 5, text: bit, align: "center" }));
+      const text2 = gray(column2).toString(2).padStart(across, "0");
+      [...text2].forEach((bit, i) => labels.push({ x: x + (column2 + 0.5) * cell2, y: i * 10 + 5, text: bit, align: "center" }));
     }
     for (let row = 0; x > 0 && row < lines; row += 1) {
-      const text = gray(row).toString(2).padStart(down, "0");
-      labels.push({ x: x - 6, y: y + (row + 0.5) * cell, text, align: "right" });
+      const text2 = gray(row).toString(2).padStart(down, "0");
+      labels.push({ x: x - 6, y: y + (row + 0.5) * cell2, text: text2, align: "right" });
     }
     const node = (column2, row) => gray(row) * columns2 + gray(column2);
     return { labels, panes: [{ x, y, columns: columns2, rows: lines, node }] };
   }
-  function layers(site, cell, room) {
+  function layers(site, cell2, room) {
     const [columns2, lines] = [site.sides[0], site.sides[1]];
     const size = columns2 * lines;
     const count = site.nodes / size;
@@ -565,7 +565,7 @@
       const further = site.sides.slice(2).map((side, d) => Math.floor(layer * size / site.strides[d + 2]) % side);
       return further.length === 1 ? `z=${further[0]}` : further.join(",");
     };
-    const pane = Math.max(columns2 * cell, count > 1 ? width(title2(count - 1)) : 0);
+    const pane = Math.max(columns2 * cell2, count > 1 ? width(title2(count - 1)) : 0);
     let across = Math.max(1, Math.min(count, Math.floor((room + GAP) / (pane + GAP))));
     across = Math.ceil(count / Math.ceil(count / across));
     if (site.sides.length > 3 && across > site.sides[2]) across -= across % site.sides[2];
@@ -574,43 +574,43 @@
     const panes = [];
     for (let layer = 0; layer < count; layer += 1) {
       const x = layer % across * (pane + GAP);
-      const y = Math.floor(layer / across) * (heading + lines * cell + GAP / 2);
+      const y = Math.floor(layer / across) * (heading + lines * cell2 + GAP / 2);
       if (heading > 0) labels.push({ x, y: y + heading / 2, text: title2(layer), align: "left" });
       const node = (column2, row) => layer * size + row * columns2 + column2;
       panes.push({ x, y: y + heading, columns: columns2, rows: lines, node });
     }
     return { labels, panes };
   }
-  function layout(site, cell, room) {
+  function layout(site, cell2, room) {
     let drawn;
-    if (site.wiring === "hypercube") drawn = karnaugh(site, cell);
-    else if (site.sides.length === 1) drawn = rows(site, cell, room);
-    else drawn = layers(site, cell, room);
+    if (site.wiring === "hypercube") drawn = karnaugh(site, cell2);
+    else if (site.sides.length === 1) drawn = rows(site, cell2, room);
+    else drawn = layers(site, cell2, room);
     const far = (end) => Math.max(1, Math.ceil(Math.max(...drawn.panes.map(end))));
-    drawn.width = far((pane) => pane.x + pane.columns * cell);
-    drawn.height = far((pane) => pane.y + pane.rows * cell);
+    drawn.width = far((pane) => pane.x + pane.columns * cell2);
+    drawn.height = far((pane) => pane.y + pane.rows * cell2);
     for (const label of drawn.labels) {
       if (label.align === "left") drawn.width = Math.max(drawn.width, label.x + width(label.text));
     }
-    return Object.assign(drawn, { cell });
+    return Object.assign(drawn, { cell: cell2 });
   }
   function layouts(sites, room, height, caption) {
     let cells = [];
-    for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
+    for (let cell2 = 30; cell2 >= 1; cell2 -= cell2 > 12 ? 2 : 1) cells.push(cell2);
     cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
-    for (const cell of cells) {
-      const all = sites.map((site) => layout(site, cell, room));
-      let [x, y, line] = [0, 0, 0];
+    for (const cell2 of cells) {
+      const all = sites.map((site) => layout(site, cell2, room));
+      let [x, y, line2] = [0, 0, 0];
       for (const one of all) {
         const taken = Math.max(one.width, 150);
         if (x > 0 && x + taken > room) {
-          y += line;
-          [x, line] = [0, 0];
+          y += line2;
+          [x, line2] = [0, 0];
         }
         x += taken + 24;
-        line = Math.max(line, one.height + caption);
+        line2 = Math.max(line2, one.height + caption);
       }
-      const fits = all.every((one) => one.width <= room) && (y + line <= height || cell <= 0.0625);
+      const fits = all.every((one) => one.width <= room) && (y + line2 <= height || cell2 <= 0.0625);
       if (fits) return all;
     }
     return sites.map((site) => layout(site, cells[cells.length - 1], room));
@@ -640,10 +640,10 @@
       const name2 = make("span");
       const outer = this.pick ? make("button", { type: "button" }, swatch, name2) : make("span", {}, swatch, name2);
       const cells = Array.from({ length: this.columns - 1 }, () => make("td"));
-      const line = { swatch, name: name2, outer, cells, job: -1, element: make("tr", {}, make("th", { scope: "row" }, outer), ...cells) };
-      if (this.pick) outer.addEventListener("click", () => this.pick(line.job));
-      this.rows.push(line);
-      this.body.append(line.element);
+      const line2 = { swatch, name: name2, outer, cells, job: -1, element: make("tr", {}, make("th", { scope: "row" }, outer), ...cells) };
+      if (this.pick) outer.addEventListener("click", () => this.pick(line2.job));
+      this.rows.push(line2);
+      this.body.append(line2.element);
     }
     /**
      * @param {import("./run.js").Run} run
@@ -655,17 +655,17 @@
       write(this.heading, `${this.title}: ${number(count)}`);
       this.table.classList.toggle("m-none", jobs2.length === 0);
       while (this.rows.length < jobs2.length) this.row();
-      this.rows.forEach((line, i) => {
+      this.rows.forEach((line2, i) => {
         const one = jobs2[i];
-        if (line.element.hidden !== !one) line.element.hidden = !one;
+        if (line2.element.hidden !== !one) line2.element.hidden = !one;
         if (!one) return;
-        line.job = one.job;
-        write(line.name, String(run.number[one.job]));
-        line.swatch.hidden = one.look === void 0;
-        line.swatch.className = `m-swatch m-look-${(one.look || 0) % COLOURS} m-pattern-${Math.floor((one.look || 0) / COLOURS)}`;
+        line2.job = one.job;
+        write(line2.name, String(run.number[one.job]));
+        line2.swatch.hidden = one.look === void 0;
+        line2.swatch.className = `m-swatch m-look-${(one.look || 0) % COLOURS} m-pattern-${Math.floor((one.look || 0) / COLOURS)}`;
         const isChosen = String(one.job === chosen);
-        if (this.pick && line.outer.getAttribute("aria-pressed") !== isChosen) line.outer.setAttribute("aria-pressed", isChosen);
-        one.cells.forEach((text, k) => write(line.cells[k], text));
+        if (this.pick && line2.outer.getAttribute("aria-pressed") !== isChosen) line2.outer.setAttribute("aria-pressed", isChosen);
+        one.cells.forEach((text2, k) => write(line2.cells[k], text2));
       });
       write(this.more, count > jobs2.length ? `and ${number(count - jobs2.length)} more` : "");
     }
@@ -710,20 +710,20 @@
       }
     }
     drawPane(context, pane, chosen, theme2) {
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       context.fillStyle = theme2.free;
       const whole2 = this.rectangles(pane);
-      const line = cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
+      const line2 = cell2 >= 12 ? 2 : cell2 >= 5 ? 1 : 0;
       for (const { s, x, y, columns: columns2, rows: rows2 } of whole2) {
-        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-        if (s >= 0) fill(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell, rows2 * cell);
+        const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
+        if (s >= 0) fill(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell2, rows2 * cell2);
         else {
           context.fillStyle = theme2.free;
-          context.fillRect(left, top, columns2 * cell, rows2 * cell);
+          context.fillRect(left, top, columns2 * cell2, rows2 * cell2);
         }
       }
-      if (cell >= 5) this.drawGrid(context, pane, theme2);
-      this.drawEdges(context, pane, theme2, line);
+      if (cell2 >= 5) this.drawGrid(context, pane, theme2);
+      this.drawEdges(context, pane, theme2, line2);
       if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
       this.drawNames(context, pane, whole2, theme2);
     }
@@ -735,7 +735,7 @@
     // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
     rectangles(pane) {
       const done = [];
-      let open2 = [];
+      let open3 = [];
       for (let y = 0; y < pane.rows; y += 1) {
         const row = [];
         for (let x = 0; x < pane.columns; ) {
@@ -748,45 +748,45 @@
         }
         let above = 0;
         for (let i = 0; i < row.length; i += 1) {
-          while (above < open2.length && open2[above].x < row[i].x) above += 1;
-          const same = open2[above];
+          while (above < open3.length && open3[above].x < row[i].x) above += 1;
+          const same = open3[above];
           if (same && same.x === row[i].x && same.columns === row[i].columns && same.s === row[i].s) {
             same.rows += 1;
             same.taken = y;
             row[i] = same;
           }
         }
-        for (const one of open2) if (one.taken !== y) done.push(one);
-        open2 = row;
+        for (const one of open3) if (one.taken !== y) done.push(one);
+        open3 = row;
       }
-      return done.concat(open2);
+      return done.concat(open3);
     }
     drawGrid(context, pane, theme2) {
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       context.strokeStyle = theme2.edge;
       context.lineWidth = 1;
       context.globalAlpha = 0.22;
       context.beginPath();
       for (let x = 1; x < pane.columns; x += 1) {
-        context.moveTo(pane.x + x * cell, pane.y);
-        context.lineTo(pane.x + x * cell, pane.y + pane.rows * cell);
+        context.moveTo(pane.x + x * cell2, pane.y);
+        context.lineTo(pane.x + x * cell2, pane.y + pane.rows * cell2);
       }
       for (let y = 1; y < pane.rows; y += 1) {
-        context.moveTo(pane.x, pane.y + y * cell);
-        context.lineTo(pane.x + pane.columns * cell, pane.y + y * cell);
+        context.moveTo(pane.x, pane.y + y * cell2);
+        context.lineTo(pane.x + pane.columns * cell2, pane.y + y * cell2);
       }
       context.stroke();
       context.globalAlpha = 1;
     }
     // Calls `visit` with the ends of every edge between two cells of which `differ` says so.
     edges(pane, differ, visit) {
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       for (let y = 0; y <= pane.rows; y += 1) {
         for (let x = 0; x <= pane.columns; x += 1) {
           const here = this.holderAt(pane, x, y);
-          const [left, top] = [pane.x + x * cell, pane.y + y * cell];
-          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell);
-          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell, top);
+          const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
+          if (differ(here, this.holderAt(pane, x - 1, y))) visit(left, top, left, top + cell2);
+          if (differ(here, this.holderAt(pane, x, y - 1))) visit(left, top, left + cell2, top);
         }
       }
     }
@@ -802,24 +802,24 @@
         context.lineTo(ends[2], ends[3]);
       });
       context.stroke();
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       const isTorus = this.run.sites[this.site].wiring === "torus";
       context.lineWidth = 1;
       context.setLineDash(isTorus ? [3, 3] : []);
-      context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell - 1, pane.rows * cell - 1);
+      context.strokeRect(pane.x + 0.5, pane.y + 0.5, pane.columns * cell2 - 1, pane.rows * cell2 - 1);
       context.setLineDash([]);
     }
     drawChosen(context, pane, chosen, theme2) {
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       const is = (s) => s >= 0 && this.run.who[s] === chosen;
       context.fillStyle = theme2.ground;
       context.globalAlpha = 0.5;
       for (const { s, x, y, columns: columns2, rows: rows2 } of this.rectangles(pane)) {
-        if (!is(s)) context.fillRect(pane.x + x * cell, pane.y + y * cell, columns2 * cell, rows2 * cell);
+        if (!is(s)) context.fillRect(pane.x + x * cell2, pane.y + y * cell2, columns2 * cell2, rows2 * cell2);
       }
       context.globalAlpha = 1;
       context.strokeStyle = theme2.chosen;
-      context.lineWidth = Math.max(2, Math.min(3, cell / 5));
+      context.lineWidth = Math.max(2, Math.min(3, cell2 / 5));
       context.beginPath();
       this.edges(pane, (a, b) => is(a) !== is(b), (...ends) => {
         context.moveTo(ends[0], ends[1]);
@@ -829,7 +829,7 @@
     }
     // The number of every job that has room for it, once.
     drawNames(context, pane, whole2, theme2) {
-      const { cell } = this.layout;
+      const { cell: cell2 } = this.layout;
       const largest2 = /* @__PURE__ */ new Map();
       for (const one of whole2) {
         const known = largest2.get(one.s);
@@ -838,25 +838,25 @@
       context.fillStyle = theme2.label;
       context.textAlign = "center";
       for (const { s, x, y, columns: columns2, rows: rows2 } of largest2.values()) {
-        const text = String(this.run.number[this.run.who[s]]);
-        const [width2, height] = [columns2 * cell, rows2 * cell];
-        if (text.length * 6 + 4 > width2 || height < 11) continue;
-        context.fillText(text, pane.x + x * cell + width2 / 2, pane.y + y * cell + height / 2 + 0.5);
+        const text2 = String(this.run.number[this.run.who[s]]);
+        const [width2, height] = [columns2 * cell2, rows2 * cell2];
+        if (text2.length * 6 + 4 > width2 || height < 11) continue;
+        context.fillText(text2, pane.x + x * cell2 + width2 / 2, pane.y + y * cell2 + height / 2 + 0.5);
       }
     }
     // More processors than dots: each dot shows one of those that it stands for.
     drawDots(context, pane, chosen, theme2) {
-      const { cell } = this.layout;
-      const [width2, height] = [Math.ceil(pane.columns * cell), Math.ceil(pane.rows * cell)];
+      const { cell: cell2 } = this.layout;
+      const [width2, height] = [Math.ceil(pane.columns * cell2), Math.ceil(pane.rows * cell2)];
       for (let y = 0; y < height; y += 1) {
-        const row = Math.min(pane.rows - 1, Math.floor(y / cell));
+        const row = Math.min(pane.rows - 1, Math.floor(y / cell2));
         for (let x = 0; x < width2; ) {
-          const at2 = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell)), row);
-          const s = at2(x);
+          const at3 = (dot) => this.holderAt(pane, Math.min(pane.columns - 1, Math.floor(dot / cell2)), row);
+          const s = at3(x);
           const from = x;
           do
             x += 1;
-          while (x < width2 && at2(x) === s);
+          while (x < width2 && at3(x) === s);
           if (s === -2) continue;
           context.fillStyle = s < 0 ? theme2.free : theme2.jobs[this.run.look[this.run.who[s]] % COLOURS];
           context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
@@ -867,9 +867,9 @@
     }
     // The job at a point of the canvas, or -1; and the node, or -1.
     at(px, py) {
-      const { cell, panes } = this.layout;
+      const { cell: cell2, panes } = this.layout;
       for (const pane of panes) {
-        const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
+        const [x, y] = [Math.floor((px - pane.x) / cell2), Math.floor((py - pane.y) / cell2)];
         const s = this.holderAt(pane, x, y);
         if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
       }
@@ -911,9 +911,9 @@
     return [...moment.running].sort(bySize).slice(0, most);
   }
   function asks(run, job) {
-    const { text, nodes } = run.asked[run.request[job]];
+    const { text: text2, nodes } = run.asked[run.request[job]];
     const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
-    return text === String(nodes) ? count : `${text} (${count})`;
+    return text2 === String(nodes) ? count : `${text2} (${count})`;
   }
   function facts(run, job) {
     const { until } = run.recording;
@@ -1018,8 +1018,8 @@
       const map = new SiteMap(run, index, canvas);
       if (listener.hint) {
         canvas.addEventListener("pointermove", (event) => {
-          const at2 = map.at(event.offsetX, event.offsetY);
-          listener.hint(event, at2.job, index, at2.node);
+          const at3 = map.at(event.offsetX, event.offsetY);
+          listener.hint(event, at3.job, index, at3.node);
         });
         canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
       }
@@ -1056,10 +1056,10 @@
       this.listSoon();
     }
     // The words keep the room that the longest of them took: what stands below must not dance.
-    say(text) {
-      write(this.now, text);
-      if (text.length <= this.longest) return;
-      this.longest = text.length;
+    say(text2) {
+      write(this.now, text2);
+      if (text2.length <= this.longest) return;
+      this.longest = text2.length;
       this.now.style.minHeight = `${this.now.offsetHeight}px`;
     }
     // Tables take longest to be set anew, and nobody reads them while they run by: eight times a second will do.
@@ -1085,309 +1085,837 @@
   };
 
   // report/dom.js
-  function find(root, selector) {
-    const element = root.querySelector(selector);
-    if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`);
-    return element;
-  }
-
-  // report/figures.js
-  var SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross", "hexagon", "times", "plus"];
-  var colourOf = (number2) => `var(--c${number2 % SYMBOLS.length})`;
-  var symbolOf = (number2) => SYMBOLS[number2 % SYMBOLS.length];
-  var PANEL = 290;
-  var GAP2 = 24;
-  var WIDEST = 680;
-  var states = /* @__PURE__ */ new WeakMap();
-  var queue = [];
-  var names = 0;
   function make2(tag2, attributes = {}, ...children) {
     const element = document.createElement(tag2);
     for (const [name2, value] of Object.entries(attributes)) element.setAttribute(name2, value);
     element.append(...children);
     return element;
   }
+  function find(root, selector) {
+    const element = root.querySelector(selector);
+    if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`);
+    return element;
+  }
+
+  // plot/numbers.js
+  function grouped(text2) {
+    const [whole2, part] = text2.split(".");
+    const far = whole2.replace(/\B(?=(\d{3})+$)/g, ",");
+    return part ? `${far}.${part}` : far;
+  }
+  function digits(number2, most) {
+    return String(Number(number2.toPrecision(most))).replace("-", "−");
+  }
   function tick(number2) {
     const size = Math.abs(number2);
-    if (size >= 1e6) return number2.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 });
-    if (size > 0 && size < 1e-4) return number2.toExponential();
-    return number2.toLocaleString("en", { maximumSignificantDigits: 6 });
+    for (
+      const [power, letter] of
+      /** @type {[number, string][]} */
+      [[1e12, "T"], [1e9, "B"], [1e6, "M"]]
+    ) {
+      if (size >= power) return grouped(digits(number2 / power, 4)) + letter;
+    }
+    if (size > 0 && size < 1e-4) return number2.toExponential().replaceAll("-", "−");
+    return grouped(digits(number2, 6));
   }
   function brief(number2) {
     const size = Math.abs(number2);
-    if (size > 0 && (size < 1e-4 || size >= 1e15)) return number2.toExponential(3);
-    return number2.toLocaleString("en", size >= 1e5 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 5 });
+    if (size > 0 && (size < 1e-4 || size >= 1e15)) return number2.toExponential(3).replaceAll("-", "−").replace("+", "");
+    return grouped(size >= 1e5 ? String(Math.round(number2)).replace("-", "−") : digits(number2, 5));
   }
-  function logTicks(domain, most) {
-    const powers = d3.range(Math.floor(Math.log10(domain[0])), Math.ceil(Math.log10(domain[1])) + 1);
-    const of = (digits, step) => powers.filter((power) => power % step === 0).flatMap((power) => digits.map((digit) => power < 0 ? digit / 10 ** -power : digit * 10 ** power)).filter((number2) => number2 >= domain[0] && number2 <= domain[1]);
-    const sets = [[[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10]];
-    return sets.map(([digits, step]) => of(digits, step)).find((ticks2) => ticks2.length <= most) ?? [];
+  function fixed(number2, decimals) {
+    const power = 10 ** decimals;
+    return grouped((Math.floor(number2 * power + 0.5) / power).toFixed(decimals).replace("-", "−"));
   }
-  function ticksOf(view, points, width2) {
-    const values = d3.sort(new Set(points.map((point) => point.x)));
-    const at2 = (value) => view.x.log ? Math.log(value) : value;
-    const span = at2(values.at(-1)) - at2(values[0]);
-    const least = d3.min(d3.pairs(values), ([a, b]) => at2(b) - at2(a));
-    if (values.length < 2 || least / span * (width2 - 90) >= 34) return values;
-    return view.x.log ? logTicks(d3.extent(values), width2 / 60) : Math.max(3, width2 / 80);
+  function rounded(mean, half) {
+    if (half === null) return brief(mean);
+    const decimals = 1 - Math.floor(Math.log10(half));
+    if (!(half > 0) || decimals > 6 || Math.abs(mean) >= 1e15) return `${brief(mean)} ± ${brief(half)}`;
+    return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
   }
-  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  function linearTicks(from, until, about) {
+    const span = until - from;
+    if (!(span > 0)) return [from];
+    const raw = span / Math.max(1, about);
+    const power = Math.floor(Math.log10(raw));
+    const error = raw / 10 ** power;
+    const factor = error >= Math.sqrt(50) ? 10 : error >= Math.sqrt(10) ? 5 : error >= Math.SQRT2 ? 2 : 1;
+    const at3 = (k) => power < 0 ? k * factor / 10 ** -power : k * factor * 10 ** power;
+    const ticks2 = [];
+    for (let k = Math.ceil(from / at3(1) - 1e-9); at3(k) <= until + at3(1) * 1e-9; k += 1) ticks2.push(at3(k) + 0);
+    return ticks2;
+  }
+  var SETS = (
+    /** @type {[number[], number][]} */
+    [
+      [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1],
+      [[1, 2, 3, 5, 7], 1],
+      [[1, 2, 5], 1],
+      [[1, 3], 1],
+      [[1], 1],
+      [[1], 2],
+      [[1], 3],
+      [[1], 10]
+    ]
+  );
+  function logTicks(from, until, most) {
+    const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
+    for (const [marks, step] of SETS) {
+      const ticks2 = [];
+      for (let power = first; power <= last; power += 1) {
+        if (power % step !== 0) continue;
+        for (const mark2 of marks) {
+          const number2 = power < 0 ? mark2 / 10 ** -power : mark2 * 10 ** power;
+          if (number2 >= from && number2 <= until) ticks2.push(number2);
+        }
+      }
+      if (ticks2.length <= most) return ticks2;
+    }
+    return [];
+  }
+
+  // plot/svg.js
+  function escaped(text2) {
+    return text2.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  }
+  function at(length) {
+    const rounded2 = Math.floor(length * 100 + 0.5) / 100;
+    return String(rounded2 === 0 ? 0 : rounded2);
+  }
+  var SIZE = 12;
+  function wide(text2, size = SIZE) {
+    let sum = 0;
+    for (const letter of text2) {
+      if ("ijl.,:;'|!()[]tfr -".includes(letter)) sum += 0.36;
+      else if ("mwMW—…%±−+=<>".includes(letter)) sum += 0.92;
+      else if (letter >= "A" && letter <= "Z") sum += 0.72;
+      else sum += 0.63;
+    }
+    return sum * size;
+  }
+  function shortened(text2, room, size = SIZE) {
+    if (wide(text2, size) <= room) return text2;
+    const letters = [...text2];
+    while (letters.length > 1 && wide(`${letters.join("")}…`, size) > room) letters.pop();
+    return `${letters.join("").trimEnd()}…`;
+  }
+  function line([x1, y1, x2, y2], stroke, width2 = 1, more = "") {
+    return `<line x1="${at(x1)}" y1="${at(y1)}" x2="${at(x2)}" y2="${at(y2)}" stroke="${stroke}" stroke-width="${at(width2)}"${more}/>
+`;
+  }
+  function rect([x, y, width2, height], fill3, more = "") {
+    return `<rect x="${at(x)}" y="${at(y)}" width="${at(Math.max(0, width2))}" height="${at(Math.max(0, height))}" fill="${fill3}"${more}/>
+`;
+  }
+  function text([x, y], words, fill3, anchor = "start", more = "") {
+    return `<text x="${at(x)}" y="${at(y)}" fill="${fill3}" text-anchor="${anchor}"${more}>${escaped(words)}</text>
+`;
+  }
+  function path(pieces, stroke, width2) {
+    const drawn = pieces.filter((piece) => piece.length > 1);
+    if (drawn.length === 0) return "";
+    const d = drawn.map((piece) => piece.map(([x, y], i) => `${i === 0 ? "M" : "L"}${at(x)} ${at(y)}`).join("")).join("");
+    return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width2)}" stroke-linejoin="round"/>
+`;
+  }
+  var SHAPES = (
+    /** @type {number[][][]} */
+    [
+      [],
+      [[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
+      [[0, -1.25], [1.15, 0.8], [-1.15, 0.8]],
+      [[0, -1.35], [1.05, 0], [0, 1.35], [-1.05, 0]],
+      [[0, -1.4], [0.33, -0.45], [1.33, -0.43], [0.53, 0.17], [0.82, 1.13], [0, 0.56], [-0.82, 1.13], [-0.53, 0.17], [-1.33, -0.43], [-0.33, -0.45]],
+      [[0, 1.25], [1.15, -0.8], [-1.15, -0.8]],
+      [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
+      [[0.6, -1.04], [1.2, 0], [0.6, 1.04], [-0.6, 1.04], [-1.2, 0], [-0.6, -1.04]],
+      [[-0.57, -1.13], [0, -0.57], [0.57, -1.13], [1.13, -0.57], [0.57, 0], [1.13, 0.57], [0.57, 1.13], [0, 0.57], [-0.57, 1.13], [-1.13, 0.57], [-0.57, 0], [-1.13, -0.57]],
+      [[0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]]
+    ]
+  );
+  var COLOURS2 = SHAPES.length;
+  function mark(number2, [x, y], radius, stroke, fill3, more = "") {
+    const shape = SHAPES[number2 % COLOURS2];
+    const paint = `fill="${fill3}" stroke="${stroke}" stroke-width="1.5"${more}/>
+`;
+    if (shape.length === 0) return `<circle cx="${at(x)}" cy="${at(y)}" r="${at(radius)}" ${paint}`;
+    const corners = shape.map(([dx, dy]) => `${at(x + dx * radius)},${at(y + dy * radius)}`).join(" ");
+    return `<polygon points="${corners}" ${paint}`;
+  }
+
+  // plot/view.js
   function pointsOf(view) {
     return view.series.flatMap((series) => series.x.map((x, i) => {
-      const mean = series.mean[i], half = series.half[i];
-      const along = view.x.names.length > 0 ? view.x.names[x] : x;
+      const mean = series.mean[i], half = series.half?.[i] ?? null;
       return {
-        x: along,
+        x,
         mean,
         half,
         low: mean - (half ?? 0),
         high: mean + (half ?? 0),
-        replications: series.replications[i],
+        replications: series.replications?.[i] ?? 0,
         name: series.name,
         colour: series.colour,
         panel: series.panel
       };
     }));
   }
-  function domainOf(view, points) {
-    const least = d3.min(points, (point) => point.mean), most = d3.max(points, (point) => point.mean);
-    let low = d3.min(points, (point) => point.low), high = d3.max(points, (point) => point.high);
-    if (view.y.log) {
-      const positive = d3.min(points.filter((point) => point.low > 0), (point) => point.low) ?? least;
-      return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
-    }
-    const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-    low = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
-    high = Math.min(high, most + spread / 2);
-    if (view.differences || view.style !== "lines") return pad2(Math.min(low, 0), Math.max(high, 0));
-    return low > 0 && least < 0.6 * most ? pad2(0, high) : pad2(low, high);
+  var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
+  var isPartial = (view, point) => view.expected !== void 0 && point.replications > 0 && point.replications < view.expected;
+  var placeOf = (view, x) => view.x.names?.length ? view.x.names[x] : String(x);
+  var labelOf = (scale2) => scale2.unit ? `${scale2.label} (${scale2.unit})` : scale2.label;
+  function canBeLog(view) {
+    if (view.differences || view.fixed) return false;
+    if (view.style === "steps") return view.series.some((series) => series.x.some((x) => x > 0));
+    return view.series.every((series) => series.mean.every((mean) => mean > 0));
   }
-  function pad2(low, high) {
+  var isLog = (view) => (view.style === "steps" ? view.x.log : view.y.log) ?? false;
+  function padded(low, high) {
     const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
     return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
   }
-  function describe(view, point) {
-    const lines = [`${view.x.label} = ${point.x}`];
-    if (view.colour) lines.push(`${view.colour} = ${point.name}`);
-    const half = point.half === null ? "" : ` ± ${brief(point.half)}`;
-    lines.push(`${view.y.label}: ${brief(point.mean)}${half}`);
-    return lines.join("\n");
+  function extent(numbers) {
+    let [least, most] = [Infinity, -Infinity];
+    for (const number2 of numbers) {
+      least = Math.min(least, number2);
+      most = Math.max(most, number2);
+    }
+    return [least, most];
   }
-  var labelOf = (scale) => scale.unit ? `${scale.label} (${scale.unit})` : scale.label;
-  function whiskers(view, points, domain) {
-    const clamp = (value) => view.y.log ? Math.max(value, domain[0]) : value;
-    return points.filter((point) => point.half > 0).map((point) => ({ ...point, low: clamp(point.low) }));
+  function measured(view, points, log) {
+    const [least, most] = extent(points.map((point) => point.mean));
+    if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
+    const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+    if (log) {
+      const positive = extent(points.map((point) => point.low > 0 ? point.low : point.mean))[0];
+      return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
+    }
+    const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
+    const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
+    const until = Math.min(high, most + spread / 2);
+    if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
+    return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
   }
-  function axis(of, type, domain, label, ticks2) {
-    const isLog = type === "log";
-    const options = { label, ...isLog ? { text: tick } : { tickFormat: tick } };
-    const mark = of === "x" ? Plot.axisX : Plot.axisY;
-    return {
-      scale: { type, ...domain ? { domain } : {}, axis: null, label },
-      axis: Array.isArray(ticks2) ? mark(ticks2, options) : mark({ ...options, ticks: ticks2 }),
-      grid: (of === "x" ? Plot.gridX : Plot.gridY)(...Array.isArray(ticks2) ? [ticks2] : [], {
-        stroke: "var(--line)",
-        strokeOpacity: 1,
-        ...Array.isArray(ticks2) ? {} : { ticks: ticks2 }
-      })
+  function along(view, points, log) {
+    const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
+    const [least, most] = extent(log ? all.filter((x) => x > 0) : all);
+    if (least < most) return [least, most];
+    return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
+  }
+  function scale([from, until], [first, last], log) {
+    const of = log ? Math.log10 : (number2) => number2;
+    return (number2) => {
+      const inside = Math.min(Math.max(number2, from), until);
+      return first + (last - first) * (of(inside) - of(from)) / (of(until) - of(from));
     };
   }
-  var dotStyle = (view, point) => view.differences && !isClear(point) ? "var(--paper)" : colourOf(point.colour);
-  function drawLines(view, points, domain, width2) {
-    const bySeries = d3.group(points, (point) => point.colour);
-    const along = view.x.names.length > 0 ? { scale: { type: "point", domain: view.x.names, label: view.x.label }, axis: null } : axis("x", view.x.log ? "log" : "linear", null, labelOf(view.x), ticksOf(view, points, width2));
-    const measured = axis("y", view.y.log ? "log" : "linear", domain, labelOf(view.y), view.y.log ? logTicks(domain, 8) : 6);
-    const marks = [measured.grid, measured.axis, along.axis];
-    if (view.differences) marks.push(Plot.ruleY([0], { stroke: "currentColor" }));
-    const beside = (colour) => 2 * ([...bySeries.keys()].indexOf(colour) - (bySeries.size - 1) / 2);
-    for (const [colour, own] of bySeries) {
-      const stroke = colourOf(colour);
-      marks.push(
-        Plot.ruleX(whiskers(view, own, domain), { x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.55, strokeWidth: 1.5, clip: true, dx: beside(colour) }),
-        Plot.line(own, { x: "x", y: "mean", stroke, strokeWidth: 1.75 }),
-        Plot.dot(own, { x: "x", y: "mean", symbol: symbolOf(colour), stroke, fill: (point) => dotStyle(view, point), r: 3.2 })
-      );
-    }
-    marks.push(Plot.tip(points, Plot.pointer({ x: "x", y: "mean", title: (point) => describe(view, point), fill: "var(--paper)" })));
-    return {
-      width: width2,
-      height: Math.round(Math.min(360, Math.max(230, width2 * 0.6))),
-      marginLeft: 58,
-      marginBottom: 40,
-      marginRight: 18,
-      marginTop: 26,
-      insetLeft: 8,
-      insetRight: 8,
-      x: along.scale,
-      y: measured.scale,
-      marks
-    };
+
+  // plot/panel.js
+  var SMALL = 11;
+  var SMALLER = ' font-size="11"';
+  function common(view, log) {
+    const points = pointsOf(view);
+    return { points, log, domain: measured(view, points, log) };
   }
-  function drawRows(view, points, domain, width2) {
-    const groups = view.x.names.filter((name2) => points.some((point) => point.x === name2));
-    const colours = d3.sort(new Set(points.map((point) => point.colour)));
-    const bar2 = colours.length > 4 ? 14 : 18, head = 24;
-    const step = colours.length * bar2 + head;
-    const rows2 = { y: "colour", fy: "x" };
-    const ticks2 = view.y.log ? logTicks(domain, Math.max(3, width2 / 80)) : Math.max(3, width2 / 100);
-    const measured = axis("x", view.y.log ? "log" : "linear", domain, labelOf(view.y), ticks2);
-    const marks = [measured.grid, measured.axis];
-    if (view.style === "bars") {
-      marks.push(Plot.barX(points, { ...rows2, x: "mean", fill: (point) => colourOf(point.colour), insetTop: 1, insetBottom: 1 }));
+  function panelOf(view, common2, panel, width2, theme2) {
+    const points = common2.points.filter((point) => point.panel === panel);
+    if (view.style === "rows") return rowsOf(view, common2, points, width2, theme2);
+    return curvesOf(view, common2, points, width2, theme2);
+  }
+  var colourOf = (theme2, number2) => theme2.colours[number2 % COLOURS2];
+  function look(view, point, colour, theme2) {
+    const fill3 = view.differences && !isClear(point) ? theme2.paper : colour;
+    return { fill: fill3, more: isPartial(view, point) ? ' opacity="0.45"' : "" };
+  }
+  function ticksAlong(view, points, log, domain, width2) {
+    if (view.style === "lines") {
+      const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
+      const values = [...new Set(all)].sort((a, b) => a - b);
+      const place2 = scale(domain, [0, width2], log);
+      let room = Infinity;
+      for (let i = 1; i < values.length; i += 1) {
+        const need = (wide(tick(values[i - 1]), SMALL) + wide(tick(values[i]), SMALL)) / 2 + 8;
+        room = Math.min(room, place2(values[i]) - place2(values[i - 1]) - need);
+      }
+      if (room >= 0) return values;
     }
-    const own = view.style === "bars" ? "currentColor" : (point) => colourOf(point.colour);
-    marks.push(Plot.ruleY(whiskers(view, points, domain), { ...rows2, x1: "low", x2: "high", stroke: own, strokeWidth: 1.5, clip: true }));
-    if (view.style === "dots") {
-      for (const colour of colours) {
-        const dots = points.filter((point) => point.colour === colour);
-        marks.push(Plot.dot(dots, { ...rows2, x: "mean", symbol: symbolOf(colour), stroke: colourOf(colour), fill: (point) => dotStyle(view, point), r: 4 }));
+    return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 80)));
+  }
+  function curvesOf(view, { points: all, domain, log }, points, width2, theme2) {
+    const isSteps = view.style === "steps";
+    const isUpLog = log && !isSteps;
+    const names2 = view.x.names ?? [];
+    const isAlongLog = isSteps ? log : view.x.log ?? false;
+    const height = Math.floor(Math.min(380, Math.max(230, width2 * 0.6)));
+    const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
+    const left = Math.max(30, ...up.map((number2) => wide(tick(number2), SMALL) + 14));
+    const [top, bottom, right] = [26, height - 42, width2 - 18];
+    const y = scale(domain, [bottom, top], isUpLog);
+    const step = (right - left) / Math.max(1, names2.length);
+    const reach = along(view, all, isAlongLog);
+    const numbers = scale(reach, [left + 8, right - 8], isAlongLog);
+    const x = (place2) => names2.length > 0 ? left + (place2 + 0.5) * step : numbers(place2);
+    let svg = "";
+    for (const number2 of up) {
+      svg += line([left, y(number2), right, y(number2)], theme2.line);
+      svg += text([left - 7, y(number2) + 4], tick(number2), theme2.soft, "end", SMALLER);
+    }
+    svg += line([left, bottom, right, bottom], theme2.soft);
+    if (names2.length > 0) {
+      const widest = Math.max(...names2.map((name2) => wide(name2, SMALL)));
+      const every = Math.max(1, Math.ceil(Math.min(widest + 8, 90) / step));
+      names2.forEach((name2, place2) => {
+        if (place2 % every === 0) svg += text([x(place2), bottom + 17], shortened(name2, step * every - 4, SMALL), theme2.soft, "middle", SMALLER);
+      });
+    } else {
+      for (const number2 of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
+        svg += line([x(number2), bottom, x(number2), bottom + 5], theme2.soft);
+        svg += text([x(number2), bottom + 17], tick(number2), theme2.soft, "middle", SMALLER);
       }
     }
-    if (!view.y.log) marks.push(Plot.ruleX([0], { stroke: "currentColor" }));
-    marks.push(
-      Plot.text(groups, { fy: (name2) => name2, text: (name2) => name2, frameAnchor: "top-left", lineAnchor: "bottom", dy: -5, textOverflow: "ellipsis-end", lineWidth: width2 / 13 }),
-      Plot.tip(points, Plot.pointerY({ ...rows2, x: "mean", title: (point) => describe(view, point), fill: "var(--paper)" }))
-    );
-    return {
-      width: width2,
-      height: groups.length * step + 56,
-      marginLeft: 8,
-      marginRight: 26,
-      marginTop: 4,
-      marginBottom: 40,
-      x: measured.scale,
-      y: { type: "band", axis: null, domain: colours, padding: 0 },
-      fy: { axis: null, domain: groups, paddingInner: head / step, paddingOuter: head / step },
-      marks
-    };
+    svg += text([0, 12], labelOf(view.y), theme2.ink);
+    svg += labelBelow(view.x, (left + right) / 2, height - 6, theme2);
+    if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme2.ink);
+    const colours = [...new Set(points.map((point) => point.colour))];
+    const hits = [];
+    for (const [order, number2] of colours.entries()) {
+      const own = points.filter((point) => point.colour === number2);
+      const colour = colourOf(theme2, number2);
+      if (isSteps) {
+        svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75);
+      } else {
+        const beside = 2 * (order - (colours.length - 1) / 2);
+        for (const point of own) {
+          if (!(point.half !== null && point.half > 0) || point.low > domain[1] || point.high < domain[0]) continue;
+          const at3 = x(point.x) + beside;
+          svg += line([at3, y(point.low), at3, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
+        }
+        svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
+        for (const point of own) {
+          const { fill: fill3, more } = look(view, point, colour, theme2);
+          svg += mark(number2, [x(point.x), y(point.mean)], 3.4, colour, fill3, more);
+        }
+      }
+      for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
+    }
+    return { svg, width: width2, height, hits };
   }
-  function drawPanel(view, points, domain, width2, name2) {
-    const options = view.style === "lines" ? drawLines(view, points, domain, width2) : drawRows(view, points, domain, width2);
-    const svg = Plot.plot({ ...options, style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" } });
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
-    return svg;
+  function labelBelow(scale2, middle, bottom, theme2) {
+    const words = labelOf(scale2);
+    const key = scale2.key?.includes(".") ? `<tspan dx="7" font-size="9.5" fill="${theme2.soft}">${escaped(scale2.key)}</tspan>` : "";
+    return `<text x="${at(middle)}" y="${at(bottom)}" fill="${theme2.ink}" text-anchor="middle">${escaped(words)}${key}</text>
+`;
+  }
+  function runsOf(view, points) {
+    const order = view.x.grid?.length ? new Map(view.x.grid.map((x, i) => [x, i])) : null;
+    const runs = (
+      /** @type {Point[][]} */
+      []
+    );
+    let before2 = -2;
+    for (const point of points) {
+      const place2 = order ? order.get(point.x) ?? -2 : point.x;
+      if (runs.length > 0 && place2 === before2 + 1) runs[runs.length - 1].push(point);
+      else runs.push([point]);
+      before2 = place2;
+    }
+    return runs;
+  }
+  function stepsOf(points) {
+    return points.flatMap(([x, y], i) => i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]);
+  }
+  function rowsOf(view, { domain, log }, points, width2, theme2) {
+    const names2 = view.x.names ?? [];
+    const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
+    const isOne = !view.colour;
+    const places = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
+    if (view.sorted && isOne) {
+      const mean = new Map(points.map((point) => [point.x, point.mean]));
+      places.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0) || a - b);
+    }
+    const bar2 = isOne ? 20 : colours.length > 4 ? 14 : 17;
+    const head = isOne ? 4 : 24;
+    const step = bar2 * (isOne ? 1 : colours.length) + head;
+    const widest = Math.max(...places.map((place2) => wide(names2[place2]))) + 10;
+    const left = isOne ? Math.min(widest, width2 * 0.42) : 8;
+    const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(rounded(point.mean, point.half), SMALL))) + 10 : 0;
+    const right = width2 - Math.max(22, said);
+    const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
+    const x = scale(domain, [left, right], log);
+    const isBars = !log && !view.differences;
+    const zero = log ? left : x(0);
+    const about = (right - left) / 70;
+    const ticks2 = log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(about))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(about)));
+    let svg = "";
+    for (const number2 of ticks2) {
+      svg += line([x(number2), top, x(number2), bottom], theme2.line);
+      svg += text([x(number2), bottom + 15], tick(number2), theme2.soft, "middle", SMALLER);
+    }
+    const hits = [];
+    for (const [row, place2] of places.entries()) {
+      const begin = top + row * step + head;
+      if (isOne) svg += text([left - 10, begin + bar2 / 2 + 2], shortened(names2[place2], left - 10), theme2.ink, "end");
+      else svg += text([left, begin - 6], shortened(names2[place2], width2 - left - 8), theme2.ink, "start", ' font-weight="600"');
+      for (const point of points) {
+        if (point.x !== place2) continue;
+        const index = isOne ? 0 : colours.indexOf(point.colour);
+        const number2 = isOne ? view.x.colours?.[place2] ?? point.colour : point.colour;
+        const colour = colourOf(theme2, number2);
+        const { fill: fill3, more } = look(view, point, colour, theme2);
+        const y = begin + (index + 0.5) * bar2 - (isOne ? 2 : 0);
+        if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar2 / 2 + 2, Math.abs(x(point.mean) - zero), bar2 - 4], colour, more);
+        if (point.half !== null && point.half > 0 && point.low <= domain[1] && point.high >= domain[0]) {
+          svg += line([x(point.low), y, x(point.high), y], isBars ? theme2.ink : colour, 1.5);
+        }
+        if (!isBars) svg += mark(number2, [x(point.mean), y], 4, colour, fill3, more);
+        if (said > 0) svg += text([right + 8, y + 4], rounded(point.mean, point.half), theme2.soft, "start", SMALLER);
+        hits.push({ x: x(point.mean), y, point });
+      }
+    }
+    if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
+    svg += text([(left + right) / 2, height - 8], labelOf(view.y), theme2.ink, "middle");
+    return { svg, width: width2, height, hits };
+  }
+
+  // plot/figure.js
+  var PAGE = {
+    ink: "var(--ink)",
+    soft: "var(--soft)",
+    line: "var(--line)",
+    paper: "var(--paper)",
+    colours: Array.from({ length: COLOURS2 }, (_, number2) => `var(--c${number2})`)
+  };
+  var PAPER = {
+    ink: "#23231f",
+    soft: "#66655e",
+    line: "#e4e1d9",
+    paper: "#ffffff",
+    colours: ["#2a6db3", "#c8501e", "#1a8468", "#9a4a9c", "#a97f00", "#3d9fcd", "#7c5a3a", "#6d7480", "#c12a63", "#5f7f1d"]
+  };
+  var FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+  var MARGIN = 12;
+  var GAP2 = 24;
+  var LINE = 20;
+  function panelsOf(view) {
+    return [...new Set(view.series.map((series) => series.panel))].sort((a, b) => a - b);
   }
   function legendOf(view) {
-    const list2 = make2("ul", { class: "legend", "aria-label": view.colour });
-    list2.append(make2("li", { class: "key" }, view.colour));
-    const seen = new Map(view.series.map((series) => [series.colour, series.name]));
-    for (const [colour, name2] of d3.sort(seen, ([number2]) => number2)) {
-      const sign = d3.create("svg").attr("viewBox", "-9 -9 18 18").attr("aria-hidden", "true");
-      const shapes = { ...d3, symbolHexagon: Plot.symbolHexagon };
-      const shape = { hexagon: d3.symbolCircle, plus: d3.symbolPlus, times: d3.symbolTimes }[symbolOf(colour)] ?? shapes[`symbol${symbolOf(colour)[0].toUpperCase()}${symbolOf(colour).slice(1)}`];
-      sign.append("path").attr("d", d3.symbol(shape, 90)()).attr("fill", colourOf(colour)).attr("stroke", colourOf(colour));
-      list2.append(make2("li", {}, sign.node(), name2));
+    return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
+  }
+  var panelName = (view, panel) => view.panel ? `${view.panel.label} = ${view.panels?.[panel]}` : "";
+  function figureOf(view, log, width2 = 720) {
+    const theme2 = PAPER;
+    const room = width2 - 2 * MARGIN;
+    let y = MARGIN + 14;
+    let svg = text([MARGIN, y], shortened(view.title, room, 15), theme2.ink, "start", ' font-size="15" font-weight="600"');
+    y += 10;
+    if (view.colour) {
+      let x = MARGIN;
+      y += LINE - 4;
+      svg += text([x, y], view.colour.label, theme2.soft);
+      x += wide(view.colour.label) + 14;
+      for (const [number2, name2] of legendOf(view)) {
+        const words = shortened(name2, room - 20);
+        if (x + 16 + wide(words) > width2 - MARGIN) {
+          x = MARGIN;
+          y += LINE;
+        }
+        const colour = theme2.colours[number2 % COLOURS2];
+        svg += mark(number2, [x + 6, y - 4], 4, colour, colour);
+        svg += text([x + 16, y], words, theme2.ink);
+        x += 16 + wide(words) + 16;
+      }
+      y += 12;
+    }
+    const shown2 = panelsOf(view);
+    const columns2 = shown2.length > 1 && width2 >= 600 ? 2 : 1;
+    const each = (room - GAP2 * (columns2 - 1)) / columns2;
+    const all = common(view, log);
+    let tallest = 0;
+    for (const [i, panel] of shown2.entries()) {
+      if (i % columns2 === 0 && i > 0) {
+        y += tallest + 14;
+        tallest = 0;
+      }
+      const x = MARGIN + i % columns2 * (each + GAP2);
+      const name2 = panelName(view, panel);
+      const head = name2 ? 18 : 0;
+      if (name2) svg += text([x, y + 13], shortened(name2, each), theme2.ink, "start", ' font-weight="600"');
+      const drawn = panelOf(view, all, panel, each, theme2);
+      svg += `<g transform="translate(${at(x)} ${at(y + head)})">
+${drawn.svg}</g>
+`;
+      tallest = Math.max(tallest, head + drawn.height);
+    }
+    const height = y + tallest + MARGIN;
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${at(width2)}" height="${at(height)}" viewBox="0 0 ${at(width2)} ${at(height)}" font-family="${FONT}" font-size="12">
+<title>${escaped(view.title)}</title>
+<desc>${escaped(view.sentence)}</desc>
+${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
+`;
+  }
+
+  // report/hand.js
+  function hand(name2, blob) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name2;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+  }
+  function handText(name2, text2, kind) {
+    hand(name2, new Blob([text2], { type: `${kind};charset=utf-8` }));
+  }
+  async function png(svg, fine = 3) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth * fine, image.naturalHeight * fine];
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error("no picture came of it")), "image/png"));
+  }
+  var fileName = (...parts) => parts.filter(Boolean).join("-").toLowerCase().replace(/[^\p{L}\p{N}._=]+/gu, "-").replace(/^-+|-+$/g, "");
+
+  // report/save.js
+  function cell(value) {
+    const text2 = value === null || value === void 0 ? "" : String(value);
+    return /[",\r\n]/.test(text2) ? `"${text2.replaceAll('"', '""')}"` : text2;
+  }
+  function csv(rows2) {
+    return rows2.map((row) => `${row.map(cell).join(",")}
+`).join("");
+  }
+  function headOf({ key, label, unit }) {
+    return (key || label) + (unit && /second|minute|hour|day/.test(unit) ? ` (${unit})` : "");
+  }
+  function numbersOf(view) {
+    const hasIntervals = view.series.some((series) => (series.half?.length ?? 0) > 0);
+    const hasPanels = Boolean(view.panel) && panelsOf(view).length > 0;
+    const heads = [hasPanels ? view.panel?.key : null, view.colour?.key, headOf(view.x), headOf(view.y), ...hasIntervals ? ["half_width", "replications"] : []];
+    const rows2 = pointsOf(view).map((point) => [
+      ...hasPanels ? [view.panels?.[point.panel]] : [],
+      ...view.colour ? [point.name] : [],
+      placeOf(view, point.x),
+      point.mean,
+      ...hasIntervals ? [point.half, point.replications] : []
+    ]);
+    return { heads: heads.filter((head) => head !== null && head !== void 0), rows: rows2 };
+  }
+
+  // report/state.js
+  var listeners = (
+    /** @type {(() => void)[]} */
+    []
+  );
+  function parsed(hash) {
+    return new URLSearchParams(hash.startsWith("#?") ? hash.slice(2) : "");
+  }
+  function recalled(name2) {
+    return parsed(location.hash).get(name2);
+  }
+  function remember(name2, value) {
+    const all = parsed(location.hash);
+    if (value === null) all.delete(name2);
+    else all.set(name2, value);
+    const text2 = all.toString();
+    const hash = text2 === "" ? "" : `#?${text2}`;
+    if (hash !== location.hash) history.replaceState(history.state, "", hash === "" ? location.pathname + location.search : hash);
+  }
+  function onChange(call) {
+    if (listeners.push(call) > 1) return;
+    addEventListener("hashchange", () => {
+      if (location.hash.startsWith("#?")) for (const listener of listeners) listener();
+    });
+  }
+
+  // report/tip.js
+  var REACH = 40;
+  function told(view, point) {
+    const lines = [`${view.x.label}: ${view.x.names?.length ? placeOf(view, point.x) : brief(point.x)}`];
+    if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
+    lines.push(`${labelOf(view.y)}: ${brief(point.mean)}${point.half === null ? "" : ` ± ${brief(point.half)}`}`);
+    if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);
+    else if (point.replications > 1) lines.push(`of ${point.replications} replications`);
+    return lines;
+  }
+  function tips(panel, svg, view, drawn) {
+    const tip = make2("div", { class: "tip", "aria-hidden": "true" });
+    tip.hidden = true;
+    panel.append(tip);
+    const hide = () => tip.hidden = true;
+    const show = (event) => {
+      const box = svg.getBoundingClientRect();
+      const size = box.width / drawn.width || 1;
+      const [x, y] = [(event.clientX - box.left) / size, (event.clientY - box.top) / size];
+      let [nearest, distance] = [drawn.hits[0], Infinity];
+      for (const hit of drawn.hits) {
+        const away = view.style === "rows" ? Math.abs(hit.y - y) : Math.hypot(hit.x - x, hit.y - y);
+        if (away < distance) [nearest, distance] = [hit, away];
+      }
+      if (!nearest || distance > REACH) return hide();
+      tip.replaceChildren(...told(view, nearest.point).map((line2) => make2("span", {}, line2)));
+      tip.hidden = false;
+      const outer = panel.getBoundingClientRect();
+      const left = Math.min(nearest.x * size + 12, outer.width - tip.offsetWidth - 2);
+      const top = box.top - outer.top + nearest.y * size - tip.offsetHeight - 8;
+      tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    };
+    svg.addEventListener("pointermove", show);
+    svg.addEventListener("pointerdown", show);
+    svg.addEventListener("pointerleave", hide);
+  }
+
+  // report/figures.js
+  var PANEL = 290;
+  var GAP3 = 24;
+  var MOST_ROWS = 2e3;
+  var SCALE = "scale";
+  var SCALES = ["linear", "logarithmic"];
+  var states = /* @__PURE__ */ new Map();
+  var queue = [];
+  var names = 0;
+  function stateOf(element) {
+    const state2 = states.get(element);
+    if (!state2) throw new Error("this is no figure");
+    return state2;
+  }
+  function viewOf(figure2, chosen) {
+    const at3 = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+    return figure2.views.find((view) => view.at.every((index, i) => index === at3[i]));
+  }
+  function logOf(view, chosen) {
+    const scale2 = chosen.get(SCALE);
+    return canBeLog(view) && (scale2 === void 0 ? isLog(view) : scale2 === SCALES[1]);
+  }
+  function panelElement(view, all, panel, width2) {
+    const name2 = panelName(view, panel);
+    const place2 = make2("div", { class: "panel" });
+    if (name2) place2.append(make2("p", {}, name2));
+    const drawn = panelOf(view, all, panel, width2, PAGE);
+    place2.insertAdjacentHTML(
+      "beforeend",
+      `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width2}" height="${drawn.height}" viewBox="0 0 ${width2} ${drawn.height}">${drawn.svg}</svg>`
+    );
+    const svg = (
+      /** @type {SVGElement} */
+      place2.lastElementChild
+    );
+    svg.setAttribute("aria-label", name2 ? `${name2}. ${view.sentence}` : view.sentence);
+    tips(place2, svg, view, drawn);
+    return place2;
+  }
+  function drawPanels(panels, view, log, width2) {
+    const shown2 = panelsOf(view);
+    const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP3) / (PANEL + GAP3))));
+    panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
+    const room = Math.floor((width2 - GAP3 * (columns2 - 1)) / columns2);
+    const all = common(view, log);
+    panels.replaceChildren(...shown2.map((panel) => panelElement(view, all, panel, Math.max(200, room))));
+  }
+  function legendElement(view) {
+    const key = view.colour?.label ?? "";
+    const list2 = make2("ul", { class: "legend", "aria-label": key }, make2("li", { class: "key" }, key));
+    for (const [number2, name2] of legendOf(view)) {
+      const item = make2("li", {}, name2);
+      const colour = PAGE.colours[number2 % PAGE.colours.length];
+      item.insertAdjacentHTML("afterbegin", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-9 -9 18 18" aria-hidden="true">${mark(number2, [0, 0], 5.5, colour, colour)}</svg>`);
+      list2.append(item);
     }
     return list2;
   }
-  function viewOf(state2) {
-    const at2 = state2.figure.choices.map((choice) => Math.max(0, choice.values.indexOf(state2.chosen.get(choice.key))));
-    return state2.figure.views.find((view) => view.at.every((index, i) => index === at2[i]));
-  }
   function draw(element) {
-    const state2 = states.get(element);
+    const state2 = stateOf(element);
     state2.isWaiting = false;
-    const view = viewOf(state2);
-    const panels = element.querySelector(".panels"), legend2 = element.querySelector(".legends");
-    const caption = element.querySelector("figcaption"), numbers = element.querySelector("details");
+    const { figure: figure2, chosen } = state2;
+    const view = viewOf(figure2, chosen);
+    const panels = find(element, ".panels"), legend2 = find(element, ".legends");
+    const caption = find(element, "figcaption");
+    const numbers = (
+      /** @type {HTMLDetailsElement} */
+      find(element, "details")
+    );
     panels.replaceChildren();
     legend2.replaceChildren();
-    numbers.hidden = !view;
+    numbers.hidden = find(element, ".save").hidden = !view;
+    state2.width = element.clientWidth;
     if (!view) {
       caption.textContent = "Nothing was measured here, or the page would have grown too large: the files beside it have all numbers.";
       return;
     }
-    caption.textContent = view.sentence;
-    if (view.colour) legend2.append(legendOf(view));
-    const all = pointsOf(view), domain = domainOf(view, all);
-    const shown2 = d3.sort(new Set(all.map((point) => point.panel)));
-    element.classList.toggle("wide", shown2.length > 1);
-    const width2 = element.clientWidth;
-    state2.width = width2;
-    const columns2 = Math.max(1, Math.min(shown2.length, Math.floor((width2 + GAP2) / (PANEL + GAP2))));
-    panels.style.gridTemplateColumns = `repeat(${columns2}, minmax(0, 1fr))`;
-    const room = Math.floor((width2 - GAP2 * (columns2 - 1)) / columns2);
-    for (const panel of shown2) {
-      const name2 = view.panel ? `${view.panel} = ${view.panels[panel]}` : "";
-      const place2 = make2("div", { class: "panel" });
-      if (name2) place2.append(make2("p", {}, name2));
-      place2.append(drawPanel(view, all.filter((point) => point.panel === panel), domain, Math.min(room, WIDEST), name2));
-      panels.append(place2);
-    }
+    if (element.parentElement) pair(element.parentElement);
+    state2.width = element.clientWidth;
+    const log = logOf(view, chosen);
+    caption.textContent = sentenceOf(view, log);
+    fillScale(element, view, log);
+    if (view.colour) legend2.append(legendElement(view));
+    drawPanels(panels, view, log, state2.width);
     if (numbers.open) fillNumbers(numbers, view);
   }
-  function fillNumbers(details, view) {
-    const table = make2("table");
-    table.append(make2("caption", {}, make2("span", {}, view.sentence)));
-    const heads = [view.panel, view.colour, view.x.label].filter(Boolean);
-    const numbers = [labelOf(view.y), "half of the 95 % interval", "replications"];
-    const head = make2("tr");
-    for (const text of heads) head.append(make2("th", { scope: "col" }, text));
-    for (const text of numbers) head.append(make2("th", { scope: "col", class: "n" }, text));
-    const body = make2("tbody");
-    for (const point of pointsOf(view)) {
-      const row = make2("tr");
-      if (view.panel) row.append(make2("td", {}, view.panels[point.panel]));
-      if (view.colour) row.append(make2("td", {}, point.name));
-      row.append(make2("th", { scope: "row" }, String(point.x)));
-      for (const number2 of [point.mean, point.half, point.replications]) row.append(make2("td", { class: "n" }, number2 === null ? "-" : String(number2)));
-      body.append(row);
+  function pair(home) {
+    let alone = (
+      /** @type {Element | null} */
+      null
+    );
+    for (const element of home.children) {
+      const state2 = states.get(element);
+      if (!state2) continue;
+      const view = viewOf(state2.figure, state2.chosen);
+      const isWide = view !== void 0 && panelsOf(view).length > 1;
+      if (isWide || alone) {
+        alone?.classList.toggle("wide", isWide);
+        element.classList.toggle("wide", isWide);
+        alone = null;
+      } else {
+        alone = element;
+      }
     }
-    table.append(make2("thead", {}, head), body);
+    alone?.classList.add("wide");
+  }
+  function sentenceOf(view, log) {
+    return view.sentence.replace(/ The scale is logarithmic\.$/, "") + (log ? " The scale is logarithmic." : "");
+  }
+  function fillNumbers(details, view) {
+    const { heads, rows: rows2 } = numbersOf(view);
+    const keys = heads.length - (heads.includes("half_width") ? 3 : 1);
+    const head = make2("tr");
+    heads.forEach((text2, i) => head.append(make2("th", { scope: "col", class: i < keys ? "" : "n" }, String(text2).replaceAll("_", " "))));
+    const body = make2("tbody");
+    for (const row of rows2.slice(0, MOST_ROWS)) {
+      const line2 = make2("tr");
+      row.forEach((value, i) => {
+        const text2 = value === null || value === void 0 ? "-" : String(value);
+        line2.append(i === keys - 1 ? make2("th", { scope: "row" }, text2) : make2("td", { class: i < keys ? "" : "n" }, text2));
+      });
+      body.append(line2);
+    }
+    const table = make2("table", {}, make2("caption", {}, make2("span", {}, view.sentence)), make2("thead", {}, head), body);
     const scroll = make2("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the plot" }, table);
-    details.replaceChildren(details.firstElementChild, scroll);
+    const more = rows2.length > MOST_ROWS ? [make2("p", {}, `${rows2.length - MOST_ROWS} more rows are in the CSV.`)] : [];
+    details.replaceChildren(
+      /** @type {Element} */
+      details.firstElementChild,
+      scroll,
+      ...more
+    );
+  }
+  async function save(element, kind) {
+    const { figure: figure2, chosen } = stateOf(element);
+    const view = viewOf(figure2, chosen);
+    if (!view) return;
+    const name2 = fileName(figure2.id, ...figure2.choices.map((choice, i) => choice.values[view.at[i]]));
+    if (kind === "CSV") {
+      const { heads, rows: rows2 } = numbersOf(view);
+      handText(`${name2}.csv`, csv([heads, ...rows2]), "text/csv");
+      return;
+    }
+    const svg = figureOf(view, logOf(view, chosen));
+    if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
+    else hand(`${name2}.png`, await png(svg));
   }
   function place(figure2) {
     const element = make2("figure", { id: figure2.id });
+    const kinds = ["SVG", "PNG", "CSV"].map((kind) => {
+      const button2 = make2("button", { type: "button", "aria-label": `Save ${figure2.heading} as ${kind}` }, kind);
+      button2.addEventListener("click", () => save(element, kind));
+      return button2;
+    });
     element.append(
       make2("h4", {}),
       make2("div", { class: "choices" }),
       make2("figcaption", { "aria-live": "polite" }),
       make2("div", { class: "legends" }),
       make2("div", { class: "panels" }),
+      make2("p", { class: "save" }, "Save: ", ...kinds),
       make2("details", {}, make2("summary", {}, "These numbers as a table"))
     );
     states.set(element, { chosen: /* @__PURE__ */ new Map(), width: 0, figure: figure2, isWaiting: false });
-    element.querySelector("details").addEventListener("toggle", (event) => {
-      const view = viewOf(states.get(element));
-      if (event.target.open && view) fillNumbers(event.target, view);
+    const numbers = (
+      /** @type {HTMLDetailsElement} */
+      find(element, "details")
+    );
+    numbers.addEventListener("toggle", () => {
+      const { figure: figure3, chosen } = stateOf(element);
+      const view = viewOf(figure3, chosen);
+      if (numbers.open && view) fillNumbers(numbers, view);
     });
+    recall(element);
     resized.observe(element);
     return element;
   }
+  var address = (figure2, key) => `${figure2.id}.${key}`;
+  function recall(element) {
+    const { figure: figure2, chosen } = stateOf(element);
+    chosen.clear();
+    for (const { key, values } of [...figure2.choices, { key: SCALE, values: SCALES }]) {
+      const value = recalled(address(figure2, key));
+      if (value !== null && values.includes(value)) chosen.set(key, value);
+    }
+  }
+  function chooser(element, choice, value, first) {
+    const { figure: figure2, chosen } = stateOf(element);
+    const select = make2("select", { id: `choice-${names += 1}`, "data-key": choice.key });
+    for (const value2 of choice.values) select.append(make2("option", {}, value2));
+    select.value = value;
+    select.addEventListener("change", () => {
+      chosen.set(choice.key, select.value);
+      remember(address(figure2, choice.key), select.value === first ? null : select.value);
+      draw(element);
+    });
+    return make2("label", { for: select.id }, `${choice.label} `, select);
+  }
   function fillChoices(element) {
-    const { figure: figure2, chosen } = states.get(element);
-    const row = element.querySelector(".choices");
-    const had = document.activeElement?.closest(".choices") === row ? (
-      /** @type {HTMLElement} */
-      document.activeElement.dataset.key
-    ) : null;
+    const { figure: figure2, chosen } = stateOf(element);
+    const row = find(element, ".choices");
+    const active = document.activeElement;
+    const had = active instanceof HTMLElement && active.closest(".choices") === row ? active.dataset.key : null;
     row.replaceChildren(...figure2.choices.map((choice) => {
-      const select = make2("select", { id: `choice-${names += 1}`, "data-key": choice.key });
-      for (const value of choice.values) select.append(make2("option", {}, value));
-      select.value = choice.values.includes(chosen.get(choice.key)) ? chosen.get(choice.key) : choice.values[0];
-      select.addEventListener("change", () => {
-        chosen.set(choice.key, select.value);
-        draw(element);
-      });
-      return make2("label", { for: select.id }, `${choice.key} `, select);
-    }));
+      const own = chosen.get(choice.key) ?? "";
+      return chooser(element, choice, choice.values.includes(own) ? own : choice.values[0], choice.values[0]);
+    }), make2("span", { class: "of-scale" }));
+    const view = viewOf(figure2, chosen);
+    if (view) fillScale(element, view, logOf(view, chosen));
     if (had) row.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus();
+  }
+  function fillScale(element, view, log) {
+    const place2 = find(element, ".of-scale");
+    if (!canBeLog(view)) return place2.replaceChildren();
+    const first = SCALES[Number(isLog(view))], value = SCALES[Number(log)];
+    const select = place2.querySelector("select");
+    if (select?.dataset.first === first) {
+      select.value = value;
+      return void 0;
+    }
+    const label = chooser(element, { key: SCALE, label: SCALE, values: SCALES }, value, first);
+    find(label, "select").dataset.first = first;
+    return place2.replaceChildren(label);
   }
   function next() {
     const element = queue.shift();
-    if (element?.isConnected && states.get(element).isWaiting) draw(element);
-    if (queue.length > 0) (window.requestIdleCallback ?? ((call) => setTimeout(call, 1)))(next, { timeout: 100 });
+    if (element?.isConnected && stateOf(element).isWaiting) draw(element);
+    if (queue.length === 0) return;
+    if ("requestIdleCallback" in window) requestIdleCallback(next, { timeout: 100 });
+    else setTimeout(next, 1);
   }
   function drawRest() {
-    for (const element of queue.splice(0)) if (element.isConnected && states.get(element).isWaiting) draw(element);
+    for (const element of queue.splice(0)) if (element.isConnected && stateOf(element).isWaiting) draw(element);
+  }
+  function drawFor(element, width2) {
+    if (!(element instanceof HTMLElement)) return;
+    const { figure: figure2, chosen } = stateOf(element);
+    const view = viewOf(figure2, chosen);
+    if (width2 === null) draw(element);
+    else if (view) drawPanels(find(element, ".panels"), view, logOf(view, chosen), width2);
+  }
+  function shownFigures() {
+    return [...states].filter(([element]) => element.isConnected).map(([element, { figure: figure2, chosen }]) => ({ element, figure: figure2, chosen }));
   }
   var resized = new ResizeObserver((entries) => requestAnimationFrame(() => {
     for (const { target } of entries) {
       const state2 = states.get(target);
-      if (state2 && !state2.isWaiting && target.isConnected && target.clientWidth > 0 && Math.abs(target.clientWidth - state2.width) > 1) draw(target);
+      if (target instanceof HTMLElement && state2 && !state2.isWaiting && target.isConnected && target.clientWidth > 0 && Math.abs(target.clientWidth - state2.width) > 1) draw(target);
     }
   }));
   function drawFigures(root, data2) {
@@ -1398,32 +1926,33 @@
       for (const figure2 of section.figures) {
         const element = old.get(figure2.id) ?? place(figure2);
         old.delete(figure2.id);
-        const state2 = states.get(element);
+        const state2 = stateOf(element);
         state2.figure = figure2;
-        element.querySelector("h4").textContent = figure2.heading;
+        find(element, "h4").textContent = figure2.heading;
         home.append(element);
         fillChoices(element);
         if (!state2.isWaiting) queue.push(element);
         state2.isWaiting = true;
       }
+      pair(home);
       for (const element of old.values()) {
         resized.unobserve(element);
+        states.delete(element);
         element.remove();
       }
     }
     next();
   }
-  var PAPER_ROWS = 60;
-  var opened = [];
-  addEventListener("beforeprint", () => {
-    drawRest();
-    const closed = [...document.querySelectorAll("details.numbers:not([open])")];
-    opened = closed.filter((details) => details.querySelectorAll("tbody tr").length <= PAPER_ROWS);
-    for (const details of opened) details.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const details of opened.splice(0)) details.open = false;
-  });
+  function followLinks() {
+    onChange(() => {
+      for (const { element } of shownFigures()) {
+        if (!(element instanceof HTMLElement)) continue;
+        recall(element);
+        fillChoices(element);
+        draw(element);
+      }
+    });
+  }
 
   // live/live.js
   var SECOND = 1e3;
@@ -1435,7 +1964,7 @@
   var figure = document.getElementById("live-machine");
   var still;
   var tag = null;
-  var told = "";
+  var told2 = "";
   var lastMachine = "";
   var lastSizes = "";
   var misses = 0;
@@ -1443,9 +1972,9 @@
   var looks = /* @__PURE__ */ new Map();
   var whole = (number2) => number2.toLocaleString("en");
   var several = (number2, one, more) => `${whole(number2)} ${number2 === 1 ? one : more}`;
-  function say(text) {
-    if (text !== told) state.textContent = text;
-    told = text;
+  function say(text2) {
+    if (text2 !== told2) state.textContent = text2;
+    told2 = text2;
   }
   function fill2(fresh) {
     const page = new DOMParser().parseFromString(`<main>${fresh.results}</main>`, "text/html");
@@ -1454,12 +1983,12 @@
       if (!home) continue;
       home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
       home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
-      for (const part of [".sayings", ".notes", ".failures"]) {
+      for (const part of [".finding", ".sayings", ".notes", ".failures"]) {
         const own = home.querySelector(part), other = section.querySelector(part);
         if (own && other) own.replaceWith(other);
         else if (own) own.remove();
         else if (other && part === ".failures") home.querySelector(".asked").before(other);
-        else if (other && part === ".notes") home.querySelector(".body").before(other);
+        else if (other && part !== ".sayings") home.querySelector(".body").before(other);
       }
       for (const table of section.querySelectorAll("details.numbers table")) {
         const own = document.getElementById(table.id);
@@ -1469,11 +1998,11 @@
     }
     drawFigures(document, fresh.data);
   }
-  async function ask(path, headers = {}) {
-    const response = await fetch(path, { headers, cache: "no-store" });
+  async function ask(path2, headers = {}) {
+    const response = await fetch(path2, { headers, cache: "no-store" });
     if (response.status === 304) return null;
     if (!response.ok) throw new Error(response.statusText);
-    if (path === "/report.json") tag = response.headers.get("ETag");
+    if (path2 === "/report.json") tag = response.headers.get("ETag");
     return response.json();
   }
   async function showMachine(machine) {
@@ -1510,7 +2039,7 @@
     find(figure, ".machine").replaceChildren(now, picture2, lists);
     addEventListener("resize", arrange);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", arrange);
-    look();
+    look2();
   }
   function showProgress(now) {
     const share = now.total > 0 ? now.done / now.total : 0;
@@ -1521,7 +2050,7 @@
     const which = now.studies > 1 && !now.ended ? `${now.study}: ` : "";
     say(now.ended ? `All ${several(now.done, "run has", "runs have")} ended${failed}. The numbers below are the last ones.` : `${which}${whole(now.done)} of ${several(now.total, "run has", "runs have")} ended${failed}.`);
   }
-  async function look() {
+  async function look2() {
     try {
       const now = await ask("/machine.json");
       misses = 0;
@@ -1539,33 +2068,7 @@
         return;
       }
     }
-    setTimeout(look, SECOND);
-  }
-
-  // report/state.js
-  var listeners = (
-    /** @type {(() => void)[]} */
-    []
-  );
-  function parsed(hash) {
-    return new URLSearchParams(hash.startsWith("#?") ? hash.slice(2) : "");
-  }
-  function recalled(name2) {
-    return parsed(location.hash).get(name2);
-  }
-  function remember(name2, value) {
-    const all = parsed(location.hash);
-    if (value === null) all.delete(name2);
-    else all.set(name2, value);
-    const text = all.toString();
-    const hash = text === "" ? "" : `#?${text}`;
-    if (hash !== location.hash) history.replaceState(history.state, "", hash === "" ? location.pathname + location.search : hash);
-  }
-  function onChange(call) {
-    if (listeners.push(call) > 1) return;
-    addEventListener("hashchange", () => {
-      if (location.hash.startsWith("#?")) for (const listener of listeners) listener();
-    });
+    setTimeout(look2, SECOND);
   }
 
   // machine/lanes.js
@@ -1596,27 +2099,27 @@
     return { bands, lane };
   }
   function push(heap, number2) {
-    let at2 = heap.push(number2) - 1;
-    while (at2 > 0 && heap[at2 - 1 >> 1] > number2) {
-      heap[at2] = heap[at2 - 1 >> 1];
-      at2 = at2 - 1 >> 1;
+    let at3 = heap.push(number2) - 1;
+    while (at3 > 0 && heap[at3 - 1 >> 1] > number2) {
+      heap[at3] = heap[at3 - 1 >> 1];
+      at3 = at3 - 1 >> 1;
     }
-    heap[at2] = number2;
+    heap[at3] = number2;
   }
   function pop(heap) {
     const lowest = heap[0];
     const last = heap.pop();
     if (heap.length === 0) return lowest;
-    let at2 = 0;
+    let at3 = 0;
     for (; ; ) {
-      let child = 2 * at2 + 1;
+      let child = 2 * at3 + 1;
       if (child >= heap.length) break;
       if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
       if (heap[child] >= last) break;
-      heap[at2] = heap[child];
-      at2 = child;
+      heap[at3] = heap[child];
+      at3 = child;
     }
-    heap[at2] = last;
+    heap[at3] = last;
     return lowest;
   }
   var Cells = class {
@@ -1648,12 +2151,12 @@
         const share = (Math.min(first + count, high) - Math.max(first, low)) / (high - low);
         if (!(share > 0)) continue;
         for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
-          const cell = row * this.columns + column2;
+          const cell2 = row * this.columns + column2;
           const part = share * (Math.min(end, column2 + 1) - Math.max(begin, column2));
-          this.held[cell] += part;
-          this.own[cell] = this.whose[cell] === stay ? this.own[cell] + part : part;
-          this.whose[cell] = stay;
-          if (this.own[cell] > this.most[cell]) [this.most[cell], this.best[cell]] = [this.own[cell], stay];
+          this.held[cell2] += part;
+          this.own[cell2] = this.whose[cell2] === stay ? this.own[cell2] + part : part;
+          this.whose[cell2] = stay;
+          if (this.own[cell2] > this.most[cell2]) [this.most[cell2], this.best[cell2]] = [this.own[cell2], stay];
         }
       }
     }
@@ -1664,19 +2167,19 @@
      */
     visit(visit) {
       for (let row = 0; row < this.rows; row += 1) {
-        let [from, before] = [0, this.look(row, 0)];
+        let [from, before2] = [0, this.look(row, 0)];
         for (let column2 = 1; column2 <= this.columns; column2 += 1) {
           const now = column2 < this.columns ? this.look(row, column2) : NaN;
-          if (now === before) continue;
-          visit(row, from, column2 - from, Math.max(before, -1), before >= -1 ? 1 : (-2 - before) / 16);
-          [from, before] = [column2, now];
+          if (now === before2) continue;
+          visit(row, from, column2 - from, Math.max(before2, -1), before2 >= -1 ? 1 : (-2 - before2) / 16);
+          [from, before2] = [column2, now];
         }
       }
     }
     // The stay, or −2 and less for sixteenths that are held by several.
     look(row, column2) {
-      const cell = row * this.columns + column2;
-      return this.most[cell] > 0.5 ? this.best[cell] : -2 - Math.round(Math.min(1, this.held[cell]) * 16);
+      const cell2 = row * this.columns + column2;
+      return this.most[cell2] > 0.5 ? this.best[cell2] : -2 - Math.round(Math.min(1, this.held[cell2]) * 16);
     }
   };
 
@@ -1732,8 +2235,8 @@
     context.fillText(words, PAD, top - 7);
   }
   function drawPlots(canvas, run, theme2, width2) {
-    const { held, waits, gap, axis: axis2 } = HEIGHTS;
-    const height = gap + held + gap + waits + axis2;
+    const { held, waits, gap, axis } = HEIGHTS;
+    const height = gap + held + gap + waits + axis;
     const context = sized(canvas, width2, height);
     const { from, until } = run.recording;
     const inner = Math.max(1, Math.floor(width2 - 2 * PAD));
@@ -1765,12 +2268,12 @@
     context.fillStyle = context.strokeStyle = theme2.soft;
     context.textAlign = "center";
     context.beginPath();
-    for (const { time, text } of clock.ticks(from, until, width2 / 110)) {
-      const at2 = Math.round(x(time)) + 0.5;
-      context.moveTo(at2, y);
-      context.lineTo(at2, y + 4);
-      const half = text.length * 3;
-      context.fillText(text, Math.min(Math.max(at2, half + 1), width2 - half - 1), y + 11);
+    for (const { time, text: text2 } of clock.ticks(from, until, width2 / 110)) {
+      const at3 = Math.round(x(time)) + 0.5;
+      context.moveTo(at3, y);
+      context.lineTo(at3, y + 4);
+      const half = text2.length * 3;
+      context.fillText(text2, Math.min(Math.max(at3, half + 1), width2 - half - 1), y + 11);
     }
     context.lineWidth = 1;
     context.stroke();
@@ -1779,7 +2282,7 @@
   // machine/gantt.js
   var AXIS = 18;
   var HEADING = 13;
-  var GAP3 = 6;
+  var GAP4 = 6;
   var LEGIBLE = 2.5;
   var ROW = 4;
   var Gantt = class {
@@ -1806,9 +2309,9 @@
     show(from, span) {
       const { recording } = this.run;
       const whole2 = recording.until - recording.from;
-      const wide = Math.min(span, whole2);
-      const begin = Math.min(Math.max(from, recording.from), recording.until - wide);
-      this.view = { from: begin, until: begin + wide };
+      const wide2 = Math.min(span, whole2);
+      const begin = Math.min(Math.max(from, recording.from), recording.until - wide2);
+      this.view = { from: begin, until: begin + wide2 };
     }
     // Moves on so that a time is seen.
     follow(time) {
@@ -1828,16 +2331,16 @@
     // Where the bands of the sites lie, in so much height.
     place(height) {
       const heading = this.bands.length > 1 ? HEADING : 0;
-      const room = height - AXIS - this.bands.length * (heading + GAP3);
+      const room = height - AXIS - this.bands.length * (heading + GAP4);
       const all = this.bands.reduce((sum, band) => sum + Math.sqrt(band.lanes), 0);
       let y = 0;
       for (const band of this.bands) {
         band.top = y + heading;
         const most = band.ordered ? Infinity : band.lanes * 22;
         band.height = Math.min(Math.max(12, room * Math.sqrt(band.lanes) / all), most);
-        y = band.top + band.height + GAP3;
+        y = band.top + band.height + GAP4;
       }
-      return y - GAP3 + AXIS;
+      return y - GAP4 + AXIS;
     }
     // Whether a band has more lanes than can be told apart.
     isDense(band) {
@@ -1886,22 +2389,22 @@
         if (this.isDense(this.bands[run.where[s]])) return;
         const left = Math.max(this.x(run.from[s]), 0);
         const right = Math.min(this.x(Math.min(run.to[s], run.recording.until)), this.width);
-        const wide = Math.max(right - left, 0.6);
+        const wide2 = Math.max(right - left, 0.6);
         context.globalAlpha = chosen >= 0 && job !== chosen ? 0.35 : 1;
         this.pieces(s, (top, height) => {
-          fill(context, theme2, run.look[job], left, top, wide, height);
-          if (wide >= 4 && height >= 4) edged.push([left, top, wide, height, s]);
-          this.rects.push([left, top, wide, height, job]);
-          const text = String(run.number[job]);
-          if (height >= 11 && wide > text.length * 6 + 6) names2.push([text, left, top, wide, height, job]);
+          fill(context, theme2, run.look[job], left, top, wide2, height);
+          if (wide2 >= 4 && height >= 4) edged.push([left, top, wide2, height, s]);
+          this.rects.push([left, top, wide2, height, job]);
+          const text2 = String(run.number[job]);
+          if (height >= 11 && wide2 > text2.length * 6 + 6) names2.push([text2, left, top, wide2, height, job]);
         });
       });
       for (const [x, y, width2, height, s] of edged) this.drawEdge(context, theme2, chosen, x, y, width2, height, s);
       context.fillStyle = theme2.label;
       context.textAlign = "center";
-      for (const [text, x, y, width2, height, job] of names2) {
+      for (const [text2, x, y, width2, height, job] of names2) {
         context.globalAlpha = chosen >= 0 && job !== chosen ? 0.5 : 1;
-        context.fillText(text, x + width2 / 2, y + height / 2 + 0.5);
+        context.fillText(text2, x + width2 / 2, y + height / 2 + 0.5);
       }
       context.globalAlpha = 1;
     }
@@ -2210,41 +2713,17 @@
     }
     /** Whether it plays. */
     label(isPlaying) {
-      const text = isPlaying ? "Pause" : "Play";
-      if (this.playing.textContent.trim() === text) return;
-      this.playing.replaceChildren(icon(isPlaying ? "M3 2h3v10H3zM8 2h3v10H8z" : "M3 2l8 5-8 5z"), ` ${text}`);
-      this.playing.title = `${text} (space)`;
+      const text2 = isPlaying ? "Pause" : "Play";
+      if (this.playing.textContent.trim() === text2) return;
+      this.playing.replaceChildren(icon(isPlaying ? "M3 2h3v10H3zM8 2h3v10H8z" : "M3 2l8 5-8 5z"), ` ${text2}`);
+      this.playing.title = `${text2} (space)`;
       this.playing.setAttribute("aria-label", this.playing.title);
     }
   };
 
-  // report/hand.js
-  function hand(name2, blob) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name2;
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
-  }
-  function handText(name2, text, kind) {
-    hand(name2, new Blob([text], { type: `${kind};charset=utf-8` }));
-  }
-  async function png(svg, fine = 3) {
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.naturalWidth * fine, image.naturalHeight * fine];
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error("no picture came of it")), "image/png"));
-  }
-  var fileName = (...parts) => parts.filter(Boolean).join("-").toLowerCase().replace(/[^\p{L}\p{N}._=]+/gu, "-").replace(/^-+|-+$/g, "");
-
   // machine/sheet.js
-  var escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  var at = (length) => String(Math.round(length * 100) / 100);
+  var escaped2 = (text2) => String(text2).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  var at2 = (length) => String(Math.round(length * 100) / 100);
   var Sheet = class {
     constructor() {
       this.parts = [];
@@ -2256,26 +2735,26 @@
       this.textAlign = "left";
     }
     alpha() {
-      return this.globalAlpha < 1 ? ` opacity="${at(this.globalAlpha)}"` : "";
+      return this.globalAlpha < 1 ? ` opacity="${at2(this.globalAlpha)}"` : "";
     }
     fillRect(x, y, width2, height) {
-      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="${this.fillStyle}"${this.alpha()}/>`);
+      this.parts.push(`<rect x="${at2(x)}" y="${at2(y)}" width="${at2(width2)}" height="${at2(height)}" fill="${this.fillStyle}"${this.alpha()}/>`);
     }
     strokeRect(x, y, width2, height) {
-      this.parts.push(`<rect x="${at(x)}" y="${at(y)}" width="${at(width2)}" height="${at(height)}" fill="none"${this.line()}/>`);
+      this.parts.push(`<rect x="${at2(x)}" y="${at2(y)}" width="${at2(width2)}" height="${at2(height)}" fill="none"${this.line()}/>`);
     }
     line() {
       const dashes = this.dashes.length > 0 ? ` stroke-dasharray="${this.dashes.join(" ")}"` : "";
-      return ` stroke="${this.strokeStyle}" stroke-width="${at(this.lineWidth)}" stroke-linecap="${this.lineCap}"${dashes}${this.alpha()}`;
+      return ` stroke="${this.strokeStyle}" stroke-width="${at2(this.lineWidth)}" stroke-linecap="${this.lineCap}"${dashes}${this.alpha()}`;
     }
     beginPath() {
       this.way = [];
     }
     moveTo(x, y) {
-      this.way.push(`M${at(x)} ${at(y)}`);
+      this.way.push(`M${at2(x)} ${at2(y)}`);
     }
     lineTo(x, y) {
-      this.way.push(`L${at(x)} ${at(y)}`);
+      this.way.push(`L${at2(x)} ${at2(y)}`);
     }
     stroke() {
       if (this.way.length > 0) this.parts.push(`<path d="${this.way.join("")}" fill="none"${this.line()}/>`);
@@ -2283,9 +2762,9 @@
     setLineDash(dashes) {
       this.dashes = dashes;
     }
-    fillText(text, x, y) {
+    fillText(text2, x, y) {
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
-      this.parts.push(`<text x="${at(x)}" y="${at(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped(text)}</text>`);
+      this.parts.push(`<text x="${at2(x)}" y="${at2(y + 3.5)}" text-anchor="${anchor}" fill="${this.fillStyle}"${this.alpha()}>${escaped2(text2)}</text>`);
     }
     /** The second and third round of colours. */
     tile(pattern) {
@@ -2311,20 +2790,20 @@
       const sheet = new Sheet();
       map.paint(sheet, layout2, moment, chosen, theme2);
       const names2 = [map.figure.querySelector("strong")?.textContent ?? "", map.held.textContent ?? ""].filter(Boolean);
-      names2.forEach((text, k) => {
+      names2.forEach((text2, k) => {
         sheet.fillStyle = k === 0 ? theme2.ink : theme2.soft;
         sheet.textAlign = "left";
-        sheet.fillText(text, 0, layout2.height + 14 + 14 * k);
+        sheet.fillText(text2, 0, layout2.height + 14 + 14 * k);
       });
-      parts.push(`<g transform="translate(${at(x)} ${top})">
+      parts.push(`<g transform="translate(${at2(x)} ${top})">
 ${sheet}
 </g>`);
       x += Math.max(layout2.width, 150) + 24;
       widest = x - 12;
       tallest = Math.max(tallest, layout2.height + 14 * names2.length + 10);
     });
-    const words = lines.map((line, i) => `<text x="12" y="${20 + 16 * i}" fill="${i === 0 ? theme2.ink : theme2.soft}"${i === 0 ? ' font-weight="600"' : ""}>${escaped(line)}</text>`);
-    const width2 = Math.ceil(Math.max(widest, 24 + Math.max(...lines.map((line) => line.length)) * 5.6));
+    const words = lines.map((line2, i) => `<text x="12" y="${20 + 16 * i}" fill="${i === 0 ? theme2.ink : theme2.soft}"${i === 0 ? ' font-weight="600"' : ""}>${escaped2(line2)}</text>`);
+    const width2 = Math.ceil(Math.max(widest, 24 + Math.max(...lines.map((line2) => line2.length)) * 5.6));
     const height = Math.ceil(top + tallest + 6);
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${width2}" height="${height}" viewBox="0 0 ${width2} ${height}" font-family="system-ui, sans-serif" font-size="10">
 ${tiles(theme2)}
@@ -2337,18 +2816,30 @@ ${parts.join("\n")}
 
   // machine/save.js
   function saving(player) {
-    const save = async (kind) => {
+    const save2 = async (kind) => {
       const { run, moment } = player();
       const { scenario, replication, title: title2 } = run.recording;
       const which = title2 || `scenario ${scenario}`;
       const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
       const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
       const name2 = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
-      if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
+      if (kind === "CSV") handText(`${name2}.csv`, momentCsv(run, moment), "text/csv");
+      else if (kind === "SVG") handText(`${name2}.svg`, svg, "image/svg+xml");
       else hand(`${name2}.png`, await png(svg));
     };
-    const one = (kind) => make("button", { type: "button", "aria-label": `Save the map as ${kind}`, onclick: () => save(kind) }, kind);
-    return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"));
+    const one = (kind) => make("button", { type: "button", "aria-label": `Save the map as ${kind}`, onclick: () => save2(kind) }, kind);
+    return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"), " ", one("CSV"));
+  }
+  function momentCsv(run, moment) {
+    const whole2 = run.moment(moment.time, Infinity);
+    const asks2 = (job) => run.asked[run.request[job]].text;
+    const known = (time) => time <= run.recording.until ? time : null;
+    const running = whole2.running.map((s) => {
+      const job = run.who[s];
+      return [run.number[job], "runs", asks2(job), run.submit[job], run.start[job], known(run.finish[job]), run.where[s] + 1, run.heldBy[s], run.placeOf(s).join(" ")];
+    });
+    const waiting = whole2.waiting.map((job) => [run.number[job], "waits", asks2(job), run.submit[job]]);
+    return csv([["job", "state", "asks", "submit", "start", "end", "site", "processors", "placement"], ...running, ...waiting]);
   }
 
   // machine/player.js
@@ -2404,8 +2895,8 @@ ${parts.join("\n")}
         { onchange: () => this.choose(this.runs.selectedIndex) },
         ...this.recordings.map((recording) => make("option", {}, title(recording)))
       );
-      const chooser = make("label", { class: "m-runs" }, "Run ", this.runs);
-      chooser.hidden = this.recordings.length < 2;
+      const chooser2 = make("label", { class: "m-runs" }, "Run ", this.runs);
+      chooser2.hidden = this.recordings.length < 2;
       this.notes = make("p", { class: "m-notes" });
       this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
       this.still = new Still({
@@ -2432,7 +2923,7 @@ ${parts.join("\n")}
       this.controls.group.append(saving(() => this));
       const { now, picture: picture2, lists } = this.still;
       this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
-      this.root.append(chooser, this.notes, this.stage, this.said, this.tip);
+      this.root.append(chooser2, this.notes, this.stage, this.said, this.tip);
     }
     // Everything that somebody does beside pressing buttons.
     watch() {
@@ -2568,12 +3059,12 @@ ${parts.join("\n")}
       if (this.time >= until) this.time = from;
       this.isPlaying = true;
       this.controls.label(true);
-      let before = performance.now();
+      let before2 = performance.now();
       const frame = (now) => {
         if (!this.isPlaying) return;
         const pace = Number(this.controls.pace.value) / Math.max(1, this.run.at.length);
-        const time = this.time + (now - before) / 1e3 * pace * (until - from);
-        before = now;
+        const time = this.time + (now - before2) / 1e3 * pace * (until - from);
+        before2 = now;
         this.seek(time, "play");
         if (time >= until) this.toggle();
         else requestAnimationFrame(frame);
@@ -2643,14 +3134,119 @@ ${parts.join("\n")}
     }
   };
 
+  // report/links.js
+  function open2(hash) {
+    const target = hash.startsWith("#?") ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
+    for (let details = target?.closest("details"); details; details = details.parentElement?.closest("details")) details.open = true;
+  }
+  function openTargets() {
+    addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+      if (link) open2(link.getAttribute("href") ?? "");
+    });
+    open2(location.hash);
+  }
+
+  // report/paper.js
+  var ROWS = 60;
+  var VIEWS = 12;
+  var SHEET = 680;
+  var HALF = 328;
+  var undo = [];
+  function before() {
+    if (undo.length > 0) return;
+    drawRest();
+    for (const details of document.querySelectorAll("details:not([open])")) {
+      const isTable = details.classList.contains("numbers");
+      const isShort = details.querySelectorAll("tbody tr").length <= ROWS;
+      if (!(details instanceof HTMLDetailsElement) || details.closest("figure, nav") || isTable && !isShort) continue;
+      details.open = true;
+      undo.push(() => details.open = false);
+    }
+    for (const { element, figure: figure2, chosen } of shownFigures()) {
+      const now = figure2.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+      const metric = figure2.choices.findIndex((choice) => choice.key === "metric");
+      drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
+      undo.push(() => drawFor(element, null));
+      if (metric < 0) continue;
+      const others = figure2.views.filter((view) => view.at.every((at3, i) => i === metric ? at3 !== now[i] : at3 === now[i])).slice(0, VIEWS);
+      const place2 = make2("div", { class: "others" });
+      for (const view of others) {
+        const panels = make2("div", { class: "panels" });
+        const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
+        const box = make2("figure", isWide ? { class: "wide" } : {}, make2("h4", {}, view.y.label), panels, make2("figcaption", {}, sentenceOf(view, isLog(view))));
+        if (view.colour) panels.before(legendElement(view));
+        drawPanels(panels, view, isLog(view), isWide ? SHEET : HALF);
+        place2.append(box);
+      }
+      element.append(place2);
+      undo.push(() => place2.remove());
+    }
+    for (const table of document.querySelectorAll("details.numbers[open] table")) {
+      if (table instanceof HTMLTableElement) split(table);
+    }
+  }
+  function split(table) {
+    const head = table.tHead?.rows[0], rows2 = [...table.tBodies[0]?.rows ?? []];
+    if (!head || rows2.length === 0) return;
+    const keys = [...rows2[0].cells].findIndex((cell2) => cell2.tagName === "TH") + 1;
+    const widths = [...head.cells].map((cell2) => cell2.offsetWidth);
+    const own = widths.slice(0, keys).reduce((sum, width2) => sum + width2, 0);
+    const parts = (
+      /** @type {number[][]} */
+      [[]]
+    );
+    let taken = own;
+    for (let column2 = keys; column2 < widths.length; column2 += 1) {
+      if (taken + widths[column2] > SHEET && parts[parts.length - 1].length > 0) {
+        parts.push([]);
+        taken = own;
+      }
+      parts[parts.length - 1].push(column2);
+      taken += widths[column2];
+    }
+    if (parts.length < 2) return;
+    const place2 = make2("div", { class: "parts" });
+    for (const columns2 of parts) {
+      const copy = (
+        /** @type {HTMLTableElement} */
+        table.cloneNode(true)
+      );
+      copy.removeAttribute("id");
+      for (const row of copy.rows) {
+        [...row.cells].forEach((cell2, i) => {
+          if (i >= keys && !columns2.includes(i)) cell2.remove();
+        });
+      }
+      if (columns2 !== parts[0]) find(copy, "caption").remove();
+      place2.append(copy);
+    }
+    table.after(place2);
+    table.hidden = true;
+    undo.push(() => {
+      place2.remove();
+      table.hidden = false;
+    });
+  }
+  function after() {
+    for (const step of undo.splice(0)) step();
+  }
+  function preparePaper() {
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+  }
+
   // main.js
   var data = document.getElementById("report-data");
-  if (data) drawFigures(document, JSON.parse(data.textContent));
+  if (data) drawFigures(document, JSON.parse(data.textContent ?? "{}"));
+  followLinks();
+  preparePaper();
+  openTargets();
   for (const recordings of document.querySelectorAll("script.recordings")) {
     drawMachine(
       /** @type {HTMLElement} */
       recordings.previousElementSibling,
-      JSON.parse(recordings.textContent)
+      JSON.parse(recordings.textContent ?? "[]")
     );
   }
   if (document.getElementById("live-state")) follow();

@@ -35,12 +35,12 @@ function fill(fresh) {
     // How many runs the numbers are of.
     home.querySelector(".runs")?.replaceWith(section.querySelector(".runs") ?? "");
     home.querySelector(".asked dl")?.replaceWith(section.querySelector(".asked dl") ?? "");
-    for (const part of [".sayings", ".notes", ".failures"]) {
+    for (const part of [".finding", ".sayings", ".notes", ".failures"]) {
       const own = home.querySelector(part), other = section.querySelector(part);
       if (own && other) own.replaceWith(other);
       else if (own) own.remove();
       else if (other && part === ".failures") home.querySelector(".asked").before(other);
-      else if (other && part === ".notes") home.querySelector(".body").before(other);
+      else if (other && part !== ".sayings") home.querySelector(".body").before(other);
     }
     for (const table of section.querySelectorAll("details.numbers table")) {
       const own = document.getElementById(table.id);

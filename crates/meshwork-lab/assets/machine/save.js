@@ -1,6 +1,7 @@
-// Saving the map as it is seen.
+// Saving the map as it is seen, and who runs and who waits then.
 
 import { fileName, hand, handText, png } from "../report/hand.js";
+import { csv } from "../report/save.js";
 import { make } from "./elements.js";
 import { picture } from "./sheet.js";
 
@@ -13,10 +14,24 @@ export function saving(player) {
     const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
     const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
     const name = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
-    if (kind === "SVG") handText(`${name}.svg`, svg, "image/svg+xml");
+    if (kind === "CSV") handText(`${name}.csv`, momentCsv(run, moment), "text/csv");
+    else if (kind === "SVG") handText(`${name}.svg`, svg, "image/svg+xml");
     else hand(`${name}.png`, await png(svg));
   };
   const one = (/** @type {string} */ kind) =>
     make("button", { type: "button", "aria-label": `Save the map as ${kind}`, onclick: () => save(kind) }, kind);
-  return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"));
+  return make("span", { class: "m-save" }, "Save the map: ", one("SVG"), " ", one("PNG"), " ", one("CSV"));
+}
+
+/** Who runs and who waits at a moment, a row for each job. */
+export function momentCsv(run, moment) {
+  const whole = run.moment(moment.time, Infinity);
+  const asks = (job) => run.asked[run.request[job]].text;
+  const known = (time) => (time <= run.recording.until ? time : null);
+  const running = whole.running.map((s) => {
+    const job = run.who[s];
+    return [run.number[job], "runs", asks(job), run.submit[job], run.start[job], known(run.finish[job]), run.where[s] + 1, run.heldBy[s], run.placeOf(s).join(" ")];
+  });
+  const waiting = whole.waiting.map((job) => [run.number[job], "waits", asks(job), run.submit[job]]);
+  return csv([["job", "state", "asks", "submit", "start", "end", "site", "processors", "placement"], ...running, ...waiting]);
 }

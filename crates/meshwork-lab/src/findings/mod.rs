@@ -3,8 +3,10 @@
 pub mod claims;
 pub mod clock;
 pub mod columns;
+pub mod notes;
 pub mod number;
 pub mod statistics;
 pub mod summary;
+pub mod trend;
 pub mod unlike;
 pub mod words;

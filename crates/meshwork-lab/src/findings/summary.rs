@@ -8,12 +8,14 @@
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
 //! | `by_user.csv` | `user, jobs, metric, mean, half_width, replications` |
 //! | `by_group.csv` | `group, jobs, metric, mean, half_width, replications` |
-//! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications` |
+//! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications, method` |
 //! | `speeds.csv` | `replication, site, speed` |
 //! | `failures.csv` | `replication, message` |
 //!
-//! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says
-//! whether they come from `replications` or, of a single run, from `batch_means`.
+//! An empty cell is what was not measured. Half widths are those of 95 % intervals; `method` says where they
+//! come from: `replications` with jobs or draws of their own; `windows` of one log, which `replications` then counts;
+//! or, of a single run, `batch_means`: batches of jobs that arrived one after the other. Differences are paired,
+//! replication by replication, window by window, or batch by batch of the same jobs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,11 +23,14 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
-use crate::findings::statistics::{Interval, interval};
+use crate::findings::statistics::{
+    Interval, Method, half_width_of_batches, half_width_of_windows, interval, mean,
+};
+use crate::findings::trend::is_growing;
 use crate::run::Results;
 use crate::run::store::{Findings, OwnerFindings, write_whole};
 use crate::study::expand::Point;
-use crate::study::{Baseline, Refused, Study, same};
+use crate::study::{Baseline, Refused, Replications, Study, same};
 
 /// A metric and what was found of it.
 pub type Means = Vec<(String, Interval)>;
@@ -49,6 +54,8 @@ pub struct Row {
     pub differences: Vec<Difference>,
     /// Why runs failed: replication and sentence.
     pub failures: Vec<(u64, String)>,
+    /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
+    pub growing: bool,
 }
 
 /// The jobs of one size of one scenario.
@@ -101,12 +108,20 @@ impl Summary {
                 runs.iter().filter_map(|r| Some((r.replication, r.result.as_ref().ok()?))).collect()
             })
             .collect();
+        let rule = Rule::of(study);
+        let order = |index: usize| asked_order(&points[index]);
         let rows = points.iter().enumerate().map(|(index, point)| Row {
             swept: point.swept.clone(),
-            metrics: means(&findings[index]),
-            by_size: by_size(&findings[index]),
-            by_user: by_owner(&findings[index], |findings| &findings.by_user),
-            by_group: by_owner(&findings[index], |findings| &findings.by_group),
+            metrics: in_order(means(&findings[index], rule), &order(index), |(name, _)| name),
+            by_size: by_size(&findings[index], rule)
+                .into_iter()
+                .map(|row| SizeRow {
+                    metrics: in_order(row.metrics, &order(index), |(name, _)| name),
+                    ..row
+                })
+                .collect(),
+            by_user: by_owner(&findings[index], rule, |findings| &findings.by_user),
+            by_group: by_owner(&findings[index], rule, |findings| &findings.by_group),
             speeds: findings[index]
                 .iter()
                 .filter(|(_, findings)| !findings.speeds.is_empty())
@@ -119,7 +134,15 @@ impl Summary {
                     let against = partner(study, index, baseline)?;
                     Some(Difference {
                         baseline: baseline.clone(),
-                        metrics: differences(&findings[index], &findings[against]),
+                        metrics: in_order(
+                            differences(
+                                (&findings[index], results.is_constant(index)),
+                                (&findings[against], results.is_constant(against)),
+                                rule,
+                            ),
+                            &order(index),
+                            |(name, ..)| name,
+                        ),
                     })
                 })
                 .collect(),
@@ -127,6 +150,10 @@ impl Summary {
                 .iter()
                 .filter_map(|run| Some((run.replication, run.result.as_ref().err()?.clone())))
                 .collect(),
+            growing: {
+                let trends = findings[index].iter().filter_map(|(_, found)| found.queue_trend);
+                is_growing(&trends.collect::<Vec<f64>>())
+            },
         });
         Summary { rows: rows.collect() }
     }
@@ -142,7 +169,7 @@ impl Summary {
                     number(interval.mean),
                     number(interval.half_width),
                     interval.replications.to_string(),
-                    interval.method.map_or("", |method| method.name()).to_owned(),
+                    method(interval).to_owned(),
                 ]);
             }
         })
@@ -218,6 +245,7 @@ impl Summary {
             "half_width",
             "relative",
             "replications",
+            "method",
         ];
         Some(self.table(&columns, |row, add| {
             for difference in &row.differences {
@@ -230,6 +258,7 @@ impl Summary {
                         number(interval.half_width),
                         number(*relative),
                         interval.replications.to_string(),
+                        method(interval).to_owned(),
                     ]);
                 }
             }
@@ -290,7 +319,8 @@ impl Summary {
     }
 
     /// One object for each scenario: the swept keys under `scenario`, and under `metrics` each
-    /// metric's `mean`, `half_width` and `replications`; `null` is what was not measured. Where they
+    /// metric's `mean`, `half_width`, `replications` and `method`; `null` is what was not measured. `growing`
+    /// says whether the queue grows over the whole run. Where they
     /// were asked for, `by_size` and `differences`; where speeds of sites were drawn, `speeds`, a list
     /// for each replication; where runs failed, `failures`.
     #[must_use]
@@ -324,6 +354,7 @@ impl Row {
         let mut object = Map::new();
         object.insert("scenario".to_owned(), Json::Object(scenario));
         object.insert("metrics".to_owned(), means_json(&self.metrics));
+        object.insert("growing".to_owned(), Json::Bool(self.growing));
         if !self.by_size.is_empty() {
             let class = |class: &SizeRow| {
                 json!({
@@ -373,6 +404,7 @@ impl Difference {
                     "half_width": interval.half_width,
                     "relative": relative,
                     "replications": interval.replications,
+                    "method": interval.method.map(Method::name),
                 });
                 (name.clone(), value)
             })
@@ -412,12 +444,57 @@ fn means_json(means: &Means) -> Json {
             "mean": interval.mean,
             "half_width": interval.half_width,
             "replications": interval.replications,
+            "method": interval.method.map(Method::name),
         })
     };
     Json::Object(means.iter().map(|(name, interval)| (name.clone(), value(interval))).collect())
 }
 
-fn means(findings: &[(u64, &Findings)]) -> Means {
+fn method(interval: &Interval) -> &'static str {
+    interval.method.map_or("", Method::name)
+}
+
+/// The metrics that a study names, in its order; nothing where it names none.
+fn asked_order(point: &Point) -> Vec<String> {
+    let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
+    let text = |name: &Value| name.as_str().map(str::to_owned);
+    names.into_iter().flatten().filter_map(text).collect()
+}
+
+/// Metrics in the order in which the study names them; those that it does not name come last, as they are.
+fn in_order<T>(mut metrics: Vec<T>, order: &[String], name: impl Fn(&T) -> &String) -> Vec<T> {
+    let place = |metric: &T| order.iter().position(|own| own == name(metric));
+    metrics.sort_by_key(|metric| place(metric).unwrap_or(order.len()));
+    metrics
+}
+
+/// How an interval over replications is made.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// They are independent.
+    Replications,
+    /// They are windows of a log, the next of which begins after this share of one.
+    Windows(f64),
+}
+
+impl Rule {
+    fn of(study: &Study) -> Rule {
+        match study.replications {
+            Replications::Windows { length, stride } => Rule::Windows(stride / length),
+            _ => Rule::Replications,
+        }
+    }
+
+    /// An interval of these values; where there is one and it has batches, theirs.
+    fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
+        let Rule::Windows(stride) = self else { return interval(values, batches) };
+        let half_width = half_width_of_windows(values, stride);
+        let method = half_width.is_some().then_some(Method::Windows);
+        Interval { mean: mean(values), half_width, replications: values.len() as u64, method }
+    }
+}
+
+fn means(findings: &[(u64, &Findings)], rule: Rule) -> Means {
     let Some((_, first)) = findings.first() else { return Vec::new() };
     let of = |name: &str| {
         let measured: Vec<_> = findings
@@ -431,12 +508,12 @@ fn means(findings: &[(u64, &Findings)]) -> Means {
         } else {
             &[]
         };
-        interval(&values, batches)
+        rule.interval(&values, batches)
     };
     first.metrics.iter().map(|finding| (finding.name.clone(), of(&finding.name))).collect()
 }
 
-fn by_size(findings: &[(u64, &Findings)]) -> Vec<SizeRow> {
+fn by_size(findings: &[(u64, &Findings)], rule: Rule) -> Vec<SizeRow> {
     // A size that no job of a replication had says nothing in that replication.
     let mut classes: BTreeMap<u64, Vec<&crate::run::store::SizeFindings>> = BTreeMap::new();
     for (_, findings) in findings {
@@ -450,7 +527,7 @@ fn by_size(findings: &[(u64, &Findings)]) -> Vec<SizeRow> {
                 .iter()
                 .filter_map(|class| class.metrics.iter().find(|f| f.name == name)?.value)
                 .collect();
-            interval(&values, &[])
+            rule.interval(&values, &[])
         };
         SizeRow {
             size,
@@ -462,7 +539,11 @@ fn by_size(findings: &[(u64, &Findings)]) -> Vec<SizeRow> {
 }
 
 /// The jobs of each user or group, in the order in which the runs have them, those of nobody known last.
-fn by_owner(findings: &[(u64, &Findings)], of: fn(&Findings) -> &[OwnerFindings]) -> Vec<OwnerRow> {
+fn by_owner(
+    findings: &[(u64, &Findings)],
+    rule: Rule,
+    of: fn(&Findings) -> &[OwnerFindings],
+) -> Vec<OwnerRow> {
     let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
     let mut classes: BTreeMap<_, Vec<&OwnerFindings>> = BTreeMap::new();
     for class in findings.iter().flat_map(|(_, findings)| of(findings)) {
@@ -473,7 +554,7 @@ fn by_owner(findings: &[(u64, &Findings)], of: fn(&Findings) -> &[OwnerFindings]
     let row = |((_, _, name), classes): ((_, _, Option<&str>), Vec<&OwnerFindings>)| {
         let mean = |metric: usize| {
             let value = |class: &&OwnerFindings| class.metrics.get(metric)?.1;
-            interval(&classes.iter().filter_map(value).collect::<Vec<f64>>(), &[])
+            rule.interval(&classes.iter().filter_map(value).collect::<Vec<f64>>(), &[])
         };
         let metrics = classes[0].metrics.iter().enumerate();
         OwnerRow {
@@ -499,25 +580,63 @@ fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     Some(index - ours * stride + theirs * stride)
 }
 
+/// Each metric of one scenario minus that of another, by their indices, run by run.
+#[must_use]
+pub(crate) fn paired(
+    study: &Study,
+    results: &Results,
+    ours: usize,
+    theirs: usize,
+) -> Vec<(String, Interval, Option<f64>)> {
+    let findings = |scenario: usize| -> Vec<(u64, &Findings)> {
+        let runs = results.runs.get(scenario).into_iter().flatten();
+        runs.filter_map(|run| Some((run.replication, run.result.as_ref().ok()?))).collect()
+    };
+    differences(
+        (&findings(ours), results.is_constant(ours)),
+        (&findings(theirs), results.is_constant(theirs)),
+        Rule::of(study),
+    )
+}
+
+/// Runs of a scenario, and whether the one that there is stands for all replications.
+type Side<'a> = (&'a [(u64, &'a Findings)], bool);
+
 fn differences(
-    ours: &[(u64, &Findings)],
-    baseline: &[(u64, &Findings)],
+    (ours, ours_constant): Side<'_>,
+    (baseline, baseline_constant): Side<'_>,
+    rule: Rule,
 ) -> Vec<(String, Interval, Option<f64>)> {
     let Some((_, first)) = ours.first() else { return Vec::new() };
-    let of = |name: &str| {
-        let mut values = Vec::new();
-        let mut base = Vec::new();
-        for (replication, findings) in ours {
-            let theirs = baseline.iter().find(|(other, _)| other == replication);
-            let ours = findings.metric(name).and_then(|finding| finding.value);
-            let theirs = theirs.and_then(|(_, findings)| findings.metric(name)?.value);
-            if let (Some(ours), Some(theirs)) = (ours, theirs) {
-                values.push(ours - theirs);
-                base.push(theirs);
-            }
+    // A run that stands for all replications is that of each.
+    let pairs: Vec<(&Findings, &Findings)> = match (ours, baseline) {
+        ([(_, one)], _) if ours_constant => baseline.iter().map(|(_, b)| (*one, *b)).collect(),
+        (_, [(_, one)]) if baseline_constant => ours.iter().map(|(_, a)| (*a, *one)).collect(),
+        _ => {
+            let partner = |(replication, _): &(u64, &'_ Findings)| {
+                baseline.iter().find(|(other, _)| other == replication).map(|(_, b)| *b)
+            };
+            ours.iter().filter_map(|run| Some((run.1, partner(run)?))).collect()
         }
-        let difference = interval(&values, &[]);
-        let relative = match (difference.mean, crate::findings::statistics::mean(&base)) {
+    };
+    // Of one log, batches of the same jobs tell more than what the strategies of one side draw.
+    let by_batches = ours_constant || baseline_constant || pairs.len() == 1;
+    let of = |name: &str| {
+        let value = |findings: &Findings| findings.metric(name).and_then(|finding| finding.value);
+        let measured: Vec<(f64, f64)> =
+            pairs.iter().filter_map(|(a, b)| Some((value(a)?, value(b)?))).collect();
+        let values: Vec<f64> = measured.iter().map(|(a, b)| a - b).collect();
+        let base: Vec<f64> = measured.iter().map(|(_, b)| *b).collect();
+        let difference = match pairs.first().filter(|_| by_batches) {
+            Some((a, b)) if matches!(rule, Rule::Replications) => {
+                let half_width = half_width_of_batches(&paired_batches(a, b, name));
+                let method = half_width.is_some().then_some(Method::BatchMeans);
+                let replications = values.len() as u64;
+                Interval { mean: mean(&values), half_width, replications, method }
+            }
+            _ => rule.interval(&values, &[]),
+        };
+        let relative = match (difference.mean, mean(&base)) {
             (Some(difference), Some(base)) if base.abs() > 0.0 => Some(difference / base),
             _ => None,
         };
@@ -528,6 +647,31 @@ fn differences(
         (finding.name.clone(), difference, relative)
     });
     metrics.collect()
+}
+
+/// The differences of a metric between two runs on the same jobs, batch by batch of those jobs.
+///
+/// One run may have met so many jobs more that its batches were merged once more: those of the other are then merged
+/// alike. Batches that only one of them has are left out.
+fn paired_batches(ours: &Findings, theirs: &Findings, name: &str) -> Vec<f64> {
+    let jobs = ours.batch_jobs.max(theirs.batch_jobs);
+    let batches = |findings: &Findings| -> BTreeMap<u64, f64> {
+        let Some(finding) = findings.metric(name) else { return BTreeMap::new() };
+        if findings.batch_jobs == 0 {
+            return BTreeMap::new();
+        }
+        let each = jobs / findings.batch_jobs;
+        let mut merged: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
+        for (index, value) in (findings.first_batch..).zip(&finding.batches) {
+            let (sum, count) = merged.entry(index / each).or_default();
+            *sum += value;
+            *count += 1;
+        }
+        let whole = merged.into_iter().filter(|(_, (_, count))| *count == each);
+        whole.map(|(index, (sum, count))| (index, sum / count as f64)).collect()
+    };
+    let (ours, theirs) = (batches(ours), batches(theirs));
+    ours.iter().filter_map(|(index, a)| Some(a - theirs.get(index)?)).collect()
 }
 
 #[cfg(test)]
@@ -568,6 +712,9 @@ mod tests {
             unusable: 0,
             end: 1.0,
             speeds: vec![],
+            batch_jobs: 0,
+            first_batch: 0,
+            queue_trend: None,
         }
     }
 
@@ -580,7 +727,7 @@ mod tests {
             result: result.map(findings).map_err(str::to_owned),
         };
         let runs = waits.iter().map(|waits| waits.iter().enumerate().map(run).collect()).collect();
-        Summary::of(&study, &points, &Results { runs, trouble: None })
+        Summary::of(&study, &points, &Results { runs, ..Results::default() })
     }
 
     fn example() -> Summary {
@@ -629,10 +776,11 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "scheduler,workload.load,compared,baseline,metric,difference,half_width,relative,replications"
+            "scheduler,workload.load,compared,baseline,metric,difference,half_width,relative,replications,method"
         );
         assert!(lines[1].contains(",scheduler,fcfs,wait,-2,12.706"), "{}", lines[1]);
-        assert!(lines[3].ends_with(",1,scheduler,fcfs,wait,,,,0"), "{}", lines[3]);
+        assert!(lines[1].ends_with(",2,replications"), "{}", lines[1]);
+        assert!(lines[3].ends_with(",1,scheduler,fcfs,wait,,,,0,"), "{}", lines[3]);
     }
 
     #[test]
@@ -691,7 +839,7 @@ mod tests {
         assert_eq!(json[1]["scenario"], json!({ "scheduler": "fcfs", "workload.load": 1 }));
         assert_eq!(
             json[1]["metrics"]["throughput"],
-            json!({ "mean": null, "half_width": null, "replications": 0 })
+            json!({ "mean": null, "half_width": null, "replications": 0, "method": null })
         );
         assert_eq!(json[1]["metrics"]["wait"]["mean"], json!(5.0));
         assert_eq!(json[2]["failures"], json!([{ "replication": 1, "message": "no log" }]));

@@ -9,9 +9,11 @@
 //!    `machine.dims`: one that is not contrasted before one that is, of these the one with most values,
 //!    of these the last. If there is none the plot has bars, and along it stands a key that is not
 //!    contrasted, of these the one with most values.
-//! 3. A colour for each value has a contrasted key before another, of these the one with most values
+//! 3. A key with more names than there are colours runs along the plot before any of these, as rows serve any
+//!    number: a contrasted one before another. No key has colours then.
+//! 4. A colour for each value has a contrasted key before another, of these the one with most values
 //!    up to ten.
-//! 4. A panel for each value has the one of the rest with most values up to six.
+//! 5. A panel for each value has the one of the rest with most values up to six.
 
 use toml::Value;
 
@@ -96,7 +98,14 @@ impl Layout {
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
-        let along = along.or_else(|| {
+        let is_given = along.is_some();
+        let many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MAX_COLOURS;
+        let many = if is_given {
+            None
+        } else {
+            take(&mut rest, many, |i| (axes[i].contrasted, axes[i].count()))
+        };
+        let along = along.or(many).or_else(|| {
             let numbers =
                 |&i: &usize| axes[i].is_line() && matches!(axes[i].kind, Kind::Numbers(_));
             take(&mut rest, numbers, |i| (!axes[i].contrasted, axes[i].count()))
@@ -107,9 +116,19 @@ impl Layout {
                 .or_else(|| take(&mut rest, |_| true, |i| (!axes[i].contrasted, axes[i].count())))
         });
         let few = |most: usize| move |&i: &usize| axes[i].count() <= most;
-        let colour = take(&mut rest, few(MAX_COLOURS), |i| (axes[i].contrasted, axes[i].count()));
+        let colour = if many.is_some() {
+            None
+        } else {
+            take(&mut rest, few(MAX_COLOURS), |i| (axes[i].contrasted, axes[i].count()))
+        };
         let panel = take(&mut rest, few(MAX_PANELS), |i| (axes[i].contrasted, axes[i].count()));
         Layout { along, colour, panel, chosen: rest }
+    }
+
+    /// The axis whose values have a colour each, in every plot of a study.
+    pub(super) fn coloured(&self, axes: &[Axis]) -> Option<usize> {
+        let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
+        self.colour.or(self.along.filter(few))
     }
 }
 
@@ -215,7 +234,7 @@ mod tests {
         let many = (0..12).map(|i| format!("'n{i}'")).collect::<Vec<_>>().join(", ");
         assert_eq!(
             named(&format!("[sweep]\na = [{many}]\nb = [{many}]\nc = ['x', 'y']")),
-            ["b", "c", "", "a"]
+            ["b", "", "c", "a"]
         );
     }
 

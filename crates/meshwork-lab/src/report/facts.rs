@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::Content;
 use crate::findings::number::{count, plural, significant};
-use crate::findings::summary::{label, shown};
+use crate::findings::summary::{Summary, label, shown};
 use crate::findings::unlike::unlike;
 use crate::findings::words::short;
 use crate::run::store::Findings;
@@ -24,6 +24,10 @@ pub struct Fact {
 
 /// The most failures that are told one by one.
 const MAX_FAILURES: usize = 100;
+
+/// That a study is not the whole one.
+pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
+                                whole study.";
 
 /// What was asked, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
@@ -102,6 +106,12 @@ fn runs(content: &Content) -> String {
         Replications::Fixed(1) if scenarios == 1 => String::new(),
         Replications::Fixed(1) => ", one replication of each".to_owned(),
         Replications::Fixed(number) => format!(", {} replications of each", count(*number)),
+        Replications::Windows { length, stride } if (stride - length).abs() <= 0.0 => {
+            format!(", in windows of {length} units of the log's time")
+        }
+        Replications::Windows { length, stride } => {
+            format!(", in windows of {length} units of the log's time, one every {stride}")
+        }
         Replications::Precision { target, most, of, .. } => format!(
             ", replicated until the interval of {of} is within {} % of its mean, at most {most} times",
             significant(100.0 * target, 3)
@@ -182,7 +192,7 @@ pub(super) fn command(content: &Content) -> String {
         }
         _ => {
             let file = match &content.folder {
-                Some(folder) => format!("{folder}/{EXPERIMENT}"),
+                Some(_) => study.folder.join(EXPERIMENT).display().to_string(),
                 None => asked.file.clone(),
             };
             format!("meshwork run {}", quoted(&file))
@@ -211,14 +221,16 @@ fn quoted(word: &str) -> String {
 }
 
 /// What is worth a word.
-pub(super) fn notes(content: &Content) -> Vec<String> {
+pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
+    let Content { study, points, results, .. } = content;
+    for note in crate::findings::notes::notes(study, points, results, summary) {
+        let mut letters = note.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        notes.push(format!("{}{}.", first.unwrap_or_default(), letters.as_str()));
+    }
     if beyond_quick(content).is_some() {
-        notes.push(
-            "Run in its quick form, which is smaller than the paper's: a verdict says less than that \
-             of the whole study."
-                .to_owned(),
-        );
+        notes.push(QUICK.to_owned());
     }
     if let Some(why) = &content.asked.left_out {
         notes.push(format!("This study was left out: {why}"));

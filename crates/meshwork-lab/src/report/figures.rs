@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
+use crate::findings::clock::Clock;
 use crate::findings::columns::{Shown, about, value};
+use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, Summary};
 use crate::findings::words::short;
 use crate::study::expand::Point;
-use crate::study::{Check, Study};
+use crate::study::{Check, Replications, Study};
 
 /// From this ratio of the largest to the smallest on, a scale is logarithmic.
 const SPREAD: f64 = 20.0;
@@ -34,34 +36,61 @@ pub struct Figure {
     pub views: Vec<View>,
 }
 
+/// A swept key, for reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Key {
+    /// What it is called: `load`.
+    pub label: String,
+    /// The key itself: `workload.load`.
+    pub key: String,
+}
+
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// What it is.
-    pub key: String,
+    #[serde(flatten)]
+    pub key: Key,
     /// What can be chosen; the first is chosen at first.
     pub values: Vec<String>,
 }
 
 /// One drawing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub struct View {
     /// For each chooser of the figure, the index of its value.
     pub at: Vec<usize>,
+    /// What it is called where it stands alone, as in a file.
+    pub title: String,
     /// What the drawing shows.
     pub sentence: String,
     /// How it is drawn.
     pub style: Style,
     /// Whether values are differences: with a line at 0, and full dots where an interval excludes it.
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(test, serde(default))]
     pub differences: bool,
+    /// Whether rows stand in the order of what is measured.
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(test, serde(default))]
+    pub sorted: bool,
+    /// Whether the scale is as it is, linear or not.
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(test, serde(default))]
+    pub fixed: bool,
+    /// Of how many replications each point should be; points of fewer are drawn faintly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<u64>,
     /// What runs along it.
     pub x: Scale,
     /// What is measured.
     pub y: Scale,
     /// The swept key that has a colour for each value.
-    pub colour: Option<String>,
+    pub colour: Option<Key>,
     /// The swept key that has a panel for each value.
-    pub panel: Option<String>,
+    pub panel: Option<Key>,
     /// The panels, in order; empty where there is one without a name.
     pub panels: Vec<String>,
     /// The lines, or groups of bars.
@@ -70,31 +99,44 @@ pub struct View {
 
 /// How a view is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
-    /// Bars from 0, with whiskers.
-    Bars,
-    /// Points with whiskers, in rows: where bars cannot begin at 0.
-    Dots,
+    /// Bars from 0, with whiskers, a row for each name; points where bars cannot begin at 0: of differences, and on a
+    /// logarithmic scale.
+    Rows,
+    /// A value that holds until the next one. What is measured runs along it where it is a distribution.
+    Steps,
 }
 
 /// One of the two directions of a plot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {
-    /// What it is.
+    /// What it is, in words.
     pub label: String,
+    /// The key or the metric that it is.
+    pub key: String,
     /// Its unit; empty where it has none.
     pub unit: String,
     /// Whether it is logarithmic.
     pub log: bool,
     /// Its values by name, where they are no numbers: points then have their indices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// The colours of the names, where each has its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub colours: Vec<usize>,
+    /// All numbers that were swept, measured or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<f64>,
 }
 
 /// One line, or the bars of one colour, in one panel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
     /// Its value of the key that has colours; empty where none has.
     pub name: String,
@@ -107,17 +149,32 @@ pub struct Series {
     /// The means.
     pub mean: Vec<f64>,
     /// Half the widths of the intervals, where there are intervals.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// How many replications each mean is of.
+    /// How many replications each mean is of; empty where that means nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What is asked of a figure.
 struct Plan<'a> {
+    /// What the section is called.
+    name: &'a str,
+    clock: &'a Clock,
     id: String,
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
+    /// The axis whose values have a colour each wherever they are, if one has.
+    coloured: Option<usize>,
+    expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
     /// The interval of a metric with these values of the axes.
@@ -130,12 +187,18 @@ pub(super) fn all(
     study: &Study,
     points: &[Point],
     summary: &Summary,
-    section: &str,
+    clock: &Clock,
+    (section, name): (&str, &str),
 ) -> Vec<Figure> {
     let rows = &summary.rows;
     let shown = Shown::of(rows, points.first().map(|point| &point.scenario)).names;
     let axes = Axis::all(study);
     let layout = Layout::of(&axes, None);
+    let coloured = layout.coloured(&axes);
+    let expected = match study.replications {
+        Replications::Fixed(number) => Some(number),
+        Replications::Precision { .. } | Replications::Windows { .. } => None,
+    };
     let row = |at: &[usize]| rows.get(index(&axes, at));
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
@@ -148,11 +211,15 @@ pub(super) fn all(
         let others: Vec<String> =
             shown.iter().filter(|metric| !claimed.contains(metric)).cloned().collect();
         let heading = if claimed.is_empty() { "Results" } else { "Other metrics" };
-        let plan = |name: &str, heading: &str, metrics: Vec<String>| Plan {
-            id: format!("{section}-{name}"),
+        let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
+            name,
+            clock,
+            id: format!("{section}-{part}"),
             heading: heading.to_owned(),
             axes: &axes,
             layout: layout.clone(),
+            coloured,
+            expected,
             metrics,
             differences: None,
             find: &mean,
@@ -180,10 +247,15 @@ pub(super) fn all(
     };
     if !sizes.is_empty() {
         plans.push(Plan {
+            name,
+            clock,
             id: format!("{section}-sizes"),
             heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
             layout: Layout::of(&with_sizes, Some(axes.len())),
+            coloured: None,
+            // Not every replication has jobs of every size.
+            expected: None,
             metrics: claimed_first(study, rows),
             differences: None,
             find: &of_size,
@@ -203,10 +275,14 @@ pub(super) fn all(
         let baseline = &study.compare[number];
         let value = short(&baseline.key, &[&baseline.value]).concat();
         plans.push(Plan {
+            name,
+            clock,
             id: format!("{section}-differences-{number}"),
-            heading: format!("Differences from {} = {value}", baseline.key),
+            heading: format!("Differences from {} = {value}", word(&baseline.key)),
             axes: &axes,
             layout: layout.clone(),
+            coloured,
+            expected,
             metrics: shown.clone(),
             differences: Some(value),
             find,
@@ -217,7 +293,7 @@ pub(super) fn all(
 }
 
 /// The metrics of claims, those of most claims first.
-fn claimed(study: &Study) -> Vec<String> {
+pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
         let Check::Cells(test) = &claim.check else { continue };
@@ -243,7 +319,7 @@ fn claimed_first(study: &Study, rows: &[Row]) -> Vec<String> {
 }
 
 /// Where a scenario stands in the order of the sweep.
-fn index(axes: &[Axis], at: &[usize]) -> usize {
+pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
@@ -252,6 +328,12 @@ pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A heading within a sentence.
+fn lowered(heading: &str) -> String {
+    let mut letters = heading.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Draws up a figure; none where there is nothing to draw.
@@ -268,16 +350,20 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
         .collect();
     if metrics.len() > 1 {
         let values = metrics.iter().map(|metric| title(metric)).collect();
-        choices.push(Choice { key: "metric".to_owned(), values });
+        let key = Key { label: "metric".to_owned(), key: "metric".to_owned() };
+        choices.push(Choice { key, values });
     }
     for &axis in chosen {
-        let Axis { key, labels, .. } = &plan.axes[axis];
-        choices.push(Choice { key: key.clone(), values: labels.clone() });
+        choices.push(Choice { key: plan.key(axis), values: plan.axes[axis].labels.clone() });
     }
     let mut views = Vec::new();
     for (number, metric) in metrics.iter().enumerate() {
         for fixed in every(plan.axes, chosen) {
             let mut view = view(plan, metric, &fixed);
+            view.title = match &plan.differences {
+                Some(_) => format!("{}: {}, {}", plan.name, title(metric), lowered(&plan.heading)),
+                None => format!("{}: {}", plan.name, title(metric)),
+            };
             let points: usize = view.series.iter().map(|series| series.x.len()).sum();
             if points == 0 || points > *left {
                 continue;
@@ -288,6 +374,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
             views.push(view);
         }
     }
+    offer_what_is_there(&mut choices, &mut views);
     let (id, heading) = (plan.id.clone(), plan.heading.clone());
     let heading = match &metrics[..] {
         [one] if plan.differences.is_none() && heading.starts_with("Other") => title(one),
@@ -296,8 +383,45 @@ fn figure(plan: &Plan<'_>, left: &mut usize) -> Option<Figure> {
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
+/// Takes out of the choices what no view has, as a baseline has no differences from itself.
+fn offer_what_is_there(choices: &mut [Choice], views: &mut [View]) {
+    for (place, choice) in choices.iter_mut().enumerate() {
+        let there: BTreeSet<usize> = views.iter().map(|view| view.at[place]).collect();
+        for view in &mut *views {
+            view.at[place] = there.range(..view.at[place]).count();
+        }
+        choice.values = there.iter().map(|&value| choice.values[value].clone()).collect();
+    }
+}
+
+impl Plan<'_> {
+    /// An axis in words; by its key where another has the same words.
+    fn key(&self, axis: usize) -> Key {
+        let key = &self.axes[axis].key;
+        let label = word(key);
+        let is_clear = self.axes.iter().filter(|other| word(&other.key) == label).count() == 1;
+        Key { label: if is_clear { label } else { key.clone() }, key: key.clone() }
+    }
+}
+
+/// A swept key in words: what it sets, and not where it stands.
+pub(super) fn word(key: &str) -> String {
+    match key {
+        "machine.dims" => "machine size".to_owned(),
+        "measure.jobs" => "measured jobs".to_owned(),
+        _ => {
+            let inner = ["workload.", "machine.", "measure.", "network."];
+            let inner = inner.iter().find_map(|room| key.strip_prefix(room)).unwrap_or(key);
+            inner.replace(['.', '_'], " ")
+        }
+    }
+}
+
 /// All combinations of the values of some axes; 0 in all others.
-fn every<'a>(axes: &'a [Axis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
+pub(super) fn every<'a>(
+    axes: &'a [Axis],
+    of: &'a [usize],
+) -> impl Iterator<Item = Vec<usize>> + 'a {
     let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
     (0..count).map(move |mut number| {
         let mut at = vec![0; axes.len()];
@@ -311,6 +435,11 @@ fn every<'a>(axes: &'a [Axis], of: &'a [usize]) -> impl Iterator<Item = Vec<usiz
 
 fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
+}
+
+/// In what a metric is measured.
+fn unit(metric: &str) -> &'static str {
+    about(metric).map_or("", |metric| metric.unit)
 }
 
 /// One drawing: everything but what is fixed.
@@ -357,32 +486,44 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
     let differences = plan.differences.is_some();
     let y_log = !differences && is_wide(series.iter().flat_map(|line| &line.mean));
     let x_log = is_wide(series.iter().flat_map(|line| &line.x));
-    let is_number = axis.is_line() && matches!(axis.kind, Kind::Numbers(_));
-    let unit = about(metric).map_or("", |metric| metric.unit);
+    let grid = match &axis.kind {
+        Kind::Numbers(numbers) if axis.is_line() => numbers.clone(),
+        _ => Vec::new(),
+    };
+    let is_number = !grid.is_empty();
+    let has_colours = colour.is_none() && plan.coloured == Some(along) && !axis.is_line();
     let mut view = View {
         at: Vec::new(),
+        title: String::new(),
         sentence: String::new(),
-        style: match (axis.is_line(), y_log || differences) {
-            (true, _) => Style::Lines,
-            (false, true) => Style::Dots,
-            (false, false) => Style::Bars,
-        },
+        style: if axis.is_line() { Style::Lines } else { Style::Rows },
         differences,
+        sorted: colour.is_none() && axis.kind == Kind::Names,
+        fixed: false,
+        expected: plan.expected.filter(|_| series.iter().any(|line| !line.x.is_empty())),
         x: Scale {
-            label: axis.key.clone(),
+            label: plan.key(along).label,
+            key: axis.key.clone(),
             unit: if axis.key == "size" { "processors".to_owned() } else { String::new() },
             log: is_number && x_log,
             names: if is_number { Vec::new() } else { axis.labels.clone() },
+            colours: if has_colours { (0..axis.count()).collect() } else { Vec::new() },
+            grid,
         },
-        y: Scale { label: title(metric), unit: unit.to_owned(), log: y_log, names: Vec::new() },
-        colour: colour.map(|axis| plan.axes[axis].key.clone()),
-        panel: panel.map(|axis| plan.axes[axis].key.clone()),
+        y: Scale {
+            label: title(metric),
+            key: metric.to_owned(),
+            unit: plan.clock.unit(unit(metric)),
+            log: y_log,
+            ..Scale::default()
+        },
+        colour: colour.map(|axis| plan.key(axis)),
+        panel: panel.map(|axis| plan.key(axis)),
         panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
         series,
     };
     let with = |&axis: &usize| {
-        let Axis { key, labels, .. } = &plan.axes[axis];
-        format!(", with {key} = {}", labels[fixed[axis]])
+        format!(", with {} = {}", plan.key(axis).label, plan.axes[axis].labels[fixed[axis]])
     };
     let with: String = plan.layout.chosen.iter().map(with).collect();
     view.sentence = sentence(plan, metric, &view, &with);
@@ -390,7 +531,7 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
 }
 
 /// Whether numbers are spread so far that a linear scale would hide the small ones.
-fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
+pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
     let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.copied().fold(0.0, f64::max);
     least > 0.0 && most.is_finite() && most / least >= SPREAD
@@ -406,22 +547,35 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
         text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
     }
     let (along, what) = match view.style {
-        Style::Lines => ("against", "a line"),
-        Style::Bars => ("for each", "a bar"),
-        Style::Dots => ("for each", "a dot"),
+        Style::Lines | Style::Steps => ("against", "a line"),
+        Style::Rows => ("for each", "a row"),
     };
     text += &format!(", {along} {}", view.x.label);
     if let Some(colour) = &view.colour {
-        text += &format!(", {what} for each {colour}");
+        text += &format!(", {what} for each {}", colour.label);
     }
     if let Some(panel) = &view.panel {
-        text += &format!(", a panel for each {panel}");
+        text += &format!(", a panel for each {}", panel.label);
     }
     text += with;
     text.push('.');
     if view.series.iter().any(|line| line.half.iter().any(Option::is_some)) {
         text += " Whiskers are 95 % intervals";
-        text += if view.differences { "; a dot is full where they exclude 0." } else { "." };
+        text += if view.differences { "; a mark is full where they exclude 0." } else { "." };
+    }
+    let fewer = |expected: u64| {
+        let all = view.series.iter().flat_map(|line| &line.replications);
+        all.filter(|&&number| number > 0 && number < expected).count() as u64
+    };
+    if let Some(expected) = view.expected
+        && let number @ 1.. = fewer(expected)
+    {
+        let (are, marks) = if number == 1 { ("is", "mark") } else { ("are", "marks") };
+        text += &format!(
+            " {} {are} of fewer than the {} asked for so far: the faint {marks}.",
+            plural(number, "mean"),
+            plural(expected, "replication"),
+        );
     }
     if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
         text += " With one replication a difference has no interval.";
@@ -430,4 +584,17 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
         text += " The scale is logarithmic.";
     }
     text
+}
+
+impl Figure {
+    /// The name of a drawing of it as a file.
+    pub(super) fn file_name(&self, view: &View) -> String {
+        let chosen = self.choices.iter().zip(&view.at).map(|(choice, &at)| &choice.values[at]);
+        let name: Vec<&str> = std::iter::once(&self.id).chain(chosen).map(String::as_str).collect();
+        let is_plain = |c: char| c.is_alphanumeric() || "._=".contains(c);
+        let words = name.join("-").to_lowercase();
+        let words: Vec<&str> =
+            words.split(|c| !is_plain(c)).filter(|word| !word.is_empty()).collect();
+        format!("{}.svg", words.join("-"))
+    }
 }

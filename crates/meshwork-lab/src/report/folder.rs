@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
+
 use super::Content;
 use crate::findings::summary::shown;
 use crate::run::known;
@@ -19,22 +21,27 @@ type Failures = BTreeMap<(usize, u64), String>;
 ///
 /// # Errors
 /// One sentence, if the study or the runs cannot be read.
-pub(super) fn read(folder: &Path) -> Result<Content, Refused> {
+pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
     let loaded = if folder.join(RUNS).exists() {
         load(folder).map_err(Refused)?
     } else {
         crate::run::store::Loaded::default()
     };
     let asked = Asked::read(folder)?.unwrap_or_else(|| Asked::guess(&loaded.records));
-    let written = Study::read(&folder.join(EXPERIMENT), &asked.settings)?;
+    let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
     // Under the name that it had: a study that gives itself none is called after its file.
-    let study = Study::parse(&asked.file, &written.source, folder, &asked.settings)?;
-    let points = expand(&study)?;
+    let study = Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
+    let mut points = expand(&study)?;
+    crate::run::windows::remembered(&study, &mut points, &asked.spans);
     let digests: Vec<Option<String>> = points
         .iter()
         .map(|point| asked.digest(point.scenario.input_path()?).map(str::to_owned))
         .collect();
     let failures = failures(folder, &points);
+    // Those of the build that ran the study last, whichever build reads them.
+    let latest = loaded.records.last().map(|record| record.build.as_str());
+    let build = Some(asked.build.as_str()).filter(|build| !build.is_empty()).or(latest);
+    let build = &build.unwrap_or_default().to_owned()[..];
     let mut versions: Vec<String> = Vec::new();
     let mut by_key: BTreeMap<&str, &Findings> = BTreeMap::new();
     for record in &loaded.records {
@@ -44,7 +51,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, Refused> {
         }
     }
     let (results, missing) =
-        known(&points, &digests, &study.replications, &|index, number, key| {
+        known(&points, &digests, &study.replications, build, &|index, number, key| {
             let stored = by_key.get(key).map(|findings| Ok((*findings).clone()));
             stored.or_else(|| failures.get(&(index, number)).cloned().map(Err))
         });

@@ -12,12 +12,8 @@ static STYLES: [&str; 3] = [
     include_str!("../../assets/live/live.css"),
 ];
 
-/// The scripts, in the order in which they build on one another. The last is made of the modules in `assets`.
-static SCRIPTS: [&str; 3] = [
-    include_str!("../../assets/vendor/d3.min.js"),
-    include_str!("../../assets/vendor/plot.umd.min.js"),
-    include_str!("../../assets/dist/page.js"),
-];
+/// The script, which is made of the modules in `assets`.
+static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
 /// What the script of a live page fills.
 static LIVE: &str = include_str!("../../assets/live/live.html");
@@ -50,6 +46,7 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                     h1 { (report.title) }
                     @if !report.about.is_empty() { p.lead { (sentence(&report.about)) } }
                     (list("notes", &report.warnings))
+                    (list("notes", &report.notes))
                 }
                 @if report.sections.len() > 1 { (contents(report)) }
                 @if is_live { (PreEscaped(LIVE)) }
@@ -61,7 +58,7 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                     }
                 }
                 script #report-data type="application/json" { (embedded(&report.data())) }
-                @for script in SCRIPTS { script { "\n" (PreEscaped(script)) "\n" } }
+                script { "\n" (PreEscaped(SCRIPT)) }
             }
         }
     };
@@ -167,27 +164,50 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
                                 th scope="row" {
                                     a href={ "#" (report.sections[paper.sections[0]].id) } { (paper.authors) }
                                 }
-                                @for number in &paper.counts {
-                                    td.n.none[*number == 0] { (number) }
+                                @for (number, verdict) in paper.counts.iter().zip(&overview.verdicts) {
+                                    td.n.none[*number == 0] {
+                                        @if *number == 0 {
+                                            "0"
+                                        } @else {
+                                            a href={ "#" (verdict_id(&paper.key, verdict)) }
+                                                aria-label={ (number) " " (verdict) ", " (paper.authors) } { (number) }
+                                        }
+                                    }
                                 }
                             }
                         }
                     }
                 }
             }
-            @for paper in overview.papers.iter().filter(|paper| !paper.others.is_empty()) {
-                details {
-                    summary { (paper.authors) ": what is not borne out, and why" }
-                    ul.claims {
-                        @for (section, claim, _) in &paper.others {
-                            @let section = &report.sections[*section];
-                            (claim_html(&section.claims[*claim], &html! { a href={ "#" (section.id) } { (section.title) } }, false))
+            @for paper in &overview.papers {
+                @for verdict in &overview.verdicts {
+                    @let claims = paper.claims.iter().filter(|(.., own)| own == verdict);
+                    @if claims.clone().next().is_some() {
+                        details id=(verdict_id(&paper.key, verdict)) {
+                            summary { (paper.authors) ": " (verdict) }
+                            ul.claims {
+                                @for (section, claim, _) in claims {
+                                    (claim_there(report, *section, *claim))
+                                }
+                            }
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// The name of the claims of a paper with this verdict.
+fn verdict_id(paper: &str, verdict: &str) -> String {
+    format!("claims-{paper}-{}", class(verdict))
+}
+
+/// A claim away from its section.
+fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
+    let section = &report.sections[section];
+    let source = html! { a href={ "#" (section.id) } { (section.title) } };
+    claim_html(&section.claims[claim], &source, false)
 }
 
 fn section_html(section: &Section, is_alone: bool) -> Markup {
@@ -201,6 +221,9 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
                 @if let Some(description) = &section.description { p.lead { (sentence(description)) } }
             }
             @if let Some(runs) = section.facts.first() { p.runs { (sentence(&runs.text)) } }
+            @if let Some(finding) = &section.finding {
+                p.finding.open[!finding.is_clear] { (finding.text) }
+            }
             (list("notes", &section.notes))
             div.body.beside[!section.claims.is_empty()] {
                 div.figures data-section=(section.id) {

@@ -28,6 +28,7 @@ mod tests {
             overview: None,
             sections: Vec::new(),
             warnings: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

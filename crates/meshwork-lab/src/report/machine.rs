@@ -67,7 +67,12 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
         .par_iter()
         .map(|&(scenario, record)| {
             let title = label(&content.points[scenario].swept);
-            let subject = Subject { record, title: &title, scenario: scenario as u64 + 1 };
+            let subject = Subject {
+                catalogue: &content.study.catalogue,
+                record,
+                title: &title,
+                scenario: scenario as u64 + 1,
+            };
             let clock = content.clock_of(scenario);
             let seen = Recording::with_timeline(subject, folder, maps.window)
                 .map(|(recording, timeline)| (Recording { clock, ..recording }, timeline));
@@ -119,7 +124,16 @@ fn further(
     let kept: Vec<(usize, &Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
     let seen = |&(scenario, record): &(usize, &Record)| {
         let title = label(&content.points[scenario].swept);
-        Timeline::of(Subject { record, title: &title, scenario: scenario as u64 + 1 }, folder).ok()
+        Timeline::of(
+            Subject {
+                catalogue: &content.study.catalogue,
+                record,
+                title: &title,
+                scenario: scenario as u64 + 1,
+            },
+            folder,
+        )
+        .ok()
     };
     kept.par_iter().filter_map(seen).collect()
 }

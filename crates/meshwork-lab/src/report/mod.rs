@@ -9,15 +9,20 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
+mod course;
+mod draw;
 mod facts;
 mod figures;
+mod finding;
 mod folder;
 mod html;
 mod live;
 mod machine;
 mod overview;
+mod palette;
 mod tables;
 
+use meshwork::catalogue::Catalogue;
 use std::path::Path;
 
 use serde::Serialize;
@@ -25,6 +30,7 @@ use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
 use crate::findings::clock::Clock;
+use crate::findings::columns::{Shown, about};
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
@@ -33,14 +39,19 @@ use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
 use crate::watch::recording::{Recording, Timeline};
 
+pub use draw::figure;
 pub use facts::Fact;
-pub use figures::{Choice, Figure, Scale, Series, Style, View};
+pub use figures::{Choice, Figure, Key, Scale, Series, Style, View};
+pub use finding::Finding;
 pub use machine::Maps;
 pub use overview::{Overview, PaperLine};
 pub use tables::{Cell, Table};
 
 /// The most rows of a table in the page; the rest stands in the files beside it.
 const MAX_ROWS: usize = 2000;
+
+/// The width of a figure in a file, in pixels.
+const FIGURE_WIDTH: f64 = 720.0;
 
 /// All that a section is made of: a study, how it was asked for, and its runs so far.
 pub struct Content {
@@ -94,6 +105,8 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// What could not be read, one sentence each.
     pub warnings: Vec<String>,
+    /// What is true of several sections, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// One study.
@@ -113,8 +126,12 @@ pub struct Section {
     pub command: String,
     /// The text of the study.
     pub source: String,
+    /// What was found, in a sentence, where values of something are compared.
+    pub finding: Option<Finding>,
     /// What is worth a word, one sentence each.
     pub notes: Vec<String>,
+    /// The scenarios whose queue grows over the whole run, counted from 0.
+    pub growing: Vec<usize>,
     /// Why runs failed, one sentence each.
     pub failures: Vec<String>,
     /// The claims, with verdicts.
@@ -163,15 +180,36 @@ impl Report {
     /// # Errors
     /// The same, or if a run is chosen that is not there.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
+        Report::with_maps_in(&Catalogue::standard(), folder, maps)
+    }
+
+    /// The same, of studies whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn with_maps_in(
+        catalogue: &Catalogue,
+        folder: &Path,
+        maps: &Maps,
+    ) -> Result<Report, Refused> {
         let folders = folder::studies(folder)?;
         if folders.len() == 1 && folders[0] == folder {
-            let content = folder::read(folder)?;
+            let content = folder::read(catalogue, folder)?;
             let mut report = Report::of(std::slice::from_ref(&content));
             let section = &mut report.sections[0];
             let recorded = machine::record(&content, folder, maps)?;
             section.recordings = recorded.recordings;
             section.without_map = recorded.without;
             section.timelines = recorded.timelines;
+            let axes = axes::Axis::all(&content.study);
+            let runs = course::figures(
+                &section.timelines,
+                &axes,
+                &section.clock,
+                (&section.id, &section.title),
+            );
+            section.figures.extend(runs);
+            palette::agree(&mut report.sections);
             return Ok(report);
         }
         if !maps.runs.is_empty() {
@@ -184,7 +222,7 @@ impl Report {
         let mut contents = Vec::new();
         let mut warnings = Vec::new();
         for folder in folders {
-            match folder::read(&folder) {
+            match folder::read(catalogue, &folder) {
                 Ok(content) => contents.push(content),
                 Err(refused) => {
                     warnings.push(format!("{} is left out: {refused}", folder.display()));
@@ -207,7 +245,7 @@ impl Report {
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
-    /// let results = Results { runs: vec![vec![]; points.len()], trouble: None };
+    /// let results = Results { runs: vec![vec![]; points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
     ///     asked: Asked::default(),
     ///     missing: 1,
@@ -233,6 +271,9 @@ impl Report {
             }
             sections.push(section);
         }
+        title_apart(&mut sections);
+        palette::agree(&mut sections);
+        let notes = say_once(&mut sections);
         let overview = Overview::of(&sections);
         let papers = overview.as_ref().map_or(0, |overview| overview.papers.len());
         let (title, about) = match &sections[..] {
@@ -256,14 +297,33 @@ impl Report {
             }
             many => (format!("{} studies", many.len()), String::new()),
         };
-        Report { title, about, overview, sections, warnings: Vec::new() }
+        Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// What the script of the page draws: the figures of each section, and its runs at a glance, as [`Timeline`] says.
+    /// What the script of the page draws: the figures of each section.
     #[must_use]
     pub fn data(&self) -> Json {
-        let section = |section: &Section| json!({ "id": section.id, "figures": section.figures, "timelines": section.timelines });
+        let section = |section: &Section| {
+            json!({
+                "id": section.id, "figures": section.figures, "growing": section.growing,
+            })
+        };
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
+    }
+
+    /// Every drawing of every figure as a file for a paper: a name that ends in `.svg`, and the text.
+    #[must_use]
+    pub fn figure_files(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for figure in self.sections.iter().flat_map(|section| &section.figures) {
+            for view in &figure.views {
+                files.push((
+                    figure.file_name(view),
+                    draw::figure(view, draw::is_log(view), FIGURE_WIDTH),
+                ));
+            }
+        }
+        files
     }
 
     /// The whole page: nothing of it lies elsewhere.
@@ -291,19 +351,31 @@ impl Section {
             several if are_numbers => format!("Figures {}", several.join(" and ")),
             others => others.join(", "),
         };
+        // A figure of a paper is one among many that have the same number.
+        let paper = PAPERS.iter().find(|paper| study.paper.as_deref() == Some(paper.key));
+        let title = match (paper, &study.paper) {
+            (Some(paper), _) => format!("{}, {}", paper.authors, lowered(&title)),
+            (None, Some(key)) => format!("{key}, {}", lowered(&title)),
+            (None, None) => study.name.clone(),
+        };
+        let clock = content.clock();
+        let shown = in_units(&summary, &clock);
+        let metrics = Shown::of(&summary.rows, points.first().map(|point| &point.scenario));
         Section {
-            figures: figures::all(study, points, &summary, &id),
-            tables: tables::all(study, points, &summary),
+            figures: figures::all(study, points, &shown, &clock, (&id, &title)),
+            finding: finding::finding(study, &summary, results, &metrics.names),
+            tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),
-            title: if study.paper.is_some() { title } else { study.name.clone() },
+            title,
             description: study.description.clone(),
             paper: study.paper.clone(),
             source: study.source.clone(),
-            notes: facts::notes(content),
+            notes: facts::notes(content, &summary),
+            growing: growing(&summary),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
-            clock: content.clock(),
+            clock,
             recordings: Vec::new(),
             without_map: Vec::new(),
             timelines: Vec::new(),
@@ -318,6 +390,70 @@ impl Section {
         }
         id.clone_into(&mut self.id);
     }
+}
+
+/// The scenarios whose queue grows over the whole run.
+fn growing(summary: &Summary) -> Vec<usize> {
+    let rows = summary.rows.iter().enumerate();
+    rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
+}
+
+/// The same numbers in the units in which times are shown.
+fn in_units(summary: &Summary, clock: &Clock) -> Summary {
+    let unit = |name: &str| about(name).map_or("", |metric| metric.unit);
+    let mut shown = summary.clone();
+    for row in &mut shown.rows {
+        let sizes = row.by_size.iter_mut().flat_map(|class| &mut class.metrics);
+        for (name, interval) in row.metrics.iter_mut().chain(sizes) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+        for (name, interval, _) in row.differences.iter_mut().flat_map(|found| &mut found.metrics) {
+            *interval = clock.shown(*interval, unit(name));
+        }
+    }
+    shown
+}
+
+/// `figure 3` within a title; all else as it is.
+fn lowered(title: &str) -> String {
+    title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
+}
+
+/// No two sections have one title: the later ones have their names too.
+fn title_apart(sections: &mut [Section]) {
+    for i in 1..sections.len() {
+        if sections[..i].iter().any(|other| other.title == sections[i].title) {
+            let own = format!("{} ({})", sections[i].title, sections[i].id);
+            let old = std::mem::replace(&mut sections[i].title, own.clone());
+            let views = sections[i].figures.iter_mut().flat_map(|figure| &mut figure.views);
+            for view in views {
+                view.title = view.title.replacen(&old, &own, 1);
+            }
+        }
+    }
+}
+
+/// What several sections say is said once, at the top.
+fn say_once(sections: &mut [Section]) -> Vec<String> {
+    if sections.len() < 2 {
+        return Vec::new();
+    }
+    let is_quick = |section: &Section| section.notes.iter().any(|note| note == facts::QUICK);
+    let quick = sections.iter().filter(|section| is_quick(section)).count();
+    if quick == 0 {
+        return Vec::new();
+    }
+    let note = if quick == sections.len() {
+        facts::QUICK.replacen("Run", "Every study here was run", 1)
+    } else {
+        let quick = sections.iter().filter(|section| is_quick(section));
+        let titles: Vec<&str> = quick.map(|section| &*section.title).collect();
+        format!("{} So it is with {}.", facts::QUICK, titles.join("; "))
+    };
+    for section in sections {
+        section.notes.retain(|note| note != facts::QUICK);
+    }
+    vec![note]
 }
 
 impl ClaimLine {

@@ -32,9 +32,8 @@ pub struct PaperLine {
     pub sections: Vec<usize>,
     /// How many claims have each verdict.
     pub counts: Vec<usize>,
-    /// Every claim that is not borne out, in the order of the columns: its section, the claim's index in
-    /// it, and its verdict.
-    pub others: Vec<(usize, usize, String)>,
+    /// Every claim, in the order of the columns: its section, the claim's index in it, and its verdict.
+    pub claims: Vec<(usize, usize, String)>,
 }
 
 impl Overview {
@@ -65,18 +64,15 @@ fn line(key: &str, sections: &[Section]) -> PaperLine {
         let name = verdict.to_string();
         claims().filter(|(_, _, claim)| claim.verdict == name).count()
     };
-    let borne_out = Verdict::BorneOut.to_string();
-    let mut others: Vec<(usize, usize, String)> = claims()
-        .filter(|(_, _, claim)| claim.verdict != borne_out)
-        .map(|(i, j, claim)| (i, j, claim.verdict.clone()))
-        .collect();
-    others.sort_by_key(|(.., own)| VERDICTS.iter().position(|other| other.to_string() == *own));
+    let mut all: Vec<(usize, usize, String)> =
+        claims().map(|(i, j, claim)| (i, j, claim.verdict.clone())).collect();
+    all.sort_by_key(|(.., own)| VERDICTS.iter().position(|other| other.to_string() == *own));
     PaperLine {
         key: key.to_owned(),
         authors: paper.map_or("", |paper| paper.authors).to_owned(),
         title: paper.map_or("", |paper| paper.title).to_owned(),
         counts: VERDICTS.iter().map(count).collect(),
-        others,
+        claims: all,
         sections: own,
     }
 }

@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use super::MAX_ROWS;
 use super::axes::{Axis, Kind};
+use crate::findings::clock::Clock;
 use crate::findings::columns::{Shown, about, value};
-use crate::findings::number::{Rounded, count, significant};
+use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, SizeRow, Summary};
 use crate::findings::words::short;
 use crate::study::expand::Point;
-use crate::study::{Baseline, Study};
+use crate::study::{Baseline, Replications, Study};
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,7 +47,7 @@ pub struct Cell {
 }
 
 /// Every table of a study.
-pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Table> {
+pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Clock) -> Vec<Table> {
     let rows = &summary.rows;
     let shown = Shown::of(rows, points.first().map(|point| &point.scenario));
     if shown.names.is_empty() {
@@ -54,23 +55,28 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary) -> Vec<Tab
     }
     let axes = Axis::all(study);
     let mut tables = vec![match &rows[..] {
-        [row] => of_one(row, &shown.names),
-        _ => means(&axes, rows, &shown),
+        [row] => of_one(row, &shown.names, clock),
+        _ => means(&axes, rows, &shown, &study.replications),
     }];
     let of = |baseline| differences(&axes, baseline, rows, &shown);
     tables.extend(study.compare.iter().filter_map(of));
     tables.extend(sizes(&axes, rows));
+    if let (Some(unit), true) = (clock.unit, rows.len() > 1) {
+        for table in &mut tables {
+            table.caption += &format!("; times in {unit}");
+        }
+    }
     tables
 }
 
 /// One scenario: a line for each metric, with its meaning.
-fn of_one(row: &Row, names: &[String]) -> Table {
+fn of_one(row: &Row, names: &[String], clock: &Clock) -> Table {
     let line = |name: &String| {
         let about = about(name);
         vec![
             Cell { note: about.map_or("", |metric| metric.about.summary).to_owned(), ..word(name) },
             number(&value(&row.metrics, name)),
-            word(about.map_or("", |metric| metric.unit)),
+            word(&clock.unit(about.map_or("", |metric| metric.unit))),
         ]
     };
     Table {
@@ -84,7 +90,7 @@ fn of_one(row: &Row, names: &[String]) -> Table {
     }
 }
 
-fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
+fn means(axes: &[Axis], rows: &[Row], shown: &Shown, expected: &Replications) -> Table {
     let left_out = if shown.left_out.is_empty() {
         String::new()
     } else {
@@ -92,7 +98,15 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown) -> Table {
     };
     let line = |(index, row): (usize, &Row)| {
         let mut line = keys(axes, index);
+        if let Some(cell) = line.last_mut().filter(|_| row.growing) {
+            "the queue grows".clone_into(&mut cell.note);
+        }
         line.extend(shown.names.iter().map(|name| number(&value(&row.metrics, name))));
+        if let Some(last) = axes.len().checked_sub(1)
+            && let Some(part) = partial(row, expected)
+        {
+            line[last].note = part;
+        }
         line
     };
     Table {
@@ -171,6 +185,14 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
         rows: all.iter().take(MAX_ROWS).map(line).collect(),
         more: all.len().saturating_sub(MAX_ROWS),
     })
+}
+
+/// That a scenario has fewer replications than were asked for, if it has.
+fn partial(row: &Row, expected: &Replications) -> Option<String> {
+    let Replications::Fixed(expected) = expected else { return None };
+    let number = row.metrics.iter().map(|(_, interval)| interval.replications).max().unwrap_or(0);
+    (number < *expected)
+        .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
 /// The cells of the swept keys of the scenario with this index.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
 use rayon::prelude::*;
 use toml::Table;
@@ -43,12 +44,17 @@ pub struct Check {
 }
 
 /// Replays a sample of at most this many stored runs of a folder, on this many threads (0 is as
-/// many as there are processors). The sample is spread evenly over the keys, which are as good as
+/// many as there are processors); what the runs name is looked up in the catalogue. The sample is spread evenly over the keys, which are as good as
 /// random, and is the same every time.
 ///
 /// # Errors
 /// One sentence, if the folder has no store that can be read.
-pub fn check(folder: &Path, sample: usize, threads: usize) -> Result<Check, String> {
+pub fn check(
+    catalogue: &Catalogue,
+    folder: &Path,
+    sample: usize,
+    threads: usize,
+) -> Result<Check, String> {
     let mut loaded = load(folder)?;
     loaded.records.sort_by(|a, b| a.key.cmp(&b.key));
     let stored = loaded.records.len();
@@ -62,7 +68,7 @@ pub fn check(folder: &Path, sample: usize, threads: usize) -> Result<Check, Stri
         let check = |record: &&Record| Checked {
             key: record.key.clone(),
             replication: record.replication,
-            verdict: replay(record, &files).unwrap_or_else(Verdict::Failed),
+            verdict: replay(catalogue, record, &files).unwrap_or_else(Verdict::Failed),
         };
         chosen.par_iter().map(check).collect()
     });
@@ -75,8 +81,8 @@ fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
 }
 
-fn replay(record: &Record, files: &Files) -> Result<Verdict, String> {
-    let (scenario, key) = scenario_of(record, files)?;
+fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdict, String> {
+    let (scenario, key) = scenario_of(catalogue, record, files)?;
     if key != record.key {
         return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
     }
@@ -94,7 +100,11 @@ fn replay(record: &Record, files: &Files) -> Result<Verdict, String> {
 /// # Errors
 /// One sentence, if it cannot be run again: another version of the model ran it, or its input is gone or has
 /// changed.
-pub(crate) fn scenario_of(record: &Record, files: &Files) -> Result<(Scenario, String), String> {
+pub(crate) fn scenario_of(
+    catalogue: &Catalogue,
+    record: &Record,
+    files: &Files,
+) -> Result<(Scenario, String), String> {
     if record.model_version != MODEL_VERSION {
         return Err(format!(
             "it was run by version {} of the model, and this is version {MODEL_VERSION}",
@@ -113,8 +123,13 @@ pub(crate) fn scenario_of(record: &Record, files: &Files) -> Result<(Scenario, S
         crate::study::set::set(&mut table, "workload.path", input.path.clone().into())
             .map_err(|problem| problem.message)?;
     }
-    let scenario = Scenario::read(&table).map_err(|problem| problem.message)?;
-    let key = crate::run::store::key(scenario.table(), digest.as_deref(), record.replication);
+    let scenario = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;
+    let key = crate::run::store::key(
+        scenario.table(),
+        digest.as_deref(),
+        record.replication,
+        &record.build,
+    );
     Ok((scenario, key))
 }
 
@@ -136,6 +151,13 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if !stored.speeds.iter().map(|s| s.to_bits()).eq(now.speeds.iter().map(|s| s.to_bits())) {
         let (stored, now) = (&stored.speeds, &now.speeds);
         return Some(format!("the speeds are stored as {stored:?}, and are now {now:?}"));
+    }
+    if (stored.batch_jobs, stored.first_batch) != (now.batch_jobs, now.first_batch) {
+        return Some("the batches are stored as others than they are now".to_owned());
+    }
+    if stored.queue_trend.map(f64::to_bits) != now.queue_trend.map(f64::to_bits) {
+        let (stored, now) = (stored.queue_trend, now.queue_trend);
+        return Some(format!("the trend of the queue is stored as {stored:?}, and is now {now:?}"));
     }
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
@@ -213,6 +235,9 @@ mod tests {
             unusable: 0,
             end: 1.0,
             speeds: vec![value],
+            batch_jobs: 0,
+            first_batch: 0,
+            queue_trend: None,
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);

@@ -1,17 +1,25 @@
 //! Running a study: every scenario, replication by replication, on any number of threads.
 
+pub mod build;
 pub mod check;
 pub mod inputs;
 pub mod joboutput;
+mod leftovers;
+pub mod memory;
 mod record;
 pub mod store;
+pub(crate) mod windows;
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use meshwork::observe::Observer;
-use meshwork::scenario::{MODEL_VERSION, Outcome};
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
+use meshwork::scenario::{MODEL_VERSION, Outcome, Scenario};
 use rayon::prelude::*;
 
 use crate::findings::statistics::{half_width, mean};
@@ -22,7 +30,7 @@ use crate::study::{JobFormat, Replications};
 use crate::watch::recording::kept::{Kept, Recorder};
 
 /// How far a study is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Runs that have ended, those taken from the store included.
     pub done: u64,
@@ -32,6 +40,10 @@ pub struct Progress {
     pub reused: u64,
     /// Runs that failed.
     pub failed: u64,
+    /// How much of the runs that go on has been done, in runs; those whose end is not known count for nothing.
+    pub begun: f64,
+    /// Jobs that have finished in all runs so far, those from the store left out.
+    pub jobs: u64,
 }
 
 /// One run of a scenario.
@@ -56,7 +68,7 @@ pub trait Watcher: Sync {
 
 /// A way to run one replication of a scenario and tell an observer.
 pub type Simulate<'a> =
-    dyn Fn(&Point, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;
+    dyn Fn(&Scenario, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;
 
 /// All that the runs of a study share.
 pub struct Runner<'a> {
@@ -68,6 +80,8 @@ pub struct Runner<'a> {
     pub replications: &'a Replications,
     /// Runs a replication.
     pub simulate: &'a Simulate<'a>,
+    /// The build of the program, which is part of their keys.
+    pub build: &'a str,
     /// Where runs are kept, if they are.
     pub store: Option<Mutex<Store>>,
     /// Per-job output: its folder and forms, if it is asked for.
@@ -83,10 +97,43 @@ pub struct Runner<'a> {
 /// What came of the runs of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The runs of each scenario, by replication.
+    /// The runs of each scenario, by replication. Where all replications gave the same to the last digit, the
+    /// first stands for them.
     pub runs: Vec<Vec<Run>>,
+    /// Of each scenario, whether its one run stands for all replications.
+    pub constant: Vec<bool>,
     /// Why the store takes no more, if it does not; the results are whole all the same.
     pub trouble: Option<String>,
+    /// Runs that the store had of another build of the program, and that were therefore run again.
+    pub outdated: u64,
+}
+
+impl Results {
+    /// Results of these runs, of each scenario by replication.
+    ///
+    /// Replications of a log differ only in what strategies draw. Where nothing is drawn they are the same run
+    /// again and again, and would pretend that there is no doubt: there the first alone is kept.
+    #[must_use]
+    pub fn of(mut runs: Vec<Vec<Run>>, replications: &Replications) -> Results {
+        let is_windows = matches!(replications, Replications::Windows { .. });
+        let constant: Vec<bool> = runs.iter().map(|runs| !is_windows && all_same(runs)).collect();
+        for (runs, _) in runs.iter_mut().zip(&constant).filter(|(_, is_constant)| **is_constant) {
+            runs.truncate(1);
+        }
+        Results { runs, constant, ..Results::default() }
+    }
+
+    /// Whether the one run of this scenario stands for all replications.
+    #[must_use]
+    pub fn is_constant(&self, index: usize) -> bool {
+        self.constant.get(index).copied().unwrap_or(false)
+    }
+}
+
+/// Whether several runs all gave the same, to the last digit.
+fn all_same(runs: &[Run]) -> bool {
+    let [first, rest @ ..] = runs else { return false };
+    first.result.is_ok() && !rest.is_empty() && rest.iter().all(|run| run.result == first.result)
 }
 
 impl Runner<'_> {
@@ -104,10 +151,17 @@ impl Runner<'_> {
             .num_threads(threads)
             .build()
             .map_err(|error| format!("{threads} threads cannot be started ({error})"))?;
-        let shared = Shared { runner: self, progress: Mutex::default(), trouble: Mutex::default() };
+        let shared = Shared {
+            runner: self,
+            progress: Mutex::default(),
+            trouble: Mutex::default(),
+            outdated: AtomicU64::new(0),
+            lengths: Mutex::default(),
+        };
         let runs = pool.install(|| shared.rounds());
         let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Results { runs, trouble })
+        let outdated = shared.outdated.into_inner();
+        Ok(Results { trouble, outdated, ..Results::of(runs, self.replications) })
     }
 }
 
@@ -115,6 +169,9 @@ struct Shared<'a, 'b> {
     runner: &'a Runner<'b>,
     progress: Mutex<Progress>,
     trouble: Mutex<Option<String>>,
+    outdated: AtomicU64,
+    /// How many jobs the runs of a log have had, by its path.
+    lengths: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Shared<'_, '_> {
@@ -122,7 +179,8 @@ impl Shared<'_, '_> {
     /// flat list, because nested parallel loops may pile one scenario on another's stack.
     fn rounds(&self) -> Vec<Vec<Run>> {
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); self.runner.points.len()];
-        let mut wanted = vec![first(self.runner.replications); runs.len()];
+        let at_first = |point| first(self.runner.replications, point);
+        let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
         loop {
             let tasks: Vec<(usize, u64)> = runs
                 .iter()
@@ -151,16 +209,20 @@ impl Shared<'_, '_> {
     }
 
     fn replication(&self, point: usize, replication: u64) -> Run {
-        let scenario = &self.runner.points[point].scenario;
         let input = self.runner.inputs[point].as_ref();
-        let key = key(scenario.table(), input.map(|input| input.blake3.as_str()), replication);
+        let scenario = self.runner.points[point].scenario_of(replication);
+        let digest = input.map(|input| input.blake3.as_str());
+        let key = scenario.as_ref().map_or_else(
+            |_| String::new(),
+            |scenario| key(scenario.table(), digest, replication, self.runner.build),
+        );
         let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key).cloned());
         let stored = stored
             .filter(|_| self.has_job_output(&key) && self.has_recording(point, replication, &key));
         let reused = stored.is_some();
         let result = match stored {
             Some(findings) => Ok(findings),
-            None => self.fresh(point, replication, &key),
+            None => scenario.and_then(|scenario| self.fresh(point, &scenario, replication, &key)),
         };
         let run = Run { key, replication, result };
         if let Some(watcher) = self.runner.watcher {
@@ -200,16 +262,26 @@ impl Shared<'_, '_> {
         }
     }
 
-    fn fresh(&self, point: usize, replication: u64, key: &str) -> Result<Findings, String> {
+    fn fresh(
+        &self,
+        point: usize,
+        scenario: &Scenario,
+        replication: u64,
+        key: &str,
+    ) -> Result<Findings, String> {
         let at = &self.runner.points[point];
-        let watched = |log: &mut dyn Observer| {
+        let mut ticker = Ticker::new(self, scenario);
+        let mut watched = |log: &mut dyn Observer| {
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
             match watching {
-                None => (self.runner.simulate)(at, replication, log),
-                Some(mut other) => (self.runner.simulate)(at, replication, &mut (log, &mut *other)),
+                None => (self.runner.simulate)(scenario, replication, &mut (log, &mut ticker)),
+                Some(mut other) => {
+                    let mut both = (&mut ticker, &mut *other);
+                    (self.runner.simulate)(scenario, replication, &mut (log, &mut both))
+                }
             }
         };
-        let simulate = |log: &mut dyn Observer| {
+        let mut simulate = |log: &mut dyn Observer| {
             let Some(mut recorder) = self.recorder(point, replication, key) else {
                 return watched(log);
             };
@@ -220,25 +292,35 @@ impl Shared<'_, '_> {
         let outcome = caught(|| match &self.runner.jobs {
             None => simulate(&mut ()),
             Some((folder, formats)) => {
-                let topologies = at.scenario.topologies();
+                let topologies = scenario.topologies();
                 let mut log = JobLog::create(folder, key, formats, topologies)?;
                 let outcome = simulate(&mut log)?;
                 log.finish()?;
                 Ok(outcome)
             }
-        })?;
+        });
+        ticker.end();
+        let outcome = outcome?;
+        if let Some(path) = scenario.input_path() {
+            let jobs = outcome.finished + outcome.refused;
+            locked(&self.lengths).insert(path.to_owned(), jobs);
+        }
         let findings = Findings::of(&outcome);
         if let Some(store) = &self.runner.store {
             let record = Record {
                 key: key.to_owned(),
-                scenario: json(at.scenario.table()),
+                scenario: json(scenario.table()),
                 input: self.runner.inputs[point].clone(),
                 replication,
                 findings: findings.clone(),
                 model_version: MODEL_VERSION,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                build: self.runner.build.to_owned(),
             };
             let mut store = locked(store);
+            if store.is_known_elsewhere(&record) {
+                self.outdated.fetch_add(1, Ordering::Relaxed);
+            }
             let differs = store.get(key).is_some_and(|known| *known != findings);
             match store.append(&record) {
                 Err(message) if differs => return Err(message),
@@ -250,6 +332,97 @@ impl Shared<'_, '_> {
     }
 }
 
+/// Tells how far a run is while it goes on.
+struct Ticker<'a, 'b, 'c> {
+    shared: &'a Shared<'b, 'c>,
+    expected: Expected,
+    first_arrival: Option<Time>,
+    finished: u64,
+    /// What has been told of this run: its share, and its jobs.
+    told: (f64, u64),
+    last: Instant,
+}
+
+/// By what a run is known to end.
+enum Expected {
+    Jobs(u64),
+    Time(f64),
+    Unknown,
+}
+
+/// So many jobs finish between two looks at the clock.
+const JOBS_A_LOOK: u64 = 256;
+
+/// How often a run says how far it is.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
+    fn new(shared: &'a Shared<'b, 'c>, scenario: &Scenario) -> Ticker<'a, 'b, 'c> {
+        let table = scenario.table();
+        let whole = |table: &str, key: &str| {
+            let value = scenario.table()[table].get(key)?.as_integer()?;
+            u64::try_from(value).ok()
+        };
+        let of_log = || locked(&shared.lengths).get(scenario.input_path()?).copied();
+        let jobs = whole("measure", "jobs")
+            .or_else(|| whole("workload", "first_jobs"))
+            .or_else(|| whole("workload", "jobs"))
+            .or_else(of_log);
+        let time = table["measure"].get("time").and_then(toml::Value::as_float);
+        let expected = match (jobs, time) {
+            (Some(jobs), _) => Expected::Jobs(jobs),
+            (None, Some(time)) => Expected::Time(time),
+            (None, None) => Expected::Unknown,
+        };
+        Ticker {
+            shared,
+            expected,
+            first_arrival: None,
+            finished: 0,
+            told: (0.0, 0),
+            last: Instant::now(),
+        }
+    }
+
+    fn tell(&mut self, share: f64) {
+        let mut progress = locked(&self.shared.progress);
+        progress.begun = (progress.begun + share - self.told.0).max(0.0);
+        progress.jobs += self.finished - self.told.1;
+        self.told = (share, self.finished);
+        (self.shared.runner.progress)(*progress);
+    }
+
+    /// The run has ended: it counts as a whole now, and as no part.
+    fn end(&mut self) {
+        let mut progress = locked(&self.shared.progress);
+        progress.begun = (progress.begun - self.told.0).max(0.0);
+        progress.jobs += self.finished - self.told.1;
+    }
+}
+
+impl Observer for Ticker<'_, '_, '_> {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Arrived(..) if self.first_arrival.is_none() => self.first_arrival = Some(now),
+            Event::Finished(_) => {
+                self.finished += 1;
+                if self.finished.is_multiple_of(JOBS_A_LOOK) && self.last.elapsed() >= TELL_EVERY {
+                    self.last = Instant::now();
+                    let share = match self.expected {
+                        Expected::Jobs(jobs) => self.finished as f64 / jobs.max(1) as f64,
+                        Expected::Time(time) => {
+                            self.first_arrival.map_or(0.0, |first| (now - first) / time)
+                        }
+                        Expected::Unknown => 0.0,
+                    };
+                    self.tell(share.min(0.99));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The runs of a study that are known, and how many of those that are wanted are not: what
 /// [`Runner::run`] would give if it ran nothing.
 #[must_use]
@@ -257,15 +430,17 @@ pub fn known(
     points: &[Point],
     digests: &[Option<String>],
     replications: &Replications,
+    build: &str,
     find: &dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>>,
 ) -> (Results, u64) {
     let mut missing = 0;
     let mut of_point = |(index, point): (usize, &Point)| {
         let mut runs: Vec<Run> = Vec::new();
-        let mut wanted = first(replications);
+        let mut wanted = first(replications, point);
         let mut next = 0;
         while next < wanted {
-            let key = key(point.scenario.table(), digests[index].as_deref(), next);
+            let Ok(scenario) = point.scenario_of(next) else { break };
+            let key = key(scenario.table(), digests[index].as_deref(), next, build);
             match find(index, next, &key) {
                 Some(result) => runs.push(Run { key, replication: next, result }),
                 None => missing += 1,
@@ -278,15 +453,25 @@ pub fn known(
         runs
     };
     let runs = points.iter().enumerate().map(&mut of_point).collect();
-    (Results { runs, trouble: None }, missing)
+    (Results::of(runs, replications), missing)
 }
 
-/// How many replications every scenario has at least.
-fn first(replications: &Replications) -> u64 {
-    match replications {
+/// How many replications of a scenario are run before anything is known of them. Where a log gives every replication the
+/// same jobs, two tell whether anything else is drawn.
+fn first(replications: &Replications, point: &Point) -> u64 {
+    let least = match replications {
         Replications::Fixed(count) => *count,
         Replications::Precision { least, .. } => *least,
-    }
+        Replications::Windows { .. } => return point.windows.map_or(0, |windows| windows.count),
+    };
+    if has_same_jobs(&point.scenario) { least.min(2) } else { least }
+}
+
+/// Whether every replication of a scenario has the same jobs: those of a log, in its own order.
+#[must_use]
+pub fn has_same_jobs(scenario: &Scenario) -> bool {
+    let is_shuffled = scenario.table()["workload"].get("shuffle").and_then(toml::Value::as_bool);
+    scenario.input_path().is_some() && is_shuffled != Some(true)
 }
 
 /// How many replications a scenario needs, having these: a function of results and of nothing else.
@@ -296,10 +481,20 @@ fn first(replications: &Replications) -> u64 {
 #[must_use]
 pub fn more(replications: &Replications, runs: &[Run]) -> u64 {
     let have = runs.len() as u64;
-    let Replications::Precision { target, most, of, .. } = replications else { return have };
+    if all_same(runs) {
+        return have;
+    }
+    let (target, least, most, of) = match replications {
+        Replications::Fixed(count) => return have.max(*count),
+        Replications::Windows { .. } => return have,
+        Replications::Precision { target, least, most, of } => (target, least, most, of),
+    };
     let results: Option<Vec<&Findings>> = runs.iter().map(|run| run.result.as_ref().ok()).collect();
     // A scenario with a failed run is not replicated further.
     let Some(results) = results else { return have };
+    if have < *least {
+        return *least;
+    }
     let values: Vec<f64> =
         results.iter().filter_map(|findings| findings.metric(of)?.value).collect();
     if have >= *most || values.is_empty() {
@@ -356,13 +551,10 @@ mod tests {
             Point {
                 swept: vec![("workload.load".to_owned(), toml::Value::Float(load))],
                 scenario: Scenario::read(&table.parse().unwrap()).unwrap(),
+                windows: None,
             }
         };
         loads.iter().map(point).collect()
-    }
-
-    fn load_of(point: &Point) -> f64 {
-        point.swept[0].1.as_float().unwrap()
     }
 
     fn outcome(value: f64) -> Outcome {
@@ -373,8 +565,12 @@ mod tests {
     }
 
     /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
-    fn fake(point: &Point, replication: u64, _: &mut dyn Observer) -> Result<Outcome, String> {
-        let load = load_of(point);
+    fn fake(
+        scenario: &Scenario,
+        replication: u64,
+        _: &mut dyn Observer,
+    ) -> Result<Outcome, String> {
+        let load = scenario.table()["workload"]["load"].as_float().unwrap();
         if load > 3.5 {
             panic!("at the disco");
         }
@@ -398,7 +594,8 @@ mod tests {
             inputs: &inputs,
             replications,
             simulate: &fake,
-            store: folder.map(|folder| Mutex::new(Store::open(folder).unwrap())),
+            build: "b",
+            store: folder.map(|folder| Mutex::new(Store::open(folder, "b").unwrap())),
             jobs: None,
             kept: None,
             progress,
@@ -448,7 +645,7 @@ mod tests {
         let keep = |progress| *last.lock().unwrap() = progress;
         let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
         assert_eq!(first, again);
-        let expected = Progress { done: 4, total: 4, reused: 3, failed: 1 };
+        let expected = Progress { done: 4, total: 4, reused: 3, failed: 1, ..Progress::default() };
         assert_eq!(*last.lock().unwrap(), expected);
         assert_eq!(load(folder.path()).unwrap().records.len(), 3);
     }
@@ -461,6 +658,7 @@ mod tests {
             inputs: &[None, None],
             replications: &Replications::Fixed(3),
             simulate: &fake,
+            build: "b",
             store: Some(Mutex::new(Store::with_room_for(2000))),
             jobs: None,
             kept: None,
@@ -500,11 +698,13 @@ mod tests {
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0), Some(11.0)])), 6);
         assert_eq!(more(&rule, &runs(&[Some(10.0); 3])), 3, "no spread, no more");
         assert_eq!(more(&rule, &runs(&[None; 3])), 3, "nothing to measure, nothing to gain");
+        assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0)])), 3, "the first look comes later");
         assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 4);
         let wide: Vec<Option<f64>> = (0..60).map(|i| Some(f64::from(i))).collect();
         assert_eq!(more(&rule, &runs(&wide)), 60, "given up");
         assert_eq!(more(&rule, &runs(&wide[..50])), 60);
         assert_eq!(more(&rule, &runs(&[Some(-1.0), Some(1.0), Some(0.0)])), 6, "a mean of 0");
-        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0), Some(2.0)])), 2);
+        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0), Some(2.0)])), 3);
+        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0); 2])), 2, "nothing differs");
     }
 }

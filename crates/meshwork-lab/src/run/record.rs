@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use toml::Table;
 
 use crate::findings::clock::Start;
+use crate::findings::trend;
 
 /// One metric of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +76,13 @@ pub struct Findings {
     pub end: f64,
     /// The speed of each site, where they were drawn; else empty.
     pub speeds: Vec<f64>,
+    /// Jobs in a batch, counted in order of arrival; 0 where there are no batches.
+    pub batch_jobs: u64,
+    /// The batch of the run that is the first of those that metrics have: it begins with the job
+    /// `first_batch · batch_jobs`, counted from 0.
+    pub first_batch: u64,
+    /// Kendall's τ of the queue that jobs met, batch by batch over the whole run: see [`trend`].
+    pub queue_trend: Option<f64>,
 }
 
 impl Findings {
@@ -91,7 +99,13 @@ impl Findings {
                 Vec::new()
             },
         };
+        let met = outcome.cut.jobs * outcome.cut.queue.len() as u64;
+        let queue = if met < trend::MIN_JOBS { &[] } else { &outcome.cut.queue[..] };
+        let has_batches = outcome.metrics.iter().any(|measured| !measured.batches.is_empty());
         Findings {
+            batch_jobs: if has_batches { outcome.cut.jobs } else { 0 },
+            first_batch: if has_batches { outcome.cut.first } else { 0 },
+            queue_trend: trend::tau(queue),
             metrics: outcome.metrics.iter().map(|measured| finding(measured, true)).collect(),
             by_size: outcome
                 .by_size
@@ -148,6 +162,8 @@ pub struct Record {
     pub model_version: u32,
     /// The version of Meshwork that ran it.
     pub version: String,
+    /// The build of the program that ran it: see [`build`](crate::run::build).
+    pub build: String,
 }
 
 impl Record {
@@ -179,8 +195,12 @@ impl Record {
             unusable: findings.unusable,
             end: findings.end,
             speeds: findings.speeds.clone(),
+            batch_jobs: findings.batch_jobs,
+            first_batch: findings.first_batch,
+            queue_trend: findings.queue_trend,
             model_version: self.model_version,
             version: self.version.clone(),
+            build: self.build.clone(),
         };
         let mut bytes = serde_json::to_vec(&line).expect("a record is plain data");
         bytes.push(b'\n');
@@ -216,6 +236,9 @@ impl Record {
                 unusable: line.unusable,
                 end: line.end,
                 speeds: line.speeds,
+                batch_jobs: line.batch_jobs,
+                first_batch: line.first_batch,
+                queue_trend: line.queue_trend,
             },
             key: line.key,
             scenario: line.scenario,
@@ -223,20 +246,29 @@ impl Record {
             replication: line.replication,
             model_version: line.model_version,
             version: line.version,
+            build: line.build,
         })
     }
 }
 
 /// The key of a run: 32 hexadecimal digits of the BLAKE3 digest of the resolved scenario, the
-/// replication and the version of the model. In place of the path of an input file stands the
+/// replication, the version of the model and the build of the program. In place of the path of an input file stands the
 /// digest of its content, so that a log may be moved, and a changed log is another run.
 #[must_use]
-pub fn key(scenario: &Table, input: Option<&str>, replication: u64) -> String {
-    let mut scenario = json(scenario);
+pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
+    let request = request(json(scenario), input, replication);
+    digest(&format!("{request}\n{MODEL_VERSION}\n{build}\n"))
+}
+
+/// What was asked for, whoever ran it: the same for two builds of the program, of which each has its own key for it.
+pub(super) fn request(mut scenario: Value, input: Option<&str>, replication: u64) -> String {
     if let (Some(digest), Some(path)) = (input, scenario.pointer_mut("/workload/path")) {
         *path = Value::String(format!("blake3:{digest}"));
     }
-    let text = format!("{scenario}\n{replication}\n{MODEL_VERSION}\n");
+    digest(&format!("{scenario}\n{replication}\n"))
+}
+
+fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
@@ -268,8 +300,21 @@ struct Line {
     end: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     speeds: Vec<f64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    batch_jobs: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    first_batch: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queue_trend: Option<f64>,
     model_version: u32,
     version: String,
+    #[serde(default)]
+    build: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, Deserialize)]

@@ -5,13 +5,17 @@
 //! run, so that resuming after a kill, extending a sweep and caching are one mechanism: a key that
 //! is present is not run again. Everything else in the folder is derived and may be deleted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use meshwork::scenario::MODEL_VERSION;
+
+use super::{leftovers, record};
 use crate::run::inputs::reading_failed;
 
+pub use super::leftovers::is_leftover;
 pub use super::record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
 
 /// The file of runs in a folder.
@@ -25,6 +29,8 @@ pub struct Store {
     file: PathBuf,
     sink: Box<dyn Write + Send>,
     known: BTreeMap<String, Findings>,
+    /// What other builds of the program have run.
+    elsewhere: BTreeSet<String>,
     warnings: Vec<String>,
     broken: bool,
 }
@@ -34,12 +40,13 @@ impl Store {
     ///
     /// A last line without a line break was torn by a kill: it is cut off, and its run will run
     /// again. Garbled lines elsewhere are moved to `runs.garbled`, with a warning for each, and their
-    /// runs will run again. No other process can open the store for writing meanwhile.
+    /// runs will run again. No other process can open the store for writing meanwhile, and files that one left
+    /// unfinished when it was killed are removed.
     ///
     /// # Errors
     /// One sentence: the folder cannot be made or written, `runs.jsonl` is no regular file or is in
     /// use, or it holds two different results for one run.
-    pub fn open(folder: &Path) -> Result<Store, String> {
+    pub fn open(folder: &Path, build: &str) -> Result<Store, String> {
         let shown = folder.display();
         if folder.exists() && !folder.is_dir() {
             return Err(format!("{shown}: this is a file, but must be a folder for results"));
@@ -48,18 +55,30 @@ impl Store {
             .map_err(|error| writing_failed(&shown.to_string(), "this folder", &error))?;
         let path = folder.join(RUNS);
         let name = path.display().to_string();
-        let mut file = open_for_append(&path)?;
+        let (mut file, is_ours_alone) = open_for_append(&path)?;
+        if is_ours_alone {
+            leftovers::remove(folder);
+        }
         let loaded = load(folder)?;
         if !loaded.garbled.is_empty() {
             set_aside(folder, &loaded)?;
             // The file was replaced: the one that is open has lost its name.
-            file = open_for_append(&path)?;
+            (file, _) = open_for_append(&path)?;
         } else if file.metadata().is_ok_and(|data| data.len() > loaded.whole_bytes) {
             file.set_len(loaded.whole_bytes)
                 .map_err(|error| writing_failed(&name, "this file", &error))?;
         }
         file.seek(SeekFrom::End(0)).map_err(|error| writing_failed(&name, "this file", &error))?;
+        let others = loaded
+            .records
+            .iter()
+            .filter(|record| record.build != build || record.model_version != MODEL_VERSION);
+        let request = |record: &Record| {
+            let digest = record.input.as_ref().map(|input| input.blake3.as_str());
+            record::request(record.scenario.clone(), digest, record.replication)
+        };
         Ok(Store {
+            elsewhere: others.map(request).collect(),
             file: path,
             sink: Box::new(file),
             known: loaded.records.into_iter().map(|r| (r.key, r.findings)).collect(),
@@ -72,6 +91,14 @@ impl Store {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Findings> {
         self.known.get(key)
+    }
+
+    /// Whether another build of the program, or of the model, has run this.
+    #[must_use]
+    pub fn is_known_elsewhere(&self, record: &Record) -> bool {
+        let digest = record.input.as_ref().map(|input| input.blake3.as_str());
+        let request = || record::request(record.scenario.clone(), digest, record.replication);
+        !self.elsewhere.is_empty() && self.elsewhere.contains(&request())
     }
 
     /// What was found on opening that is worth a word.
@@ -210,7 +237,8 @@ pub(crate) fn writing_failed(shown: &str, what: &str, error: &io::Error) -> Stri
     }
 }
 
-fn open_for_append(path: &Path) -> Result<File, String> {
+/// The file, and whether nobody else can have it open in this way: some file systems know no locks.
+fn open_for_append(path: &Path) -> Result<(File, bool), String> {
     let name = path.display().to_string();
     // Asked before it is opened: opening a pipe would wait for its other end.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
@@ -222,10 +250,11 @@ fn open_for_append(path: &Path) -> Result<File, String> {
         .open(path)
         .map_err(|error| writing_failed(&name, "this file", &error))?;
     // Some file systems know no locks; there, two runs into one folder are the user's own risk.
-    if matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+    let lock = file.try_lock();
+    if matches!(lock, Err(fs::TryLockError::WouldBlock)) {
         return Err(format!("{name}: another run is writing to this file: wait for it to end"));
     }
-    Ok(file)
+    Ok((file, lock.is_ok()))
 }
 
 fn not_regular(name: &str) -> String {
@@ -252,7 +281,6 @@ fn set_aside(folder: &Path, loaded: &Loaded) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use meshwork::scenario::MODEL_VERSION;
     use proptest::prelude::*;
     use toml::Table;
 
@@ -289,11 +317,17 @@ mod tests {
                 unusable: 0,
                 end: 12.5,
                 speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
+                batch_jobs: 0,
+                first_batch: 0,
+                queue_trend: None,
             },
             model_version: MODEL_VERSION,
             version: "0.0.0".to_owned(),
+            build: BUILD.to_owned(),
         }
     }
+
+    const BUILD: &str = "b";
 
     fn keys(loaded: &Loaded) -> Vec<&str> {
         loaded.records.iter().map(|record| record.key.as_str()).collect()
@@ -308,7 +342,7 @@ mod tests {
              {\"load\":0.1}},\"replication\":0,\"metrics\":{\"wait\":2.0,\"turnaround\":null},\
              \"batches\":{\"wait\":[0.1,0.2]},\"by_size\":[{\"size\":4,\"jobs\":3,\"metrics\":\
              {\"wait\":1.0}}],\"finished\":7,\"refused\":1,\"unusable\":0,\"end\":12.5,\
-             \"model_version\":2,\"version\":\"0.0.0\"}\n"
+             \"model_version\":2,\"version\":\"0.0.0\",\"build\":\"b\"}\n"
         );
     }
 
@@ -319,7 +353,7 @@ mod tests {
         for cut in 0..=whole.len() {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join(RUNS), &whole[..cut]).unwrap();
-            let mut store = Store::open(folder.path()).unwrap();
+            let mut store = Store::open(folder.path(), BUILD).unwrap();
             let kept = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(store.known.len(), kept, "cut at {cut}");
             assert!(store.warnings().is_empty(), "a torn last line needs no warning");
@@ -341,7 +375,7 @@ mod tests {
         let before = fs::read(&path).unwrap();
         assert_eq!(load(folder.path()).unwrap().warnings.len(), 2);
         assert_eq!(fs::read(&path).unwrap(), before, "loading changes nothing");
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), BUILD).unwrap();
         assert_eq!(
             store.warnings(),
             [2, 3].map(|number| format!(
@@ -352,7 +386,7 @@ mod tests {
         drop(store);
         assert_eq!(fs::read(&path).unwrap(), [line(0), line(1), line(2)].concat());
         assert_eq!(fs::read(folder.path().join(GARBLED)).unwrap(), garbled);
-        let mut again = Store::open(folder.path()).unwrap();
+        let mut again = Store::open(folder.path(), BUILD).unwrap();
         assert!(again.warnings().is_empty());
         again.append(&record(3, None)).unwrap();
         assert_eq!(load(folder.path()).unwrap().records.len(), 4);
@@ -365,7 +399,7 @@ mod tests {
         let lines = [record(0, Some(1.0)), record(1, None), record(0, Some(2.0))];
         fs::write(&path, lines.iter().flat_map(Record::line).collect::<Vec<u8>>()).unwrap();
         assert_eq!(
-            Store::open(folder.path()).err().unwrap(),
+            Store::open(folder.path(), BUILD).err().unwrap(),
             format!(
                 "{}:3: this run has the same key as that of line 1, but other results: delete the wrong \
                  line",
@@ -374,7 +408,7 @@ mod tests {
         );
         fs::write(&path, [record(0, Some(1.0)).line(), record(0, Some(1.0)).line()].concat())
             .unwrap();
-        let mut store = Store::open(folder.path()).unwrap();
+        let mut store = Store::open(folder.path(), BUILD).unwrap();
         assert!(store.append(&record(0, Some(1.0))).is_ok());
         assert_eq!(
             store.append(&record(0, Some(2.0))).unwrap_err(),
@@ -392,12 +426,12 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(
-            Store::open(&file).err().unwrap(),
+            Store::open(&file, BUILD).err().unwrap(),
             format!("{}: this is a file, but must be a folder for results", file.display())
         );
         let below = file.join("below");
         assert_eq!(
-            Store::open(&below).err().unwrap(),
+            Store::open(&below, BUILD).err().unwrap(),
             format!(
                 "{}: this folder cannot be made, because a file stands where a folder must be",
                 below.display()
@@ -406,16 +440,16 @@ mod tests {
         let odd = folder.path().join("odd");
         fs::create_dir_all(odd.join(RUNS)).unwrap();
         assert_eq!(
-            Store::open(&odd).err().unwrap(),
+            Store::open(&odd, BUILD).err().unwrap(),
             format!(
                 "{}: this is not a regular file, so no runs can be kept in it",
                 odd.join(RUNS).display()
             )
         );
         let used = folder.path().join("used");
-        let _first = Store::open(&used).unwrap();
+        let _first = Store::open(&used, BUILD).unwrap();
         assert_eq!(
-            Store::open(&used).err().unwrap(),
+            Store::open(&used, BUILD).err().unwrap(),
             format!(
                 "{}: another run is writing to this file: wait for it to end",
                 used.join(RUNS).display()
@@ -444,6 +478,7 @@ mod tests {
                 file: PathBuf::from("out/runs.jsonl"),
                 sink: Box::new(Full(bytes)),
                 known: BTreeMap::new(),
+                elsewhere: BTreeSet::new(),
                 warnings: Vec::new(),
                 broken: false,
             }
@@ -467,12 +502,57 @@ mod tests {
         let table = |text: &str| text.parse::<Table>().unwrap();
         let base = table("seed = 1\n[workload]\nname = 'swf'\npath = 'a.swf'");
         let moved = table("seed = 1\n[workload]\nname = 'swf'\npath = 'b/a.swf'");
-        let key = |table: &Table, digest, replication| key(table, Some(digest), replication);
+        let key = |table: &Table, digest, replication| key(table, Some(digest), replication, BUILD);
         assert_eq!(key(&base, "d", 0), key(&moved, "d", 0));
         assert_ne!(key(&base, "d", 0), key(&base, "e", 0));
         assert_ne!(key(&base, "d", 0), key(&base, "d", 1));
         assert_ne!(key(&base, "d", 0), key(&table("seed = 2"), "d", 0));
         assert_eq!(key(&base, "d", 0).len(), 32);
+        assert_ne!(key(&base, "d", 0), super::key(&base, Some("d"), 0, "another build"));
+    }
+
+    #[test]
+    fn runs_of_another_build_are_known_for_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), BUILD).unwrap();
+        store.append(&record(1, None)).unwrap();
+        assert!(!store.is_known_elsewhere(&record(1, None)));
+        drop(store);
+        let store = Store::open(folder.path(), "another").unwrap();
+        assert!(store.is_known_elsewhere(&record(1, None)));
+        assert!(!store.is_known_elsewhere(&record(2, None)), "another replication");
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = folder.path().join("jobs");
+        fs::create_dir(&jobs).unwrap();
+        let key = "0123456789abcdef0123456789abcdef";
+        let dead = [
+            format!("jobs/{key}.csv.17.0.tmp"),
+            format!("jobs/{key}.parquet.17.3.tmp"),
+            "jobs/index.csv.tmp".to_owned(),
+            "summary.csv.tmp".to_owned(),
+            "runs.jsonl.tmp".to_owned(),
+        ];
+        let others = [
+            format!("jobs/{key}.csv"),
+            format!("jobs/{key}.tmp"),
+            "jobs/notes.17.0.tmp".to_owned(),
+            "mine.tmp".to_owned(),
+            "summary.csv".to_owned(),
+        ];
+        for name in dead.iter().chain(&others) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let first = Store::open(folder.path(), BUILD).unwrap();
+        let is_there = |name: &String| folder.path().join(name).exists();
+        assert!(!dead.iter().any(is_there) && others.iter().all(is_there));
+        // While another one has the store, its files are let alone.
+        fs::write(folder.path().join(&dead[0]), "").unwrap();
+        assert!(Store::open(folder.path(), BUILD).is_err() && is_there(&dead[0]));
+        drop(first);
     }
 
     proptest! {

@@ -11,13 +11,19 @@
 //! [[input]]
 //! path = "log.swf.gz"
 //! blake3 = "…"
+//! place = "/home/me/log.swf.gz"
+//! beside = "../log.swf.gz"
 //! ```
+//!
+//! `place` is where the log lay, and `beside` the same as seen from the folder of results: so that the
+//! `experiment.toml` in it finds the log wherever it is run from, and also after both were moved together.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::findings::clock::Start;
 use crate::run::inputs::reading_failed;
 use crate::run::store::{Input, Record, write_whole};
 use crate::study::{Refused, Study};
@@ -29,7 +35,7 @@ pub const ASKED: &str = "asked.toml";
 pub const EXPERIMENT: &str = "experiment.toml";
 
 /// How a study was asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// The file of the study, as given.
@@ -37,26 +43,86 @@ pub struct Asked {
     /// The settings of the command line, as given.
     #[serde(default)]
     pub settings: Vec<String>,
+    /// The build of the program that ran it last.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build: String,
     /// Why nothing was run, if it could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     /// The files that its scenarios read, by the paths that stand in them.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<AskedInput>,
+    /// Which time the logs span, where the study is about windows of them.
+    #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Span>,
+}
+
+/// A file that scenarios read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskedInput {
+    /// Its path, as it stands in the scenarios.
+    pub path: String,
+    /// The BLAKE3 digest of its bytes, in hexadecimal.
+    pub blake3: String,
+    /// Where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The same, as seen from the folder of results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
+    /// When its clock begins, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
+}
+
+/// The time from the first arrival to the last of the jobs that a scenario takes from a log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// The path of the log, as it stands in the scenario.
+    pub path: String,
+    /// The workload's `from`, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+    /// The workload's `until`, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+    /// The first arrival, by the log's own clock.
+    pub first: f64,
+    /// The last arrival.
+    pub last: f64,
 }
 
 impl Asked {
     /// What is to be kept of a study and the files that it reads.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> Asked {
-        let input =
-            |(path, input): (&String, &Input)| Input { path: path.clone(), ..input.clone() };
+        let input = |(path, input): (&String, &Input)| AskedInput {
+            path: path.clone(),
+            blake3: input.blake3.clone(),
+            place: Some(input.path.clone()),
+            beside: None,
+            start: input.start.clone(),
+        };
         Asked {
             file: study.file.clone(),
             settings: study.settings.iter().map(|setting| setting.text.clone()).collect(),
+            build: String::new(),
             left_out: None,
             inputs: inputs.iter().map(input).collect(),
+            spans: Vec::new(),
         }
+    }
+
+    /// Where the files were, as seen from this folder, in the order in which they are looked for.
+    #[must_use]
+    pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+        let places = |input: &AskedInput| {
+            let beside = input.beside.iter().map(|path| folder.join(path));
+            (input.path.clone(), beside.chain(input.place.iter().map(PathBuf::from)).collect())
+        };
+        self.inputs.iter().map(places).collect()
     }
 
     /// Writes it into a folder.
@@ -64,7 +130,13 @@ impl Asked {
     /// # Errors
     /// One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
-        let text = toml::to_string(self).expect("texts and lists of them are TOML");
+        let mut asked = self.clone();
+        let here = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        for input in &mut asked.inputs {
+            let place = input.place.as_ref().map(Path::new);
+            input.beside = place.and_then(|place| from_here(&here, place));
+        }
+        let text = toml::to_string(&asked).expect("texts and lists of them are TOML");
         let text = format!("# How experiment.toml was asked for.\n{text}");
         write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused)
     }
@@ -91,12 +163,18 @@ impl Asked {
     /// name, the latest where one path had two contents.
     #[must_use]
     pub fn guess(records: &[Record]) -> Asked {
-        let mut inputs: BTreeMap<String, Input> = BTreeMap::new();
+        let mut inputs: BTreeMap<String, AskedInput> = BTreeMap::new();
         for record in records {
             let path = record.scenario.pointer("/workload/path").and_then(|path| path.as_str());
             if let (Some(path), Some(input)) = (path, &record.input) {
-                let input = Input { path: path.to_owned(), ..input.clone() };
-                inputs.insert(path.to_owned(), input);
+                let found = AskedInput {
+                    path: path.to_owned(),
+                    blake3: input.blake3.clone(),
+                    place: Some(input.path.clone()),
+                    beside: None,
+                    start: input.start.clone(),
+                };
+                inputs.insert(path.to_owned(), found);
             }
         }
         Asked {
@@ -113,10 +191,33 @@ impl Asked {
     }
 }
 
+/// A path as seen from a folder, both absolute; none where they have nothing in common, as on two drives.
+fn from_here(folder: &Path, path: &Path) -> Option<String> {
+    let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
+        let mut parts = Vec::new();
+        for part in path.components() {
+            match part {
+                Component::ParentDir => drop(parts.pop()),
+                Component::CurDir => {}
+                part => parts.push(part.as_os_str().to_owned()),
+            }
+        }
+        path.is_absolute().then_some(parts)
+    };
+    let (folder, path) = (plain(folder)?, plain(path)?);
+    let common = folder.iter().zip(&path).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return None;
+    }
+    let mut seen = PathBuf::new();
+    seen.extend(folder[common..].iter().map(|_| ".."));
+    seen.extend(&path[common..]);
+    seen.into_os_string().into_string().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::clock::Start;
 
     #[test]
     fn what_was_asked_is_read_again() {
@@ -126,15 +227,27 @@ mod tests {
         let asked = Asked {
             file: "dir/a study.toml".to_owned(),
             settings: settings.map(str::to_owned).to_vec(),
+            build: "0f".to_owned(),
             left_out: Some("there is no log".to_owned()),
-            inputs: vec![Input {
+            inputs: vec![AskedInput {
                 path: "logs/a.swf".to_owned(),
                 blake3: "00ff".to_owned(),
+                place: Some(folder.path().join("../logs/a.swf").display().to_string()),
+                beside: None,
                 start: Some(Start { unix: 3, offset: None, zone: Some("UTC".to_owned()) }),
+            }],
+            spans: vec![Span {
+                path: "b".to_owned(),
+                from: None,
+                until: None,
+                first: 0.5,
+                last: 1e9,
             }],
         };
         asked.write(folder.path()).unwrap();
-        assert_eq!(Asked::read(folder.path()), Ok(Some(asked.clone())));
+        let mut read = Asked::read(folder.path()).unwrap().unwrap();
+        assert_eq!(read.inputs[0].beside.take().as_deref(), Some("../logs/a.swf"));
+        assert_eq!(read, asked);
         assert_eq!(asked.digest("logs/a.swf"), Some("00ff"));
         assert_eq!(asked.digest("b"), None);
     }

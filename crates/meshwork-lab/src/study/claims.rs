@@ -1,5 +1,6 @@
 //! What a paper says, as data: how `[[claim]]` is read.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics;
 use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range, join};
 use toml::{Table, Value};
@@ -197,6 +198,7 @@ const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 /// Reads `[[claim]]`. Where the command line has changed the sweep, a claim may be about values
 /// that are not in it.
 pub(super) fn read(
+    catalogue: &Catalogue,
     given: Option<Value>,
     axes: &[Axis],
     changed: bool,
@@ -217,12 +219,13 @@ pub(super) fn read(
             let message = format!("`claim` has {item}, but must be a list of tables `[[claim]]`");
             return Err(Problem::new(at, message));
         };
-        Reader { at, table, axes, changed }.claim()
+        Reader { catalogue, at, table, axes, changed }.claim()
     };
     list.iter().enumerate().map(claim).collect()
 }
 
 struct Reader<'a> {
+    catalogue: &'a Catalogue,
     at: String,
     table: &'a Table,
     axes: &'a [Axis],
@@ -245,7 +248,10 @@ impl Reader<'_> {
             return Ok(Claim { text, source, check: Check::No(why.to_owned()) });
         }
         let metric = params.get_text("metric").unwrap_or("turnaround");
-        let metric = metrics::FAMILY.find(&join(&self.at, "metric"), metric)?.name.to_owned();
+        let metric = metrics::FAMILY
+            .find_in(self.catalogue, &join(&self.at, "metric"), metric)?
+            .name
+            .to_owned();
         let check = Check::Cells(Test {
             metric,
             only: self.only()?,

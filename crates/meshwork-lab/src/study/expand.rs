@@ -1,5 +1,7 @@
 //! From a study to its scenarios: the cross product of what is swept.
 
+use std::borrow::Cow;
+
 use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
@@ -17,6 +19,55 @@ pub struct Point {
     pub swept: Vec<(String, Value)>,
     /// The scenario.
     pub scenario: Scenario,
+    /// The windows of its log that are its replications, if they are, and if the log has been looked at.
+    pub windows: Option<Windows>,
+}
+
+/// Windows of a log, in its own time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Windows {
+    /// Where the first begins.
+    pub first: f64,
+    /// How long each is.
+    pub length: f64,
+    /// How much later the next begins.
+    pub stride: f64,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Windows {
+    /// All windows that lie between these two instants as a whole.
+    #[must_use]
+    pub fn between(first: f64, last: f64, length: f64, stride: f64) -> Windows {
+        let room = (last - first - length) / stride;
+        let count = if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) };
+        Windows { first, length, stride, count }
+    }
+
+    /// Where the window with this index begins and ends.
+    #[must_use]
+    pub fn at(&self, index: u64) -> (f64, f64) {
+        let from = self.first + index as f64 * self.stride;
+        (from, from + self.length)
+    }
+}
+
+impl Point {
+    /// The scenario of one of its replications: its own but, where windows of a log are the replications, with
+    /// that window for `workload.from` and `workload.until`.
+    ///
+    /// # Errors
+    /// One sentence; only for windows of a length that is nothing beside the instant at which they begin.
+    pub fn scenario_of(&self, replication: u64) -> Result<Cow<'_, Scenario>, String> {
+        let Some(windows) = &self.windows else { return Ok(Cow::Borrowed(&self.scenario)) };
+        let (from, until) = windows.at(replication);
+        let mut table = self.scenario.table().clone();
+        for (key, value) in [("workload.from", from), ("workload.until", until)] {
+            set(&mut table, key, Value::Float(value)).map_err(|problem| problem.message)?;
+        }
+        Scenario::read(&table).map(Cow::Owned).map_err(|problem| problem.message)
+    }
 }
 
 /// How many scenarios a study has.
@@ -99,8 +150,9 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
         set(&mut table, key, (*value).clone())
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
-    let scenario = Scenario::read(&table).map_err(|problem| refused_at(study, &laid, &problem))?;
-    Ok(Point { swept, scenario })
+    let scenario = Scenario::read_in(&study.catalogue, &table)
+        .map_err(|problem| refused_at(study, &laid, &problem))?;
+    Ok(Point { swept, scenario, windows: None })
 }
 
 /// A problem with the scenario of this index, as a sentence that begins with where it was written.

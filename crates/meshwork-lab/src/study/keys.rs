@@ -60,6 +60,12 @@ pub static PARAMS: &[&Param] = &[
         help: "how often each scenario is run, each time with other random numbers",
     },
     &Param {
+        name: "windows",
+        kind: Kind::Table(WINDOWS),
+        default: DefaultValue::Absent("the log is one run"),
+        help: "instead of replications: windows of the log, each of which is a run that begins with an empty machine",
+    },
+    &Param {
         name: "precision",
         kind: Kind::Number(Range::Inside),
         default: DefaultValue::Absent("a fixed number of replications"),
@@ -85,6 +91,23 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
+/// The keys of `windows`, in the log's own time, as `workload.from` and `workload.until` are.
+pub static WINDOWS: &[Param] = &[
+    Param {
+        name: "length",
+        kind: Kind::Number(Range::Positive),
+        default: DefaultValue::Required,
+        help: "how much time of the log is one window",
+    },
+    Param {
+        name: "stride",
+        kind: Kind::Number(Range::Positive),
+        default: DefaultValue::Absent("the length: one window begins where the last ended"),
+        help: "how much later the next window begins; where they overlap, the interval counts only as many as fit \
+               side by side",
+    },
+];
+
 pub(super) fn take_table(document: &mut Table, key: &str) -> Result<Table, Problem> {
     match document.remove(key) {
         None => Ok(Table::new()),
@@ -99,6 +122,24 @@ pub(super) fn replications(
     params: &registry::Params,
     scenario: &Table,
 ) -> Result<Replications, Problem> {
+    if params.has("windows") {
+        let others =
+            ["replications", "precision", "precision_of", "min_replications", "max_replications"];
+        if let Some(other) = others.into_iter().find(|key| params.has(key)) {
+            return Err(params.problem(
+                "windows",
+                format!(
+                    "both `windows` and `{other}` are given, but windows of the log are the replications"
+                ),
+            ));
+        }
+        let windows = params.nested("windows");
+        let length = windows.number("length");
+        return Ok(Replications::Windows {
+            length,
+            stride: windows.get_number("stride").unwrap_or(length),
+        });
+    }
     let Some(target) = params.get_number("precision") else {
         for key in ["precision_of", "min_replications", "max_replications"] {
             if params.has(key) {

@@ -8,18 +8,21 @@ pub mod locate;
 pub mod papers;
 pub mod set;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
 use crate::run::inputs::reading_failed;
+use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
-pub use keys::{MAX_REPLICATIONS, PARAMS};
+pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 use keys::{job_formats, replications, take_table};
 
 /// A request that cannot be met: one sentence that says what was given, what would have been right,
@@ -56,6 +59,13 @@ pub enum Replications {
         most: u64,
         /// The metric that is watched.
         of: String,
+    },
+    /// Once in each window of its log.
+    Windows {
+        /// How much time of the log is one window.
+        length: f64,
+        /// How much later the next one begins.
+        stride: f64,
     },
 }
 
@@ -145,8 +155,13 @@ pub struct Study {
     pub quick: Vec<String>,
     /// What the paper says.
     pub claims: Vec<Claim>,
+    /// Where files were when the study was last run, by the path that it has for each: known of the
+    /// `experiment.toml` in a folder of results.
+    pub found: BTreeMap<String, Vec<PathBuf>>,
     /// Every setting of the command line, in order.
     pub settings: Vec<Setting>,
+    /// What its scenarios may name.
+    pub catalogue: Catalogue,
     lines: Lines,
 }
 
@@ -156,6 +171,18 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong, with the line.
     pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
+        Study::read_in(&Catalogue::standard(), path, settings)
+    }
+
+    /// Reads a study file whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`read`](Study::read).
+    pub fn read_in(
+        catalogue: &Catalogue,
+        path: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
         let file = path.display().to_string();
         let bytes =
             std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
@@ -167,7 +194,11 @@ impl Study {
             Refused(format!("{file}:{line}: a study is text in UTF-8, and this line is not"))
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Study::parse(&file, &source, &folder, settings)
+        let mut study = Study::parse_in(catalogue, &file, &source, &folder, settings)?;
+        if path.file_name().is_some_and(|name| name == EXPERIMENT) {
+            study.came_from(&Asked::read(&folder)?.unwrap_or_default());
+        }
+        Ok(study)
     }
 
     /// Reads the text of a study; `file` is what messages call it.
@@ -188,6 +219,20 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong, with the line.
     pub fn parse(
+        file: &str,
+        source: &str,
+        folder: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
+        Study::parse_in(&Catalogue::standard(), file, source, folder, settings)
+    }
+
+    /// Reads the text of a study whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`parse`](Study::parse).
+    pub fn parse_in(
+        catalogue: &Catalogue,
         file: &str,
         source: &str,
         folder: &Path,
@@ -214,7 +259,9 @@ impl Study {
             time_unit: None,
             quick: Vec::new(),
             claims: Vec::new(),
+            found: BTreeMap::new(),
             settings: Vec::new(),
+            catalogue: catalogue.clone(),
             lines: Lines::of(source),
         };
         for text in settings {
@@ -222,14 +269,30 @@ impl Study {
             // The command line overrules the file, also where the two exclude each other.
             match key.as_str() {
                 "replications" => {
-                    for other in
-                        ["precision", "precision_of", "min_replications", "max_replications"]
-                    {
+                    for other in [
+                        "precision",
+                        "precision_of",
+                        "min_replications",
+                        "max_replications",
+                        "windows",
+                    ] {
                         document.remove(other);
                     }
                 }
                 "precision" => {
                     document.remove("replications");
+                    document.remove("windows");
+                }
+                "windows" | "windows.length" | "windows.stride" => {
+                    for other in [
+                        "replications",
+                        "precision",
+                        "precision_of",
+                        "min_replications",
+                        "max_replications",
+                    ] {
+                        document.remove(other);
+                    }
                 }
                 _ => {}
             }
@@ -248,6 +311,17 @@ impl Study {
         }
         study.fill(document).map_err(|problem| study.refused(&problem))?;
         Ok(study)
+    }
+
+    /// How often each scenario is run at most; of windows nothing is known before their log is read, so
+    /// `u64::MAX`.
+    #[must_use]
+    pub fn most_replications(&self) -> u64 {
+        match self.replications {
+            Replications::Fixed(number) => number,
+            Replications::Precision { most, .. } => most,
+            Replications::Windows { .. } => u64::MAX,
+        }
     }
 
     /// The figures or tables of the paper that are made of its runs.
@@ -283,6 +357,18 @@ impl Study {
     /// The last setting that wrote the key at this path, or something around it.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
+    }
+
+    /// The study in a folder of results finds the files that it read, and goes on under its name: one that
+    /// gives itself none is called after its file.
+    fn came_from(&mut self, asked: &Asked) {
+        self.found = asked.found(&self.folder);
+        let names_itself =
+            self.source.parse::<Table>().is_ok_and(|table| table.contains_key("name"))
+                || self.setting("name").is_some();
+        if let Some(stem) = Path::new(&asked.file).file_stem().filter(|_| !names_itself) {
+            self.name = stem.to_string_lossy().into_owned();
+        }
     }
 
     fn fill(&mut self, mut document: Table) -> Result<(), Problem> {
@@ -322,7 +408,8 @@ impl Study {
         }
         self.read_compare("", &compare)?;
         self.jobs = job_formats(output)?;
-        self.claims = claims::read(claims, &self.sweep, !self.settings.is_empty())?;
+        self.claims =
+            claims::read(&self.catalogue, claims, &self.sweep, !self.settings.is_empty())?;
         Ok(())
     }
 
@@ -476,7 +563,7 @@ mod tests {
                 "\nreplication = 3",
                 "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
                  allocator, scheduler, selector, sizing, network, machine, workload, measure, sweep, \
-                 compare, output, quick, claim, name, description, paper, figure, obtain, replications, precision, precision_of, \
+                 compare, output, quick, claim, name, description, paper, figure, obtain, replications, windows, precision, precision_of, \
                  min_replications, max_replications)",
             ),
             (

@@ -104,7 +104,7 @@ impl Live {
     /// If the study is wrong or has no such scenario, or its input cannot be opened.
     pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
         let point = point_at(study, scenario)?;
-        let files = Files::beside(&study.folder);
+        let files = Files::of(study);
         if let Some(path) = point.scenario.input_path() {
             files
                 .check(path)

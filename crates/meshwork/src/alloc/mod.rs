@@ -107,6 +107,39 @@ impl Named for AllocatorEntry {
     }
 }
 
+/// Refuses a hypercube on which an answer would take longer than about a second.
+fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
+    let dimension = topology.grid().dimensions() as u32;
+    if dimension <= most {
+        return Ok(());
+    }
+    Err(Problem::new(
+        params.path(),
+        format!(
+            "`{}` works up to dimension {most}, beyond which an answer may take longer than a second, and this \
+             hypercube has dimension {dimension}",
+            params.name()
+        ),
+    ))
+}
+
+/// Refuses a machine of so many nodes that an answer would take longer than about a second.
+fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
+    let nodes = topology.grid().nodes();
+    if nodes <= most {
+        return Ok(());
+    }
+    Err(Problem::new(
+        params.path(),
+        format!(
+            "`{}` works up to {most} nodes, beyond which an answer may take longer than a second, and this \
+             {} has {nodes}",
+            params.name(),
+            topology.wiring().name()
+        ),
+    ))
+}
+
 /// Every allocator.
 pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &block::first_fit::ENTRY,

@@ -38,6 +38,20 @@ pub(super) struct Estimate {
     pub(super) messages: Messages,
 }
 
+/// About how many bytes the ways of packets take, and so many more for each link; refuses what cannot be
+/// built.
+pub(super) fn memory(
+    params: &Params,
+    machine: &NetworkContext<'_>,
+    each_link: u64,
+) -> Result<u64, Problem> {
+    let site = |topology| {
+        wormhole::wires_memory(topology, &WormholeConfig::read(params, topology), each_link)
+            .map_err(|problem| wormhole::of_network(params, problem))
+    };
+    machine.topologies.iter().map(site).sum()
+}
+
 impl Alone {
     pub(super) fn new(params: &Params, machine: &NetworkContext<'_>) -> Result<Alone, Problem> {
         let sites = machine.topologies.iter().map(|topology| {

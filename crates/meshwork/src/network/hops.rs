@@ -21,5 +21,6 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         params: PARAMS,
     },
     sends: true,
+    memory: |params, machine| super::alone::memory(params, machine, 0),
     build: |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, false))),
 };

@@ -19,6 +19,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         params: &[],
     },
     sends: false,
+    memory: |_, _| Ok(0),
     build: |_, _| Ok(Box::new(Ideal::default())),
 };
 

@@ -22,5 +22,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         params: PARAMS,
     },
     sends: true,
+    // What is loaded on each link, and what a job that starts adds to it.
+    memory: |params, machine| super::alone::memory(params, machine, 16),
     build: |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, true))),
 };

@@ -127,6 +127,8 @@ pub struct NetworkEntry {
     pub about: About,
     /// Whether its jobs send messages.
     pub sends: bool,
+    /// About how many bytes the model takes, without building it; refuses what it would refuse.
+    pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
     /// The model.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
 }

@@ -1,7 +1,7 @@
 //! The network alone: packets that arrive at every node by themselves, whether the network can take
 //! them or not.
 
-use super::wormhole::{Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
+use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
 use crate::registry::{About, Family, Named, Problem, abouts};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
@@ -171,6 +171,16 @@ fn shifted(grid: &Grid, node: Node, by: impl Fn(u32) -> u32) -> Node {
         *at = (*at + by(side)) % side;
     }
     grid.node(&at)
+}
+
+impl Offered {
+    /// About how many bytes it takes. Nothing is allocated.
+    ///
+    /// # Errors
+    /// What is wrong with the network.
+    pub fn memory(&self) -> Result<u64, Problem> {
+        wormhole::memory(&self.topology, &self.setting)
+    }
 }
 
 /// One point of a sweep of loads.

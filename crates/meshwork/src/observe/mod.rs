@@ -1,5 +1,6 @@
 //! What can be seen of a run: events and spans of time, told to observers that never answer.
 
+mod batches;
 pub mod ledger;
 pub mod metrics;
 pub mod quantiles;

@@ -78,13 +78,26 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// The quantile of each run of so many values, in the order in which they were added; none if values
-    /// are no longer kept. What is left at the end belongs to no run.
+    /// The quantile of each of so many groups, by the group of each value in the order in which values were added, if it is in
+    /// one. None at all if a group has no value, or if values are no longer kept.
     #[must_use]
-    pub fn in_batches(&self, of: u64, share: f64) -> Vec<f64> {
-        let of = usize::try_from(of).unwrap_or(usize::MAX).max(1);
-        let mut batches = self.exact.chunks_exact(of).map(<[f64]>::to_vec);
-        std::iter::from_fn(|| quantile(&mut batches.next()?, share)).collect()
+    pub fn in_groups(
+        &self,
+        groups: impl Iterator<Item = Option<usize>>,
+        count: usize,
+        share: f64,
+    ) -> Vec<f64> {
+        let mut values = vec![Vec::new(); count];
+        for (&value, group) in self.exact.iter().zip(groups) {
+            if let Some(group) = group {
+                values[group].push(value);
+            }
+        }
+        values
+            .iter_mut()
+            .map(|values| quantile(values, share))
+            .collect::<Option<_>>()
+            .unwrap_or_default()
     }
 }
 
@@ -157,7 +170,8 @@ mod tests {
     #[test]
     fn batches_are_runs_of_values_as_they_came() {
         let values = filled(&[3.0, 1.0, 2.0, 9.0, 7.0, 8.0, 100.0], MAX_EXACT);
-        assert_eq!(values.in_batches(3, 0.5), [2.0, 8.0]);
-        assert_eq!(filled(&[1.0, 2.0, 3.0], 2).in_batches(1, 0.5), [0.0; 0]);
+        let groups = |of: usize| (0..6).map(move |i| Some(i / of));
+        assert_eq!(values.in_groups(groups(3), 2, 0.5), [2.0, 8.0]);
+        assert_eq!(filled(&[1.0, 2.0, 3.0], 2).in_groups(groups(1), 3, 0.5), [0.0; 0]);
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::metrics::{METRICS, Measure, MetricEntry, Quantity, Rules, Totals};
-use super::quantiles::Quantiles;
-use super::{Event, Observer, Running, State};
+use super::batches::{Batches, Ratio};
+use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
+use super::quantiles::{MAX_EXACT, Quantiles};
+use super::{Event, JobId, Observer, Running, State};
 use crate::job::Time;
 
 /// Which part of a run is measured, and how.
@@ -49,6 +50,20 @@ pub struct Measured {
     pub batches: Vec<f64>,
 }
 
+/// How a run was cut into batches. Jobs are counted in order of arrival, those that were refused included.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Cut {
+    /// Jobs in a batch.
+    pub jobs: u64,
+    /// Which batch of the run is the first of those that metrics have: it begins with the job
+    /// `first · jobs`, counted from 0.
+    pub first: u64,
+    /// Jobs that waited as those of a batch arrived, mean over its jobs: all batches but the last, those of
+    /// the warm-up included. Nothing where all jobs arrive at one instant.
+    pub queue: Vec<f64>,
+}
+
 /// The jobs of one size.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -76,30 +91,6 @@ pub struct OwnerClass {
 /// Jobs in classes: how many finished in each, and the sums of each metric.
 type Classes<K> = BTreeMap<K, (u64, Vec<Ratio>)>;
 
-/// A ratio of two sums.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ratio {
-    over: f64,
-    under: f64,
-}
-
-impl Ratio {
-    fn add(&mut self, over: f64, under: f64) {
-        self.over += over;
-        self.under += under;
-    }
-
-    fn value(self) -> Option<f64> {
-        (self.under > 0.0).then(|| self.over / self.under)
-    }
-}
-
-/// How many batches there are at most; when they are full, pairs are merged.
-const MAX_BATCHES: usize = 40;
-
-/// Fewer batches than this say too little of their own spread to make an interval.
-const MIN_BATCHES: usize = MAX_BATCHES / 2;
-
 /// A quantile of a batch is taken only if so many of its jobs lie beyond it.
 const FEWEST_BEYOND: f64 = 10.0;
 
@@ -107,9 +98,10 @@ const FEWEST_BEYOND: f64 = 10.0;
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
 /// run. Means over jobs take the jobs that finish in it, means over time its whole length. Batches
-/// hold equally many jobs each, 20 to 40 of them in the end, and there are none where fewer than 20
-/// jobs finished: while a run goes on they are filled and merged in pairs, so that memory stays the
-/// same however long it is.
+/// hold equally many jobs each, one after the other in order of arrival, and the time between the arrival of
+/// their first job and that of the next batch's first; there are 20 to 40 of them in the end, of which those
+/// in the measured part are kept. There are none where fewer than 20 jobs arrived, or fewer than 10 batches
+/// were measured.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
@@ -123,31 +115,26 @@ pub struct Recorder {
     per_arrival: Vec<usize>,
     /// The jobs that wait now.
     waiting: u64,
-    /// The values of each quantity that a quantile is taken of.
-    quantiles: Vec<(Quantity, Quantiles)>,
-    /// The sums of all closed batches.
-    closed: Vec<Ratio>,
-    open_batch: Vec<Ratio>,
-    batches: Vec<Vec<Ratio>>,
-    jobs_in_batch: u64,
-    jobs_per_batch: u64,
+    /// The values of each quantity that a quantile is taken of,
+    /// and the jobs that they are of, in the same order.
+    quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
+    batches: Batches,
     by_size: Classes<u64>,
     by_user: Classes<Option<String>>,
     by_group: Classes<Option<String>>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
+    last_arrival: Time,
 }
 
 impl Recorder {
-    /// Measures the metrics with these names, in the order of the list.
+    /// Measures these metrics.
     #[must_use]
-    pub fn new(window: Window, names: &[&str]) -> Recorder {
-        let metrics: Vec<&'static MetricEntry> =
-            METRICS.iter().copied().filter(|m| names.contains(&m.about.name)).collect();
-        let none = vec![Ratio::default(); metrics.len()];
+    pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut per_arrival, mut quantiles) = (Vec::new(), Vec::new());
+        let mut per_arrival = Vec::new();
+        let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
@@ -155,8 +142,8 @@ impl Recorder {
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
                 Measure::Quantile(quantity, _) => {
-                    if quantiles.iter().all(|(known, _)| *known != quantity) {
-                        quantiles.push((quantity, Quantiles::default()));
+                    if quantiles.iter().all(|(known, ..)| *known != quantity) {
+                        quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
                 Measure::PerJob(_) | Measure::PerMessage(_) | Measure::Total(_) => {}
@@ -170,18 +157,15 @@ impl Recorder {
             per_arrival,
             waiting: 0,
             quantiles,
-            closed: none.clone(),
-            open_batch: none,
+            batches: Batches::new(metrics.len()),
             metrics,
-            batches: Vec::new(),
-            jobs_in_batch: 0,
-            jobs_per_batch: 1,
             by_size: BTreeMap::new(),
             by_user: BTreeMap::new(),
             by_group: BTreeMap::new(),
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
+            last_arrival: Time::ZERO,
         }
     }
 
@@ -194,8 +178,7 @@ impl Recorder {
     /// Every metric.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
-        let batches: &[Vec<Ratio>] =
-            if self.batches.len() < MIN_BATCHES { &[] } else { &self.batches };
+        let kept = self.batches.kept();
         (0..self.metrics.len())
             .map(|i| {
                 let metric = self.metrics[i];
@@ -208,9 +191,7 @@ impl Recorder {
                     | Measure::PerArrival
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
-                        let values: Option<Vec<f64>> =
-                            batches.iter().map(|batch| batch[i].value()).collect();
-                        (self.whole(i).value(), values.unwrap_or_default())
+                        (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
                     }
                 };
                 Measured { name: metric.about.name, value, batches }
@@ -218,21 +199,33 @@ impl Recorder {
             .collect()
     }
 
-    /// A quantile of the whole run and, where enough of its jobs lie beyond it, of each batch.
-    fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
-        let values = self.quantiles.iter().find(|(own, _)| *own == quantity);
-        let Some((_, values)) = values else { return (None, Vec::new()) };
-        let beyond = self.jobs_per_batch as f64 * (1.0 - share);
-        let has_batches = self.batches.len() >= MIN_BATCHES && beyond >= FEWEST_BEYOND;
-        let batches =
-            if has_batches { values.in_batches(self.jobs_per_batch, share) } else { Vec::new() };
-        (values.quantile(share), batches)
+    /// Which jobs are in which batch, and how the queue grew from batch to batch.
+    #[must_use]
+    pub fn cut(&self) -> Cut {
+        let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
+        // Of jobs that all come at one instant, each finds one more before it: that is no growth.
+        let queue = match self.totals.first_arrival {
+            Some(first) if self.last_arrival > first => self.batches.queue(),
+            _ => Vec::new(),
+        };
+        Cut { jobs, first: first as u64, queue }
     }
 
-    fn whole(&self, metric: usize) -> Ratio {
-        let mut whole = self.closed[metric];
-        whole.add(self.open_batch[metric].over, self.open_batch[metric].under);
-        whole
+    /// A quantile of the whole run and, where enough of its jobs lie beyond it, of each batch.
+    fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
+        let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
+        let Some((_, values, ids)) = values else { return (None, Vec::new()) };
+        let (jobs, kept) = (self.batches.jobs(), self.batches.kept());
+        let has_batches = jobs as f64 * (1.0 - share) >= FEWEST_BEYOND;
+        let batches = if has_batches && !kept.is_empty() {
+            let batch = |id: &JobId| (id.0 / jobs) as usize;
+            let groups =
+                ids.iter().map(|id| kept.contains(&batch(id)).then(|| batch(id) - kept.start));
+            values.in_groups(groups, kept.len(), share)
+        } else {
+            Vec::new()
+        };
+        (values.quantile(share), batches)
     }
 
     /// The jobs of each size, where that was asked for.
@@ -292,10 +285,14 @@ impl Recorder {
         self.totals.finished += 1;
         let wait = job.start - job.job.arrival;
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
-        for (quantity, values) in &mut self.quantiles {
+        for (quantity, values, ids) in &mut self.quantiles {
             let value = quantity.of(job, now, &self.window.rules);
             if !value.is_nan() {
                 values.add(value);
+                // Beyond that, values are no longer kept one by one.
+                if ids.len() < MAX_EXACT {
+                    ids.push(job.id);
+                }
             }
         }
         let count = self.metrics.len();
@@ -334,37 +331,19 @@ impl Recorder {
                 | Measure::OverTime(_)
                 | Measure::Total(_) => continue,
             };
-            self.open_batch[i].add(over, under);
+            // What is counted over time belongs to the time at which it happens.
+            let is_rate = matches!(metric.measure, Measure::Rate(..));
+            let sums = if is_rate { self.batches.of_time() } else { None };
+            match sums {
+                Some(sums) => sums[i].add(over, under),
+                None => self.batches.of_job(job.id)[i].add(over, under),
+            }
             for (_, ratios) in &mut classes {
                 ratios[i].add(over, under);
             }
         }
         drop(classes);
-        self.jobs_in_batch += 1;
-        if self.jobs_in_batch == self.jobs_per_batch {
-            self.close_batch();
-        }
-    }
-
-    fn close_batch(&mut self) {
-        for (closed, batch) in self.closed.iter_mut().zip(&self.open_batch) {
-            closed.add(batch.over, batch.under);
-        }
-        let none = vec![Ratio::default(); self.metrics.len()];
-        self.batches.push(std::mem::replace(&mut self.open_batch, none));
-        self.jobs_in_batch = 0;
-        if self.batches.len() == MAX_BATCHES {
-            for pair in 0..MAX_BATCHES / 2 {
-                let second = std::mem::take(&mut self.batches[2 * pair + 1]);
-                let mut first = std::mem::take(&mut self.batches[2 * pair]);
-                for (a, b) in first.iter_mut().zip(second) {
-                    a.add(b.over, b.under);
-                }
-                self.batches[pair] = first;
-            }
-            self.batches.truncate(MAX_BATCHES / 2);
-            self.jobs_per_batch *= 2;
-        }
+        self.batches.measured(job.id);
     }
 }
 
@@ -375,12 +354,13 @@ impl Observer for Recorder {
         if span <= 0.0 {
             return;
         }
+        let Some(sums) = self.batches.of_time() else { return };
         for &(i, rates) in &self.over_time {
             let (over, under) = rates(state);
-            self.open_batch[i].add(over * span, under * span);
+            sums[i].add(over * span, under * span);
         }
         for &(i, under) in &self.rates {
-            self.open_batch[i].under += under(state) * span;
+            sums[i].add(0.0, under(state) * span);
         }
     }
 
@@ -391,26 +371,31 @@ impl Observer for Recorder {
             Event::TurnedAway(..) => {
                 self.totals.refused += 1;
                 self.waiting = self.waiting.saturating_sub(1);
+                self.batches.left_queue();
             }
-            Event::Arrived(..) => {
+            Event::Arrived(id, _) => {
+                self.last_arrival = now;
                 if self.totals.first_arrival.is_none() {
                     self.totals.first_arrival = Some(now);
                     if self.window.warmup_jobs == 0 {
                         self.measuring_from = Some(now + self.window.warmup_time);
                     }
                 }
-                if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
+                let is_measuring = self.measuring_from.is_some_and(|from| now >= from);
+                self.batches.arrived(*id, is_measuring);
+                if is_measuring && !self.is_done() {
                     for &i in &self.per_arrival {
-                        self.open_batch[i].add(self.waiting as f64, 1.0);
+                        self.batches.of_job(*id)[i].add(self.waiting as f64, 1.0);
                     }
                 }
                 self.waiting += 1;
             }
             Event::Started(job) => {
                 self.waiting = self.waiting.saturating_sub(1);
+                self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     for &(i, value) in &self.per_start {
-                        self.open_batch[i].add(value(job), 1.0);
+                        self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
                 }
             }

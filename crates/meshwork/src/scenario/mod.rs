@@ -4,34 +4,43 @@ pub(crate) mod sites;
 
 use toml::{Table, Value};
 
-use crate::alloc::{self, ALLOCATORS};
+use crate::alloc;
+use crate::catalogue::Catalogue;
 use crate::engine::{Passes, RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::job::{Request, Time};
 use crate::network::pattern::{self, PATTERNS};
-use crate::network::{self, NETWORKS, Network, NetworkContext};
+use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
-use crate::observe::metrics::{self, Rules};
-use crate::observe::recorder::{Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window};
+use crate::observe::metrics::{self, MetricEntry, Rules};
+use crate::observe::recorder::{
+    Cut, Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window,
+};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join, resolve};
+use crate::registry::{
+    DefaultValue, Kind, Named, Param, Params, Problem, Range, entry, join, resolve_in,
+};
 use crate::rng::Stream;
-use crate::sched::{self, SCHEDULERS};
-use crate::select::{self, SELECTORS};
+use crate::sched::{self, SchedulerEntry};
+use crate::select::{self, SelectorEntry};
 use crate::shape::{ShapeRule, shaped};
-use crate::sizing::{self, SIZINGS};
+use crate::sizing::{self, SizingEntry};
 use crate::speeds::Speeds;
 use crate::topology::{Topology, Wiring};
 use crate::workload::distribution::{SIZES, Sizes};
-use crate::workload::{self, BuildError, NoInputs, WORKLOADS, WorkloadContext};
+use crate::workload::{self, BuildError, NoInputs, WorkloadContext, WorkloadEntry};
 
+use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 pub use sites::{SITE_FAMILY, SITES};
-use sites::{SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
 pub const MODEL_VERSION: u32 = 2;
+
+/// A digest of the model's source, comments and tests left out: part of the key of every stored run as well, so
+/// that a run from before a strategy was edited is never taken for one from after.
+pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -93,6 +102,12 @@ pub static PARAMS: &[Param] = &[
         help: "which part of a run is measured, and what of it",
     },
 ];
+
+/// What a processor takes at most, with the allocator that keeps most (`curve`, measured on 2²⁴ of them).
+pub(crate) const BYTES_PER_NODE: u64 = 40;
+
+/// What a job takes that a log holds back to sort it.
+const BYTES_PER_HELD_JOB: u64 = 48;
 
 /// The keys of `[measure]`.
 pub static MEASURE: &[Param] = &[
@@ -174,8 +189,48 @@ pub static MEASURE: &[Param] = &[
 pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
+    parts: Parts,
     /// What speeds are drawn for, if they are.
     speeds: Option<Speeds>,
+}
+
+/// The entries that a scenario names, looked up once.
+#[derive(Clone, Debug)]
+struct Parts {
+    scheduler: Found<SchedulerEntry>,
+    selector: Found<SelectorEntry>,
+    sizing: Found<SizingEntry>,
+    network: Found<NetworkEntry>,
+    workload: Found<WorkloadEntry>,
+    /// In the order of the list.
+    metrics: Vec<Found<MetricEntry>>,
+}
+
+impl Parts {
+    fn find(catalogue: &Catalogue, params: &Params) -> Parts {
+        fn found<E: Named>(list: &[&'static E], params: &Params) -> Found<E> {
+            Found(entry(list, params.name()))
+        }
+        let network = found(catalogue.networks(), &params.component("network", &network::FAMILY));
+        let usual = || metrics::usual(catalogue.metrics(), network.0.sends);
+        let measure = params.nested("measure");
+        let names = measure.get_names("metrics").unwrap_or_else(usual);
+        let is_named = |metric: &&MetricEntry| names.contains(&metric.about.name);
+        Parts {
+            scheduler: found(
+                catalogue.schedulers(),
+                &params.component("scheduler", &sched::FAMILY),
+            ),
+            selector: found(catalogue.selectors(), &params.component("selector", &select::FAMILY)),
+            sizing: found(catalogue.sizings(), &params.component("sizing", &sizing::FAMILY)),
+            network,
+            workload: found(
+                catalogue.workloads(),
+                &params.component("workload", &workload::FAMILY),
+            ),
+            metrics: catalogue.metrics().iter().copied().filter(is_named).map(Found).collect(),
+        }
+    }
 }
 
 /// What a run gave.
@@ -201,24 +256,35 @@ pub struct Outcome {
     pub end: Time,
     /// The speed of each site, where they were drawn; else empty.
     pub speeds: Vec<f64>,
+    /// How the run was cut into batches.
+    pub cut: Cut,
 }
 
 impl Scenario {
-    /// Reads a table and fills in every default.
+    /// Reads a table whose names are those of this crate, and fills in every default.
     ///
     /// # Errors
     /// The first thing that is wrong: an unknown key or name, a value out of bounds, parts that
     /// cannot work together. Files are not looked at.
     pub fn read(table: &Table) -> Result<Scenario, Problem> {
+        Scenario::read_in(&Catalogue::standard(), table)
+    }
+
+    /// Reads a table whose names are those of a catalogue, and fills in every default.
+    ///
+    /// # Errors
+    /// As [`read`](Scenario::read).
+    pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
-        let mut resolved = resolve("", &params, &rest, &["machine"])?.table().clone();
-        let (mut machine, sites) = resolve_machine(&machine)?;
-        let sites = allocators_for(&mut resolved, &mut machine, &sites)?;
+        let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
+        let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
+        let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites)?;
         let speeds = speeds_for(&machine, &sites)?;
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let scenario = Scenario { params, machine: sites, speeds };
+        let parts = Parts::find(catalogue, &params);
+        let scenario = Scenario { params, machine: sites, parts, speeds };
         scenario.check()?;
         Ok(scenario)
     }
@@ -228,6 +294,12 @@ impl Scenario {
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
+    }
+
+    /// Whether its jobs send messages.
+    #[must_use]
+    pub fn sends(&self) -> bool {
+        self.parts.network.0.sends
     }
 
     /// The topology of each site.
@@ -293,9 +365,11 @@ impl Scenario {
         let sites = self.shape();
         let workload = self.params.component("workload", &workload::FAMILY);
         let setting = self.setting(&sites, replication, inputs);
-        workload::submissions(&workload, &setting).map_err(|error| match error {
-            BuildError::Problem(problem) => bug(problem),
-            BuildError::Workload(error) => RunError::Workload(error),
+        workload::submissions(self.parts.workload.0, &workload, &setting).map_err(|error| {
+            match error {
+                BuildError::Problem(problem) => bug(problem),
+                BuildError::Workload(error) => RunError::Workload(error),
+            }
         })
     }
 
@@ -308,7 +382,7 @@ impl Scenario {
         let scheduler = self.params.component("scheduler", &sched::FAMILY);
         Ok(Setup {
             facility: self.facility(replication).map_err(bug)?,
-            scheduler: (entry(SCHEDULERS, scheduler.name()).build)(&scheduler, &self.topologies())
+            scheduler: (self.parts.scheduler.0.build)(&scheduler, &self.topologies())
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
@@ -332,9 +406,8 @@ impl Scenario {
     ) -> Result<Outcome, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
-        let network = self.params.component("network", &network::FAMILY);
-        let sends = entry(NETWORKS, network.name()).sends;
-        let mut recorder = recorder(&self.params.nested("measure"), sends);
+        let metrics = self.parts.metrics.iter().map(|found| found.0).collect();
+        let mut recorder = recorder(&self.params.nested("measure"), metrics);
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
         let end = simulate(setup, jobs, &mut all)?;
@@ -350,6 +423,7 @@ impl Scenario {
             unusable: totals.unusable,
             end,
             speeds,
+            cut: recorder.cut(),
         })
     }
 
@@ -359,7 +433,7 @@ impl Scenario {
         let network = self.params.component("network", &network::FAMILY);
         let (topologies, seed) = (self.topologies(), self.params.integer("seed"));
         let machine = NetworkContext { topologies: &topologies, seed, replication };
-        (entry(NETWORKS, network.name()).build)(&network, &machine)
+        (self.parts.network.0.build)(&network, &machine)
     }
 
     fn shape(&self) -> Vec<(Topology, f64)> {
@@ -393,15 +467,63 @@ impl Scenario {
         let selector = self.params.component("selector", &select::FAMILY);
         Ok(Facility::new(
             sites?,
-            (entry(SIZINGS, sizing.name()).build)(&sizing, &self.topologies())?,
-            (entry(SELECTORS, selector.name()).build)(&selector)?,
+            (self.parts.sizing.0.build)(&sizing, &self.topologies())?,
+            (self.parts.selector.0.build)(&selector)?,
             Stream::new(seed, replication, "selector"),
         ))
     }
 
+    /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many
+    /// large sites are not there at once.
+    fn check_facility(&self) -> Result<(), Problem> {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let rule = ShapeRule::named(workload.text("shape"));
+        for (index, spec) in self.machine.iter().enumerate() {
+            spec.managed(index, 0, 0, rule)?;
+        }
+        let sizing = self.params.component("sizing", &sizing::FAMILY);
+        let selector = self.params.component("selector", &select::FAMILY);
+        (self.parts.sizing.0.build)(&sizing, &self.topologies())?;
+        (self.parts.selector.0.build)(&selector).map(drop)
+    }
+
+    /// About how many bytes a run takes before its first job arrives: for its machine, its network and the
+    /// jobs that a log holds back. Nothing is allocated. Memory then grows with the jobs in the system.
+    ///
+    /// An estimate: the machine is counted with what the most demanding allocator was seen to take for a
+    /// processor.
+    ///
+    /// ```
+    /// use meshwork::scenario::Scenario;
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { topology = "torus", dims = [256, 256, 128] }
+    ///     network = "wormhole"
+    ///     workload = { name = "lublin" }
+    ///     measure = { jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// assert!(scenario.memory() > 8 << 30);
+    /// ```
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let nodes = |site: &SiteSpec| u64::from(site.topology.grid().nodes());
+        let machine: u64 = self.machine.iter().map(nodes).sum::<u64>() * BYTES_PER_NODE;
+        // A scenario is refused as it is read if its network cannot be built.
+        let network = self.network_memory().unwrap_or(0);
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
+        machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
+    }
+
+    fn network_memory(&self) -> Result<u64, Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let machine = NetworkContext { topologies: &self.topologies(), seed: 0, replication: 0 };
+        (self.parts.network.0.memory)(&network, &machine)
+    }
+
     fn check_scheduler(&self) -> Result<(), Problem> {
         let params = self.params.component("scheduler", &sched::FAMILY);
-        let scheduler = entry(SCHEDULERS, params.name());
+        let scheduler = self.parts.scheduler.0;
         let topologies = self.topologies();
         let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
         if let Some(topology) = unserved {
@@ -444,7 +566,7 @@ impl Scenario {
         let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
         let rule = ShapeRule::named(workload.text("shape"));
         for site in &self.machine {
-            let asks = entry(ALLOCATORS, site.allocator.name()).asks;
+            let asks = site.entry.0.asks;
             let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
             for request in sizes.samples().filter_map(shaped) {
                 pattern.serves(request.nodes()).map_err(|error| {
@@ -460,7 +582,7 @@ impl Scenario {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
         let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
-        if !entry(WORKLOADS, workload.name()).ends && jobs.is_none() && time.is_none() {
+        if !self.parts.workload.0.ends && jobs.is_none() && time.is_none() {
             return Err(measure.problem(
                 "jobs",
                 format!(
@@ -470,7 +592,7 @@ impl Scenario {
             ));
         }
         let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
-        if let Some(key) = by_owner.filter(|_| !entry(WORKLOADS, workload.name()).knows_owners) {
+        if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             return Err(measure.problem(
                 key,
                 format!(
@@ -506,13 +628,17 @@ impl Scenario {
                 ),
             ));
         }
-        self.facility(0)?;
-        self.network(0)?;
+        self.check_facility()?;
+        self.network_memory()?;
         self.check_scheduler()?;
         self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
-        match workload::submissions(&workload, &self.setting(&sites, 0, &NoInputs)) {
+        match workload::submissions(
+            self.parts.workload.0,
+            &workload,
+            &self.setting(&sites, 0, &NoInputs),
+        ) {
             Err(BuildError::Problem(problem)) => Err(problem),
             _ => Ok(()),
         }
@@ -537,8 +663,7 @@ fn in_order(mut table: Table) -> Table {
     ordered
 }
 
-fn recorder(measure: &Params, sends: bool) -> Recorder {
-    let usual = || metrics::usual(sends);
+fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
@@ -552,7 +677,7 @@ fn recorder(measure: &Params, sends: bool) -> Recorder {
         by_user: measure.flag("by_user"),
         by_group: measure.flag("by_group"),
     };
-    Recorder::new(window, &measure.get_names("metrics").unwrap_or_else(usual))
+    Recorder::new(window, metrics)
 }
 
 /// Those who watch a run of a scenario; only the recorder may end it.

@@ -1,12 +1,15 @@
 //! The machine of a scenario: its sites, how each is wired, and the allocator of each.
 
+use std::fmt;
+
 use toml::{Table, Value};
 
-use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::alloc::{self, AllocatorEntry};
+use crate::catalogue::Catalogue;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
-    DefaultValue, Family, Kind, Param, Params, Problem, Range, abouts, entry, resolve,
+    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -51,12 +54,30 @@ pub static SITES: &[Param] = &[
     },
 ];
 
+/// An entry that a scenario names, found when it was read.
+pub(crate) struct Found<E: 'static>(pub(super) &'static E);
+
+impl<E> Clone for Found<E> {
+    fn clone(&self) -> Found<E> {
+        *self
+    }
+}
+
+impl<E> Copy for Found<E> {}
+
+impl<E: Named> fmt::Debug for Found<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.about().name)
+    }
+}
+
 /// One site as a scenario describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
-    pub(super) topology: Topology,
+    pub(crate) topology: Topology,
     pub(super) speed: f64,
     pub(super) allocator: Params,
+    pub(super) entry: Found<AllocatorEntry>,
 }
 
 impl SiteSpec {
@@ -68,7 +89,7 @@ impl SiteSpec {
         replication: u64,
         rule: ShapeRule,
     ) -> Result<ManagedSite, Problem> {
-        let entry = entry(ALLOCATORS, self.allocator.name());
+        let entry = self.entry.0;
         let allocator = (entry.build)(&self.allocator, &self.topology)?;
         let site = Site::new(self.topology.clone(), self.speed);
         let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
@@ -95,19 +116,23 @@ pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     }
 }
 
-pub(crate) fn resolve_machine(given: &Table) -> Result<(Table, Vec<Params>), Problem> {
+pub(crate) fn resolve_machine(
+    catalogue: &Catalogue,
+    given: &Table,
+) -> Result<(Table, Vec<Params>), Problem> {
     if given.contains_key("sites") {
         let sites: Vec<&Param> = SITES.iter().collect();
-        let machine = resolve("machine", &sites, given, &[])?;
+        let machine = resolve_in(catalogue, "machine", &sites, given, &[])?;
         let sites = machine.get_components("sites", &SITE_FAMILY).unwrap_or_default();
         return Ok((machine.table().clone(), sites));
     }
-    let site = SITE_FAMILY.resolve("machine", &Value::Table(given.clone()))?;
+    let site = SITE_FAMILY.resolve_in(catalogue, "machine", &Value::Table(given.clone()))?;
     Ok((site.table().clone(), vec![site]))
 }
 
 /// Gives every site its allocator: its own, the scenario's, or the one its wiring has by default.
 pub(crate) fn allocators_for(
+    catalogue: &Catalogue,
     scenario: &mut Table,
     machine: &mut Table,
     sites: &[Params],
@@ -123,11 +148,13 @@ pub(crate) fn allocators_for(
             }
             (None, None) => {
                 let name = Value::String(alloc::default_for(topology.wiring()).to_owned());
-                alloc::FAMILY.resolve("allocator", &name)?
+                alloc::FAMILY.resolve_in(catalogue, "allocator", &name)?
             }
         };
-        serves(entry(ALLOCATORS, allocator.name()), &allocator, &topology)?;
-        specs.push(SiteSpec { topology, speed: site.number("speed"), allocator });
+        let entry = entry(catalogue.allocators(), allocator.name());
+        serves(catalogue, entry, &allocator, &topology)?;
+        let speed = site.number("speed");
+        specs.push(SiteSpec { topology, speed, allocator, entry: Found(entry) });
     }
     if common.is_none() {
         fill_in_allocators(scenario, machine, &specs);
@@ -166,11 +193,17 @@ fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSp
     }
 }
 
-fn serves(entry: &AllocatorEntry, allocator: &Params, topology: &Topology) -> Result<(), Problem> {
+fn serves(
+    catalogue: &Catalogue,
+    entry: &AllocatorEntry,
+    allocator: &Params,
+    topology: &Topology,
+) -> Result<(), Problem> {
     if entry.works_on(topology) {
         return Ok(());
     }
-    let others: Vec<&str> = ALLOCATORS
+    let others: Vec<&str> = catalogue
+        .allocators()
         .iter()
         .filter(|other| other.works_on(topology))
         .map(|other| other.about.name)

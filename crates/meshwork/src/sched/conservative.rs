@@ -16,8 +16,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
                      promise made before. When a job ends early, the promises are taken back in \
                      order of arrival and made anew, so that none ever gets later. A job past \
                      its estimate is expected to end now.",
-        complexity: "With q waiting and r running jobs O(q (q + r)) when a job ends early; where \
-                     shape matters up to q + r questions to the allocator for each waiting job.",
+        complexity: "With q waiting and r running jobs and s steps of the future: on one site on \
+                     which jobs get what they ask for, O(log s + s / 64) for an arrival or an end \
+                     where only the number of processors matters, and when a job ends early as much \
+                     again for each job for which enough is free before its promise; where shape \
+                     matters, one question to the allocator at each instant at which enough is free \
+                     for long enough. Elsewhere O(q (q + r)) when a job ends early, and up to q + r \
+                     questions to the allocator for each waiting job.",
         source: "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime \
                  estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
         params: &[],
@@ -35,17 +40,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// job ends the plan is compressed: in order of arrival each promise is taken
 /// back and made anew among all the others, so that none ever gets later. A job past its estimate
 /// is expected to end now; promises that wait for it are late until it does.
-///
-/// # Complexity
-/// With *q* waiting and *r* running jobs a compression takes **O(q (q + r))** where only the number
-/// of processors matters; where shape does, up to *q + r* questions to the allocator for each job.
-///
-/// On one site on which jobs get what they ask for the plan is kept up from pass to pass, where only
-/// numbers matter, or the allocator goes by nothing but which nodes are free. Then, for *s* steps of the
-/// future, an arrival or an end takes **O(log s + s / 64)** where only numbers matter, and a
-/// compression as much for each job for which enough is free at some instant before its promise; where
-/// shape does, the allocator is asked at each of these at which enough is free for long enough, with the
-/// nodes that are free throughout.
 #[derive(Default)]
 struct Conservative {
     /// In order of arrival.

@@ -397,7 +397,7 @@ mod tests {
             owners: false,
             inputs: &NoInputs,
         };
-        let jobs = submissions(&params, &setting)?.map(|item| match item {
+        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),
         });

@@ -176,7 +176,7 @@ mod tests {
             owners: false,
             inputs: &NoInputs,
         };
-        let jobs = submissions(&params, &setting)?.take(40_000).map(|item| match item {
+        let jobs = submissions(&ENTRY, &params, &setting)?.take(40_000).map(|item| match item {
             Ok(Submission::Job(job)) => job,
             other => panic!("{other:?}"),
         });

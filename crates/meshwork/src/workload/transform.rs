@@ -1,10 +1,10 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, entry, join};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, join};
 use crate::rng::Stream;
 
-use super::{BuildError, Submission, Submissions, WORKLOADS, WorkloadContext, WorkloadError};
+use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
 const MAX_PASSED_OVER: u64 = 10_000_000;
@@ -76,12 +76,13 @@ pub const SHAPE: Param = Param {
 /// # Errors
 /// What is wrong with the parameters, or with what the workload reads.
 pub fn submissions(
+    entry: &WorkloadEntry,
     params: &Params,
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, BuildError> {
-    check(params, setting)?;
-    let jobs = (entry(WORKLOADS, params.name()).build)(params, setting)?;
-    Ok(transformed(jobs, params, setting)?)
+    check(entry.ends, params, setting)?;
+    let jobs = (entry.build)(params, setting)?;
+    Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
 /// These jobs, cut, shuffled, split and scaled as the parameters common to all workloads say, in this
@@ -90,11 +91,12 @@ pub fn submissions(
 /// # Errors
 /// Parameters that contradict each other or the machine.
 pub fn transformed(
+    ends: bool,
     mut jobs: Submissions,
     params: &Params,
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, Problem> {
-    let most = check(params, setting)?;
+    let most = check(ends, params, setting)?;
     // Each step is there only where it does something: a workload as it is costs nothing more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
     if from.is_some() || until.is_some() {
@@ -103,7 +105,7 @@ pub fn transformed(
             from,
             until,
             path: params.path().to_owned(),
-            ends: entry(WORKLOADS, params.name()).ends,
+            ends,
             passed_over: 0,
             first: None,
             last_passed: None,
@@ -145,7 +147,11 @@ pub fn transformed(
 
 /// What contradicts itself, which is found before any file is opened; returns the processors above
 /// which a job is split, if any is.
-fn check(params: &Params, setting: &WorkloadContext<'_>) -> Result<Option<u32>, Problem> {
+fn check(
+    ends: bool,
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Result<Option<u32>, Problem> {
     let key = |name: &str| join(params.path(), name);
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
@@ -159,7 +165,6 @@ fn check(params: &Params, setting: &WorkloadContext<'_>) -> Result<Option<u32>, 
             ),
         ));
     }
-    let ends = entry(WORKLOADS, params.name()).ends;
     if params.flag("shuffle") && !(ends || params.has("first_jobs") || params.has("until")) {
         return Err(params.problem(
             "shuffle",
@@ -395,6 +400,8 @@ mod tests {
     use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
 
     use super::*;
+    use crate::registry::entry;
+    use crate::workload::WORKLOADS;
 
     /// A table of jobs at 0, 10, 20 … with 1, 2, 3 … processors.
     struct Ten;
@@ -431,7 +438,7 @@ mod tests {
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
         let setting =
             WorkloadContext { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
-        submissions(&params, &setting)
+        submissions(entry(WORKLOADS, params.name()), &params, &setting)
     }
 
     fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
@@ -570,7 +577,10 @@ mod tests {
                 owners: false,
                 inputs: &NoInputs,
             };
-            submissions(&params, &setting).unwrap_or_else(|error| panic!("{error}")).next().unwrap()
+            submissions(entry(WORKLOADS, params.name()), &params, &setting)
+                .unwrap_or_else(|error| panic!("{error}"))
+                .next()
+                .unwrap()
         };
         assert!(mesh(&[4, 3]).is_ok(), "6 of 12 are no more than half");
         assert_eq!(

@@ -1,5 +1,6 @@
 //! What an allocator does, as a drawing: a fixed history on a small machine.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Request, Time};
 use meshwork::pool::Pool;
 use meshwork::registry::{About, entry};
@@ -21,8 +22,8 @@ const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];
 const GOING: [usize; 3] = [1, 3, 5];
 
 /// The drawing, with what stands around it; nothing for an allocator that the machine does not suit.
-pub(super) fn of(about: &About) -> String {
-    let serves = entry(meshwork::alloc::ALLOCATORS, about.name).serves;
+pub(super) fn of(catalogue: &Catalogue, about: &About) -> String {
+    let serves = entry(catalogue.allocators(), about.name).serves;
     let is_cube = !serves.contains(&Wiring::Mesh);
     let machine = if is_cube {
         "topology = 'hypercube', dimension = 6"
@@ -31,7 +32,7 @@ pub(super) fn of(about: &About) -> String {
     };
     let table = format!("machine = {{ {machine} }}\nallocator = '{}'", about.name);
     let table = table.parse().expect("it is written right");
-    let Ok(pool) = Pool::read(&table) else { return String::new() };
+    let Ok(pool) = Pool::read_in(catalogue, &table) else { return String::new() };
     let (first, then): (Vec<Request>, Vec<Request>) = if is_cube {
         let [first, then] =
             CUBES.map(|cubes| cubes.iter().map(|&k| Request::Subcube(k)).collect::<Vec<_>>());

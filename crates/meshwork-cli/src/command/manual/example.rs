@@ -2,10 +2,9 @@
 //!
 //! So a new strategy has an example without a line written for it, and the tests run them all.
 
-use meshwork::alloc::ALLOCATORS;
+use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::usual;
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, entry};
-use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Wiring;
 
 use crate::command::list::Listed;
@@ -29,7 +28,7 @@ struct Draft {
 }
 
 /// The text of the section.
-pub(super) fn of(kind: &Listed, about: &About) -> String {
+pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
     if kind.word() == "traffic" {
@@ -37,7 +36,7 @@ pub(super) fn of(kind: &Listed, about: &About) -> String {
             "```console\n$ meshwork traffic --topology torus --dims 8,8 --traffic {name} --loads 0.05,0.1 --cycles 4000\n```\n\n{list}"
         );
     }
-    let draft = draft(kind, about);
+    let draft = draft(catalogue, kind, about);
     let folder = if draft.workload.contains("path = ") {
         " in the folder `examples`, where its jobs are,"
     } else {
@@ -103,7 +102,7 @@ impl Draft {
     }
 }
 
-fn draft(kind: &Listed, about: &About) -> Draft {
+fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     let name = about.name;
     match kind.word() {
         "topology" => {
@@ -143,13 +142,11 @@ fn draft(kind: &Listed, about: &About) -> Draft {
                 ..Draft::new()
             }
         }
-        "scheduler" => {
-            Draft { machine: machine(entry(SCHEDULERS, name).serves, None), ..Draft::new() }.beside(
-                "scheduler",
-                about,
-                "fcfs",
-            )
+        "scheduler" => Draft {
+            machine: machine(entry(catalogue.schedulers(), name).serves, None),
+            ..Draft::new()
         }
+        .beside("scheduler", about, "fcfs"),
         "selector" => Draft {
             machine: "{ sites = [\n    { topology = \"flat\", processors = 64 },\n    \
                       { topology = \"flat\", processors = 32, speed = 1.5 },\n    \
@@ -163,7 +160,7 @@ fn draft(kind: &Listed, about: &About) -> Draft {
             Draft { machine: CUBE.to_owned(), ..Draft::new() }.beside("sizing", about, "exact")
         }
         "allocator" => {
-            let served = entry(ALLOCATORS, name);
+            let served = entry(catalogue.allocators(), name);
             Draft {
                 machine: machine(served.serves, served.dimensions),
                 metrics: quoted(&["turnaround", "utilization", "external_fragmentation"]),
@@ -193,7 +190,7 @@ fn draft(kind: &Listed, about: &About) -> Draft {
             }
         }
         _ => {
-            let of_messages = !usual(false).contains(&name);
+            let of_messages = !usual(catalogue.metrics(), false).contains(&name);
             let top = if of_messages { "network = \"link_load\"\n" } else { "" };
             let workload = if of_messages {
                 SYNTHETIC

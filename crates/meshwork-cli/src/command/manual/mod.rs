@@ -9,7 +9,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use meshwork::registry::{About, DefaultValue, Kind, Param};
+use meshwork::catalogue::Catalogue;
+use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
 
 use super::list::{KINDS, Listed, capabilities, words};
 use crate::output::{Ended, Stop, Verdict};
@@ -18,7 +19,7 @@ use crate::output::{Ended, Stop, Verdict};
 const PART: &str = "# Reference";
 
 /// Writes `reference/` and the last part of `SUMMARY.md` into a folder that has the other parts.
-pub(crate) fn run(folder: &Path) -> Ended {
+pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
     let text = fs::read_to_string(&summary)
@@ -28,8 +29,8 @@ pub(crate) fn run(folder: &Path) -> Ended {
             "{shown}: there is no line `{PART}`, below which to write"
         )));
     };
-    let mut pages = pages();
-    pages.push(("SUMMARY.md".to_owned(), format!("{chapters}{PART}\n\n{}", contents())));
+    let mut pages = pages(catalogue);
+    pages.push(("SUMMARY.md".to_owned(), format!("{chapters}{PART}\n\n{}", contents(catalogue))));
     for (name, text) in pages {
         let file = folder.join(&name);
         let parent = file.parent().expect("a page is in the folder");
@@ -41,14 +42,14 @@ pub(crate) fn run(folder: &Path) -> Ended {
 }
 
 /// The lines of the summary.
-fn contents() -> String {
+fn contents(catalogue: &Catalogue) -> String {
     let mut text = "- [All that there is](reference/README.md)\n\
          - [The keys of a study](reference/study.md)\n"
         .to_owned();
     for kind in KINDS {
         let (title, folder) = (title(kind), kind.plural());
         text += &format!("- [{title}](reference/{folder}/README.md)\n");
-        for about in (kind.family.entries)() {
+        for about in catalogue.entries(kind.family) {
             text += &format!("  - [{0}](reference/{folder}/{0}.md)\n", about.name);
         }
     }
@@ -56,16 +57,19 @@ fn contents() -> String {
 }
 
 /// Every page, by its place in the folder.
-fn pages() -> Vec<(String, String)> {
+fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pages = vec![
-        ("reference/README.md".to_owned(), everything()),
+        ("reference/README.md".to_owned(), everything(catalogue)),
         ("reference/study.md".to_owned(), study()),
     ];
     for kind in KINDS {
         let folder = kind.plural();
-        pages.push((format!("reference/{folder}/README.md"), overview(kind)));
-        for about in (kind.family.entries)() {
-            pages.push((format!("reference/{folder}/{}.md", about.name), page(kind, about)));
+        pages.push((format!("reference/{folder}/README.md"), overview(catalogue, kind)));
+        for about in catalogue.entries(kind.family) {
+            pages.push((
+                format!("reference/{folder}/{}.md", about.name),
+                page(catalogue, kind, about),
+            ));
         }
     }
     pages
@@ -78,14 +82,15 @@ fn title(kind: &Listed) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn everything() -> String {
+fn everything(catalogue: &Catalogue) -> String {
     let mut text = "# All that there is\n\n\
          These pages are written by `meshwork manual` from the same lists that the program reads, so they say what \
          your version does. On the terminal the same is `meshwork list`.\n"
         .to_owned();
     for kind in KINDS {
         let folder = kind.plural();
-        let names: Vec<String> = (kind.family.entries)()
+        let names: Vec<String> = catalogue
+            .entries(kind.family)
             .iter()
             .map(|about| format!("[`{0}`]({folder}/{0}.md)", about.name))
             .collect();
@@ -99,13 +104,13 @@ fn everything() -> String {
     text
 }
 
-fn overview(kind: &Listed) -> String {
+fn overview(catalogue: &Catalogue, kind: &Listed) -> String {
     let mut text = format!("# {}\n\n{}\n\n", title(kind), kind.introduction());
     if kind.word() == "allocator" {
         text += drawing::HISTORY;
     }
     text += "| name | what it is |\n|---|---|\n";
-    for about in (kind.family.entries)() {
+    for about in catalogue.entries(kind.family) {
         let _ = writeln!(text, "| [`{0}`]({0}.md) | {1} |", about.name, cell(about.summary));
     }
     if !kind.family.common.is_empty() {
@@ -115,7 +120,7 @@ fn overview(kind: &Listed) -> String {
     text
 }
 
-fn page(kind: &Listed, about: &About) -> String {
+fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let article = if kind.family.kind.starts_with('a') { "An" } else { "A" };
     let (what, folder) = (kind.family.kind, kind.plural());
     let mut text = format!(
@@ -123,14 +128,14 @@ fn page(kind: &Listed, about: &About) -> String {
         about.name, about.summary, about.definition
     );
     if kind.word() == "allocator" {
-        text += &drawing::of(about);
+        text += &drawing::of(catalogue, about);
     }
     text += "| | |\n|---|---|\n";
     if !about.aliases.is_empty() {
         let aliases: Vec<String> = about.aliases.iter().map(|a| format!("`{a}`")).collect();
         let _ = writeln!(text, "| also called | {} |", aliases.join(", "));
     }
-    for (name, value) in capabilities(kind, about.name) {
+    for (name, value) in capabilities(catalogue, kind, about.name) {
         let _ = writeln!(text, "| {name} | {} |", words(&value));
     }
     let _ = writeln!(text, "| cost | {} |", cell(about.complexity));
@@ -150,7 +155,7 @@ fn page(kind: &Listed, about: &About) -> String {
             folder.replace('_', " ")
         );
     }
-    let _ = write!(text, "\n## Example\n\n{}", example::of(kind, about));
+    let _ = write!(text, "\n## Example\n\n{}", example::of(catalogue, kind, about));
     text
 }
 
@@ -197,6 +202,8 @@ fn study() -> String {
     parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");
     text += "\n## The study around it\n\n";
     parameters(&mut text, meshwork_lab::study::PARAMS, "");
+    text += "\n## `windows`\n\n";
+    parameters(&mut text, &meshwork_lab::study::WINDOWS.iter().collect::<Vec<_>>(), "");
     text += "\n## Tables\n\n\
          | table | what it says |\n|---|---|\n\
          | `[sweep]` | each key with a list of values: their cross product is run |\n\

@@ -6,9 +6,10 @@ mod view;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
-use meshwork_lab::study::expand::{Point, count};
+use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Next, Scene};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,9 +23,11 @@ const MAX_LINES: usize = 1000;
 
 /// Shows a run on the terminal; in frames of plain text where there is none, or where they are asked
 /// for.
-pub(crate) fn run(out: &mut Output, arguments: &Watch) -> Ended {
-    let study = Study::read(&arguments.file, &arguments.settings)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
+    let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let scenarios = count(&study)?;
+    let watched = point_at(&study, arguments.scenario - 1)?;
+    arguments.memory.check(watched.scenario.memory(), "this run takes")?;
     let (point, live) = Live::start(&study, arguments.scenario - 1, arguments.replication - 1)?;
     let title = title(&study, &point, scenarios, arguments);
     let on_screen = !arguments.wants_frames()

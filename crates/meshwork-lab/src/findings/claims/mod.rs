@@ -249,6 +249,9 @@ struct Court<'a> {
 /// A replication and what it measured.
 type Measured = (u64, f64);
 
+/// In place of a replication: a run that stands for all of them.
+const EVERY: u64 = u64::MAX;
+
 impl Court<'_> {
     fn judge(&self, claim: &Claim) -> Judgement {
         let not_checkable = |why: String| Judgement {
@@ -389,11 +392,15 @@ impl Court<'_> {
                     None => Vec::new(),
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
-                        let both = |&(replication, a): &Measured| {
-                            let b = theirs.iter().find(|(other, _)| *other == replication)?.1;
+                        // Where one side is a single run for all replications, those of the other count.
+                        let of_theirs = matches!(ours[..], [(EVERY, _)]);
+                        let replications = if of_theirs { &theirs } else { &ours };
+                        let both = |&(replication, _): &Measured| {
+                            let a = of_replication(&ours, replication)?;
+                            let b = of_replication(&theirs, replication)?;
                             (b.abs() > 0.0).then(|| (replication, a / b))
                         };
-                        ours.iter().filter_map(both).collect()
+                        replications.iter().filter_map(both).collect()
                     }
                 },
             }
@@ -491,7 +498,8 @@ impl Court<'_> {
                     class.metrics.iter().find(|finding| finding.name == metric)?.value?
                 }
             };
-            Some((run.replication, value))
+            let replication = if self.results.is_constant(index) { EVERY } else { run.replication };
+            Some((replication, value))
         };
         self.results.runs[index].iter().filter_map(value).collect()
     }
@@ -507,11 +515,18 @@ fn paired(
     theirs: &[Measured],
     difference: impl Fn(f64, f64) -> f64,
 ) -> Vec<f64> {
-    let both = |&(replication, a): &Measured| {
-        let &(_, b) = theirs.iter().find(|(other, _)| *other == replication)?;
-        Some(difference(a, b))
-    };
+    if let &[(EVERY, a)] = ours {
+        return theirs.iter().map(|&(_, b)| difference(a, b)).collect();
+    }
+    let both =
+        |&(replication, a): &Measured| Some(difference(a, of_replication(theirs, replication)?));
     ours.iter().filter_map(both).collect()
+}
+
+/// What was measured in this replication.
+fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
+    let is_it = |&&(other, _): &&Measured| other == replication || other == EVERY;
+    values.iter().find(is_it).map(|(_, value)| *value)
 }
 
 /// Whether the mean of these is above 0, as far as their interval tells.
@@ -587,11 +602,14 @@ mod tests {
                 unusable: 0,
                 end: 1.0,
                 speeds: vec![],
+                batch_jobs: 0,
+                first_batch: 0,
+                queue_trend: None,
             }),
         };
         let runs =
             waits.iter().map(|values| values.iter().enumerate().map(run).collect()).collect();
-        let results = Results { runs, trouble: None };
+        let results = Results { runs, ..Results::default() };
         judge(&study, &expand(&study).unwrap(), &results).remove(0)
     }
 

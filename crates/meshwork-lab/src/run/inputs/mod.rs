@@ -13,6 +13,8 @@ use std::sync::Mutex;
 use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
+use crate::study::Study;
+
 /// How much is read from the disk at a time.
 const BUFFER: usize = 1 << 16;
 
@@ -25,6 +27,7 @@ const BUFFER: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub struct Files {
     folder: PathBuf,
+    found: BTreeMap<String, Vec<PathBuf>>,
     digests: Mutex<BTreeMap<PathBuf, String>>,
 }
 
@@ -32,7 +35,14 @@ impl Files {
     /// Files of a study that stands in this directory.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
-        Files { folder: folder.to_path_buf(), digests: Mutex::default() }
+        Files { folder: folder.to_path_buf(), ..Files::default() }
+    }
+
+    /// The files of a study: those of the folder that it stands in and, for the study in a folder of results,
+    /// those that were read when it was run.
+    #[must_use]
+    pub fn of(study: &Study) -> Files {
+        Files { found: study.found.clone(), ..Files::beside(&study.folder) }
     }
 
     /// Where a path of a study is looked up.
@@ -45,8 +55,9 @@ impl Files {
     /// ```
     #[must_use]
     pub fn locate(&self, path: &str) -> PathBuf {
-        let beside = self.folder.join(path);
-        if beside.exists() { beside } else { PathBuf::from(path) }
+        let found = self.found.get(path).into_iter().flatten().cloned();
+        let mut places = [self.folder.join(path)].into_iter().chain(found);
+        places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
     /// Whether a file can be opened.

@@ -18,8 +18,11 @@ use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
 
-use crate::run::store::writing_failed;
+use crate::findings::summary::shown;
+use crate::run::Results;
+use crate::run::store::{write_whole, writing_failed};
 use crate::study::JobFormat;
+use crate::study::expand::Point;
 
 /// The first line of the CSV form, and the columns of both.
 pub const HEADER: &str =
@@ -29,6 +32,50 @@ pub const HEADER: &str =
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.name()))
+}
+
+/// The list of the files of per-job output, in the folder that they lie in.
+pub const INDEX: &str = "index.csv";
+
+/// Writes `jobs/index.csv`: a row for each file of the study, with the name of the file, its format, the number of its
+/// scenario, from 1, its replication, from 0, and the swept keys and their values. The one that another study left is
+/// removed where there is none.
+///
+/// # Errors
+/// One sentence that names the file.
+pub fn write_index(
+    folder: &Path,
+    formats: &[JobFormat],
+    points: &[Point],
+    results: &Results,
+) -> Result<(), String> {
+    let index = folder.join("jobs").join(INDEX);
+    let runs = || results.runs.iter().flatten();
+    if formats.is_empty() || runs().all(|run| run.result.is_err()) {
+        drop(fs::remove_file(index));
+        return Ok(());
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let to_memory = "a table in memory can always be written";
+    let keys = points.first().map_or(&[][..], |point| &point.swept[..]);
+    let header = ["file", "format", "scenario", "replication"];
+    let swept = keys.iter().map(|(key, _)| key.as_str());
+    writer.write_record(header.into_iter().chain(swept)).expect(to_memory);
+    for (number, (point, runs)) in points.iter().zip(&results.runs).enumerate() {
+        let swept: Vec<String> = point.swept.iter().map(|(_, value)| shown(value)).collect();
+        for run in runs.iter().filter(|run| run.result.is_ok()) {
+            for format in formats {
+                let own = [
+                    format!("{}.{}", run.key, format.name()),
+                    format.name().to_owned(),
+                    (number + 1).to_string(),
+                    run.replication.to_string(),
+                ];
+                writer.write_record(own.iter().chain(&swept)).expect(to_memory);
+            }
+        }
+    }
+    write_whole(&index, &writer.into_inner().expect(to_memory))
 }
 
 /// An observer that writes the jobs of one run.

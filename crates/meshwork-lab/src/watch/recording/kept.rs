@@ -107,7 +107,7 @@ impl Kept {
 
 /// An observer that keeps all that happens in a run.
 ///
-/// It takes some 10 ns and 8 bytes for an event, and memory for a buffer and no more. A recording that cannot be written, or
+/// It takes some 7 bytes for an event of a log in whole seconds, and memory for a buffer and no more. A recording that cannot be written, or
 /// grows beyond 256 MiB, is given up and leaves no file; the run goes on.
 pub struct Recorder {
     path: PathBuf,

@@ -18,6 +18,7 @@ mod timeline;
 
 use std::path::Path;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
@@ -108,6 +109,8 @@ pub struct Recording {
 /// Which run is to be recorded, and what it is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
+    /// What its scenario may name.
+    pub catalogue: &'a Catalogue,
     /// The stored run.
     pub record: &'a Record,
     /// What tells it from others; empty where there are none.
@@ -138,7 +141,7 @@ impl Recording {
         folder: &Path,
         window: Window,
     ) -> Result<(Recording, Timeline), String> {
-        if let Ok(scenario) = scenario_as_it_was(subject.record)
+        if let Ok(scenario) = scenario_as_it_was(subject.catalogue, subject.record)
             && kept::path(folder, &subject.record.key).is_file()
         {
             let mut heard = Heard::new(window);
@@ -157,7 +160,7 @@ impl Recording {
             }
         }
         let files = Files::beside(folder);
-        match repeatable(subject.record, &files) {
+        match repeatable(subject.catalogue, subject.record, &files) {
             Ok(scenario) => again(subject, &scenario, &files, window),
             Err(why) => rows::read(subject, folder, window, &why),
         }
@@ -273,8 +276,8 @@ impl Recording {
 }
 
 /// The scenario of a run, if it can be run again.
-fn repeatable(record: &Record, files: &Files) -> Result<Scenario, String> {
-    let (scenario, key) = scenario_of(record, files)?;
+fn repeatable(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Scenario, String> {
+    let (scenario, key) = scenario_of(catalogue, record, files)?;
     if key == record.key {
         Ok(scenario)
     } else {
@@ -283,10 +286,10 @@ fn repeatable(record: &Record, files: &Files) -> Result<Scenario, String> {
 }
 
 /// The scenario of a run, whether or not it can be run again.
-fn scenario_as_it_was(record: &Record) -> Result<Scenario, String> {
+fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario, String> {
     let table = Table::try_from(&record.scenario)
         .map_err(|error| format!("its scenario cannot be read ({error})"))?;
-    Scenario::read(&table).map_err(|problem| problem.message)
+    Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
 /// What is kept of a run that goes by: a part of it event by event, and all of it at a glance.

@@ -33,7 +33,7 @@ pub(super) fn read(
         ));
     };
     let shown = path.display().to_string();
-    let scenario = scenario_as_it_was(record)?;
+    let scenario = scenario_as_it_was(subject.catalogue, record)?;
     let topologies = scenario.topologies();
     let is_csv = path.extension().is_some_and(|extension| extension == "csv");
     let rows = if is_csv { from_csv(&path) } else { from_parquet(&path) };

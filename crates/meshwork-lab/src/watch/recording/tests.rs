@@ -13,6 +13,7 @@ use super::*;
 use crate::run::store::load;
 use crate::watch::{Happening, Live, Next, Scene, What};
 use crate::{Options, Study, run};
+use meshwork::catalogue::Catalogue;
 
 /// What a recording says that happened, in the order in which it says so.
 fn told(recording: &Recording) -> Vec<Happening> {
@@ -114,7 +115,11 @@ fn stored(head: &str, tail: &str) -> (TempDir, Study) {
 
 fn recorded(folder: &Path, window: Window) -> Result<Recording, String> {
     let record = &load(folder).unwrap().records[0];
-    Recording::of(Subject { record, title: "", scenario: 1 }, folder, window)
+    Recording::of(
+        Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
+        folder,
+        window,
+    )
 }
 
 const MACHINES: [&str; 6] = [
@@ -192,7 +197,9 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             let (folder, study) = stored(&head, &format!("[output]\njobs = ['{format}']"));
             let mut record = load(folder.path()).unwrap().records.remove(0);
             record.model_version += 1;
-            let subject = Subject { record: &record, title: "", scenario: 1 };
+            let catalogue = Catalogue::standard();
+            let subject =
+                Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
             let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
             assert!(recording.notes[0].contains("so this is its per-job output"));
             let told = told(&recording);
@@ -223,7 +230,8 @@ fn without_either_there_is_a_sentence() {
     let (folder, _) = stored(&format!("record = false\n{}", MACHINES[0]), "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version = 0;
-    let subject = Subject { record: &record, title: "", scenario: 1 };
+    let catalogue = Catalogue::standard();
+    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
     let sentence = Recording::of(subject, folder.path(), Window::default()).unwrap_err();
     assert_eq!(
         sentence,
@@ -238,7 +246,12 @@ fn without_either_there_is_a_sentence() {
 /// The first run of a folder, whole or a part of it, with the run at a glance.
 fn seen_of(folder: &Path, window: Window) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
-    Recording::with_timeline(Subject { record, title: "", scenario: 1 }, folder, window).unwrap()
+    Recording::with_timeline(
+        Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
+        folder,
+        window,
+    )
+    .unwrap()
 }
 
 fn kept_file(folder: &Path) -> PathBuf {
@@ -271,7 +284,8 @@ fn a_kept_run_is_not_simulated_again() {
     let (folder, _) = stored(MACHINES[1], "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version += 1;
-    let subject = Subject { record: &record, title: "", scenario: 1 };
+    let catalogue = Catalogue::standard();
+    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
     let recording = Recording::of(subject, folder.path(), Window::default()).unwrap();
     assert_eq!(recording.notes, [""; 0]);
     assert_eq!(recording, recorded(folder.path(), Window::default()).unwrap());

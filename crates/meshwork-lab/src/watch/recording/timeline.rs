@@ -27,28 +27,7 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
 /// One run at a glance, for plots over time and of the distribution of waits. What is drawn of several of them in one plot
 /// shows what policies do to the same jobs.
 ///
-/// Instants and waits are in units of the clock of the run. As JSON it has the same names. The page finds it as `sections[i].timelines` in its data, empty where nothing was recorded:
-///
-/// ```text
-/// /** @typedef {{
-///  *   scenario: number,       // of the study, from 1
-///  *   replication: number,    // from 1
-///  *   title: string,          // the swept values: "scheduler = fcfs"
-///  *   swept: [string, string][], // key and value of each swept key
-///  *   processors: number,     // of the whole machine
-///  *   from: number,           // the first instant; span i of n goes from `from + i * (until - from) / n`
-///  *   until: number,          // the last instant
-///  *   whole: boolean,         // is it the whole run, or the part until `until`?
-///  *   utilization: number[],  // of each span, the mean share of the processors that are held, from 0 to 1
-///  *   queue: number[],        // the mean number of jobs that wait,
-///  *   longest: number[],      // and the most at once
-///  *   waits: {
-///  *     jobs: number,         // that have started; the first of 0 jobs have neither wait nor share
-///  *     wait: number[],       // rising,
-///  *     share: number[],      // and the share of jobs that waited so long or less: 1 at the end
-///  *   },
-///  * }} Timeline */
-/// ```
+/// Instants and waits are in units of the clock of the run. The plots of a report are made of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
     /// The number of the scenario, from 1.
@@ -89,7 +68,7 @@ impl Timeline {
     /// **O(e)** for *e* events, and memory for all of them.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, String> {
         let record = subject.record;
-        let scenario = scenario_as_it_was(record)?;
+        let scenario = scenario_as_it_was(subject.catalogue, record)?;
         let processors = sites(&scenario, record.replication)?.iter().map(Site::processors).sum();
         let mut counts = Counts::default();
         replay(folder, &record.key, &mut |happening| {

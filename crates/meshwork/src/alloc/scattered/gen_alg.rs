@@ -1,7 +1,7 @@
 //! Centres on free processors, hops over pairs: Gen-Alg.
 
-use super::nearest::{Centres, Distance, NearestNodes, Score};
-use crate::alloc::AllocatorEntry;
+use super::nearest::{Centres, Distance, MAX_NODES, NearestNodes, Score};
+use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::form::{Asks, Finds};
 use crate::registry::About;
 use crate::topology::Wiring;
@@ -19,7 +19,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      On a ring distances go the shorter way. A job fits whenever enough processors \
                      are free.",
         complexity: "O(F · (F + h)) for F free processors, and h processors in two parts that \
-                     span the machine, such as a row and a column.",
+                     span the machine, such as a row and a column. It works up to 16,384 nodes.",
         source: "Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, Compact \
                      location problems, Theoretical Computer Science 181, 1997; Bender, Bunde, \
                      Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \
@@ -31,7 +31,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     asks: Asks::Nodes,
     finds: Finds::AnyNodes,
     contiguous: false,
-    build: |_, topology| {
+    build: |params, topology| {
+        up_to_nodes(params, topology, MAX_NODES)?;
         let grid = topology.grid();
         Ok(Box::new(NearestNodes::new(grid, Distance::Sum, Centres::Free, Score::Pairs)))
     },

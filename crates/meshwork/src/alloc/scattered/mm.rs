@@ -1,7 +1,7 @@
 //! Centres at all crossings of occupied coordinates: MM.
 
-use super::nearest::{Centres, Distance, NearestNodes, Score};
-use crate::alloc::AllocatorEntry;
+use super::nearest::{Centres, Distance, MAX_NODES, NearestNodes, Score};
+use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::form::{Asks, Finds};
 use crate::registry::About;
 use crate::topology::Wiring;
@@ -20,7 +20,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      centre, then row-major. On a ring distances go the shorter way. A job fits \
                      whenever enough processors are free.",
         complexity: "O(c · (F + h)) for c centres, F free processors, and h processors in two \
-                     parts that span the machine, such as a row and a column.",
+                     parts that span the machine, such as a row and a column. It works up to 16,384 nodes.",
         source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware \
                      processor allocation for supercomputers, WADS 2005",
         params: &[],
@@ -30,7 +30,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     asks: Asks::Nodes,
     finds: Finds::AnyNodes,
     contiguous: false,
-    build: |_, topology| {
+    build: |params, topology| {
+        up_to_nodes(params, topology, MAX_NODES)?;
         let grid = topology.grid();
         Ok(Box::new(NearestNodes::new(grid, Distance::Sum, Centres::Crossings, Score::Pairs)))
     },

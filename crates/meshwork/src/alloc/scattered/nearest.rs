@@ -80,6 +80,9 @@ struct Reach {
     of_it: u32,
 }
 
+/// The largest machine served: every node may be a centre, and from each one all nodes are looked at.
+pub(super) const MAX_NODES: u32 = 1 << 14;
+
 impl NearestNodes {
     pub(super) fn new(
         grid: &Grid,

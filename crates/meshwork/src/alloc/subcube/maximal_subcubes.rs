@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_dimension};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, ExactPacking, Subcube, lightest, parts};
@@ -24,7 +24,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      the lowest base, then to the lowest mask. No free subcube is missed.",
         complexity: "Exponential in the worst case: a branch and bound over the free subcubes, \
                      up to dimension `exact_up_to`; beyond that largest cubes are taken \
-                     greedily.",
+                     greedily. It works up to dimension 20.",
         source: "Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991",
         params: &[Param {
             name: "exact_up_to",
@@ -40,6 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::EveryBlock,
     contiguous: true,
     build: |params, topology| {
+        up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;
         if u64::from(dimension) <= params.integer("exact_up_to") {
             return Ok(Box::new(Exact { dimension, packing: ExactPacking::new(dimension) }));
@@ -47,6 +48,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         Ok(Box::new(Greedy { search: CubeSearch::new(dimension) }))
     },
 };
+
+/// The largest cube served.
+const MAX_DIMENSION: u32 = 20;
 
 /// The maximal set of subcubes, exactly.
 ///

@@ -1,6 +1,6 @@
 //! The graph of the prime free subcubes.
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_dimension};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
@@ -23,7 +23,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      whole. With `cubes = \"several\"` a count gets a connected set of subcubes.",
         complexity: "All prime cubes are found when the free nodes have changed; a request then \
                      takes O(2ʲ) for each prime of the least sufficient dimension j, and O(3ʲ) \
-                     in the one that is taken.",
+                     in the one that is taken. It works up to dimension 17.",
         source: "Yang & Wang, On the design and analysis of processor allocation in hypercubes: the \
                  PC-graph approach, IEEE TPDS 4, 1993",
         params: &[Param {
@@ -40,6 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::EveryBlock,
     contiguous: true,
     build: |params, topology| {
+        up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(PrimeCubeGraph {
             several: params.text("cubes") == "several",
@@ -50,6 +51,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         }))
     },
 };
+
+/// The largest cube served: with half of its nodes free at random there are some hundred thousand primes.
+const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph.
 ///

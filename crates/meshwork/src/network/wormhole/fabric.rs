@@ -60,8 +60,38 @@ impl Fabric {
     /// The wires of a machine.
     ///
     /// # Errors
-    /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
+    /// One sentence if it is flat: a switch has no links to simulate.
     pub fn new(topology: &Topology) -> Result<Fabric, NetworkError> {
+        Ok(Fabric::outline(topology)?.laid())
+    }
+
+    /// An outline with its wires.
+    pub(super) fn laid(self) -> Fabric {
+        let Fabric { grid, ports, dimensions, .. } = &self;
+        let (ports, grid) = (*ports, grid);
+        let mut next = vec![NOWHERE; grid.nodes() as usize * ports];
+        for node in 0..grid.nodes() {
+            for dimension in dimensions {
+                let (at, side) = (grid.coordinate(node, dimension.index), dimension.side);
+                let stride = grid.strides()[dimension.index];
+                let row = node - at * stride;
+                let place = |port: u8| node as usize * ports + usize::from(port);
+                if at + 1 < side || dimension.is_ring {
+                    next[place(dimension.up)] = row + (at + 1) % side * stride;
+                }
+                if at > 0 || dimension.is_ring {
+                    next[place(dimension.down)] = row + (at + side - 1) % side * stride;
+                }
+            }
+        }
+        Fabric { next, ..self }
+    }
+
+    /// What is known of the wires without laying them: how many ports a router has, and in which classes.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
+    pub(super) fn outline(topology: &Topology) -> Result<Fabric, NetworkError> {
         if topology.wiring() == Wiring::Flat {
             return Err(NetworkError::NoLinks { machine: topology.to_string() });
         }
@@ -75,23 +105,8 @@ impl Fabric {
             ports = down + 1;
         }
         let ports = usize::from(ports) + 1;
-        let mut next = vec![NOWHERE; grid.nodes() as usize * ports];
-        for node in 0..grid.nodes() {
-            for dimension in &dimensions {
-                let (at, side) = (grid.coordinate(node, dimension.index), dimension.side);
-                let stride = grid.strides()[dimension.index];
-                let row = node - at * stride;
-                let place = |port: u8| node as usize * ports + usize::from(port);
-                if at + 1 < side || dimension.is_ring {
-                    next[place(dimension.up)] = row + (at + 1) % side * stride;
-                }
-                if at > 0 || dimension.is_ring {
-                    next[place(dimension.down)] = row + (at + side - 1) % side * stride;
-                }
-            }
-        }
         let classes = if dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 };
-        Ok(Fabric { grid, ports, classes, dimensions, next })
+        Ok(Fabric { grid, ports, classes, dimensions, next: Vec::new() })
     }
 
     /// The same with as many classes as one likes, to see what becomes of it.

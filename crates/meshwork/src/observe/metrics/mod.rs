@@ -151,9 +151,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
 static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &QUEUE_SEEN, &PADDING];
 
-/// What is measured where nothing is asked for, in a network whose jobs send messages or do not.
+/// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]
-pub fn usual(sends: bool) -> Vec<&'static str> {
+pub fn usual(metrics: &[&'static MetricEntry], sends: bool) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
         list.iter().any(|other| other.about.name == metric.about.name)
     };
@@ -162,7 +162,7 @@ pub fn usual(sends: bool) -> Vec<&'static str> {
             && !is_in(ON_REQUEST, metric)
             && (sends || !is_in(OF_MESSAGES, metric))
     };
-    METRICS.iter().filter(is_usual).map(|metric| metric.about.name).collect()
+    metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }
 
 /// Metrics, as a family of names.

@@ -1,0 +1,81 @@
+// Numbers along an axis: which ones, and how they are written. `src/report/draw/numbers.rs` does the same.
+
+/** The digits before the decimal point in groups of three. */
+function grouped(/** @type {string} */ text) {
+  const [whole, part] = text.split(".");
+  const far = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return part ? `${far}.${part}` : far;
+}
+
+/** A number with so many digits at most, and no zeros at its end. */
+function digits(/** @type {number} */ number, /** @type {number} */ most) {
+  return String(Number(number.toPrecision(most))).replace("-", "−");
+}
+
+/** A number as it stands along an axis. */
+export function tick(/** @type {number} */ number) {
+  const size = Math.abs(number);
+  for (const [power, letter] of /** @type {[number, string][]} */ ([[1e12, "T"], [1e9, "B"], [1e6, "M"]])) {
+    if (size >= power) return grouped(digits(number / power, 4)) + letter;
+  }
+  if (size > 0 && size < 1e-4) return number.toExponential().replaceAll("-", "−");
+  return grouped(digits(number, 6));
+}
+
+/** A number in five digits, or all of those before the decimal point. */
+export function brief(/** @type {number} */ number) {
+  const size = Math.abs(number);
+  if (size > 0 && (size < 1e-4 || size >= 1e15)) return number.toExponential(3).replaceAll("-", "−").replace("+", "");
+  return grouped(size >= 1e5 ? String(Math.round(number)).replace("-", "−") : digits(number, 5));
+}
+
+/** A number with so many digits behind the point. */
+function fixed(/** @type {number} */ number, /** @type {number} */ decimals) {
+  const power = 10 ** decimals;
+  return grouped((Math.floor(number * power + 0.5) / power).toFixed(decimals).replace("-", "−"));
+}
+
+/** A mean and half of its interval, in the digits that the interval leaves. */
+export function rounded(/** @type {number} */ mean, /** @type {number | null} */ half) {
+  if (half === null) return brief(mean);
+  const decimals = 1 - Math.floor(Math.log10(half));
+  if (!(half > 0) || decimals > 6 || Math.abs(mean) >= 1e15) return `${brief(mean)} ± ${brief(half)}`;
+  return `${fixed(mean, Math.max(0, decimals))} ± ${fixed(half, Math.max(0, decimals))}`;
+}
+
+/** Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten. */
+export function linearTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
+  const span = until - from;
+  if (!(span > 0)) return [from];
+  const raw = span / Math.max(1, about);
+  const power = Math.floor(Math.log10(raw));
+  const error = raw / 10 ** power;
+  const factor = error >= Math.sqrt(50) ? 10 : error >= Math.sqrt(10) ? 5 : error >= Math.SQRT2 ? 2 : 1;
+  // Divided rather than multiplied where the step is below 1, so that 0.3 is 0.3.
+  const at = (/** @type {number} */ k) => (power < 0 ? (k * factor) / 10 ** -power : k * factor * 10 ** power);
+  const ticks = [];
+  for (let k = Math.ceil(from / at(1) - 1e-9); at(k) <= until + at(1) * 1e-9; k += 1) ticks.push(at(k) + 0);
+  return ticks;
+}
+
+/** Which digits, and every which power of ten, from many to few. */
+const SETS = /** @type {[number[], number][]} */ ([
+  [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], 1], [[1, 2, 3, 5, 7], 1], [[1, 2, 5], 1], [[1, 3], 1], [[1], 1], [[1], 2], [[1], 3], [[1], 10],
+]);
+
+/** The ticks of a logarithmic axis: as many as have room. */
+export function logTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ most) {
+  const [first, last] = [Math.floor(Math.log10(from)), Math.ceil(Math.log10(until))];
+  for (const [marks, step] of SETS) {
+    const ticks = [];
+    for (let power = first; power <= last; power += 1) {
+      if (power % step !== 0) continue;
+      for (const mark of marks) {
+        const number = power < 0 ? mark / 10 ** -power : mark * 10 ** power;
+        if (number >= from && number <= until) ticks.push(number);
+      }
+    }
+    if (ticks.length <= most) return ticks;
+  }
+  return [];
+}

@@ -1,0 +1,200 @@
+// One panel of a plot: a function from what is measured to SVG. `src/report/draw/panel.rs` does the same, so that
+// `meshwork report --figures` writes what the page shows; `test/figures/` holds both to the same drawings.
+
+/** @import { Drawn, Point, Theme, View } from "../types.js" */
+
+import { linearTicks, logTicks, rounded, tick } from "./numbers.js";
+import { COLOURS, at, escaped, line, mark, path, rect, shortened, text, wide } from "./svg.js";
+import { along, isClear, isPartial, labelOf, measured, pointsOf, scale } from "./view.js";
+
+const SMALL = 11;
+const SMALLER = ' font-size="11"';
+
+/** What a whole view has in common, whichever panel is drawn. @typedef {{ points: Point[], domain: number[], log: boolean }} Common */
+
+/** @param {View} view @param {boolean} log @returns {Common} */
+export function common(view, log) {
+  const points = pointsOf(view);
+  return { points, log, domain: measured(view, points, log) };
+}
+
+/**
+ * Draws one panel, so wide.
+ * @param {View} view
+ * @param {Common} common
+ * @param {number} panel
+ * @param {number} width
+ * @param {Theme} theme
+ * @returns {Drawn}
+ */
+export function panelOf(view, common, panel, width, theme) {
+  const points = common.points.filter((point) => point.panel === panel);
+  if (view.style === "rows") return rowsOf(view, common, points, width, theme);
+  return curvesOf(view, common, points, width, theme);
+}
+
+const colourOf = (/** @type {Theme} */ theme, /** @type {number} */ number) => theme.colours[number % COLOURS];
+
+/** How a point is filled and how strongly it is drawn. */
+function look(/** @type {View} */ view, /** @type {Point} */ point, /** @type {string} */ colour, /** @type {Theme} */ theme) {
+  const fill = view.differences && !isClear(point) ? theme.paper : colour;
+  return { fill, more: isPartial(view, point) ? ' opacity="0.45"' : "" };
+}
+
+/** The values that were swept as ticks, where they have room; else round numbers. */
+function ticksAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /** @type {boolean} */ log, /** @type {number[]} */ domain, /** @type {number} */ width) {
+  if (view.style === "lines") {
+    const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
+    const values = [...new Set(all)].sort((a, b) => a - b);
+    const place = scale(domain, [0, width], log);
+    let room = Infinity;
+    for (let i = 1; i < values.length; i += 1) {
+      const need = (wide(tick(values[i - 1]), SMALL) + wide(tick(values[i]), SMALL)) / 2 + 8;
+      room = Math.min(room, place(values[i]) - place(values[i - 1]) - need);
+    }
+    if (room >= 0) return values;
+  }
+  return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
+}
+
+/** Lines and steps: what is measured goes up. */
+function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all, domain, log }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+  const isSteps = view.style === "steps";
+  const isUpLog = log && !isSteps;
+  const names = view.x.names ?? [];
+  const isAlongLog = isSteps ? log : (view.x.log ?? false);
+  const height = Math.floor(Math.min(380, Math.max(230, width * 0.6)));
+  const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
+  const left = Math.max(30, ...up.map((number) => wide(tick(number), SMALL) + 14));
+  const [top, bottom, right] = [26, height - 42, width - 18];
+  const y = scale(domain, [bottom, top], isUpLog);
+  const step = (right - left) / Math.max(1, names.length);
+  const reach = along(view, all, isAlongLog);
+  const numbers = scale(reach, [left + 8, right - 8], isAlongLog);
+  const x = (/** @type {number} */ place) => (names.length > 0 ? left + (place + 0.5) * step : numbers(place));
+  let svg = "";
+  for (const number of up) {
+    svg += line([left, y(number), right, y(number)], theme.line);
+    svg += text([left - 7, y(number) + 4], tick(number), theme.soft, "end", SMALLER);
+  }
+  svg += line([left, bottom, right, bottom], theme.soft);
+  if (names.length > 0) {
+    const widest = Math.max(...names.map((name) => wide(name, SMALL)));
+    const every = Math.max(1, Math.ceil(Math.min(widest + 8, 90) / step));
+    names.forEach((name, place) => {
+      if (place % every === 0) svg += text([x(place), bottom + 17], shortened(name, step * every - 4, SMALL), theme.soft, "middle", SMALLER);
+    });
+  } else {
+    for (const number of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
+      svg += line([x(number), bottom, x(number), bottom + 5], theme.soft);
+      svg += text([x(number), bottom + 17], tick(number), theme.soft, "middle", SMALLER);
+    }
+  }
+  svg += text([0, 12], labelOf(view.y), theme.ink);
+  svg += labelBelow(view.x, (left + right) / 2, height - 6, theme);
+  if (domain[0] < 0 && domain[1] > 0) svg += line([left, y(0), right, y(0)], theme.ink);
+  const colours = [...new Set(points.map((point) => point.colour))];
+  const hits = [];
+  for (const [order, number] of colours.entries()) {
+    const own = points.filter((point) => point.colour === number);
+    const colour = colourOf(theme, number);
+    if (isSteps) {
+      svg += path([stepsOf(own.map((point) => [x(point.x), y(point.mean)]))], colour, 1.75);
+    } else {
+      // Whiskers of one place stand beside each other, so that all can be seen.
+      const beside = 2 * (order - (colours.length - 1) / 2);
+      for (const point of own) {
+        if (!(point.half !== null && point.half > 0) || point.low > domain[1] || point.high < domain[0]) continue;
+        const at = x(point.x) + beside;
+        svg += line([at, y(point.low), at, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
+      }
+      svg += path(runsOf(view, own).map((run) => run.map((point) => [x(point.x), y(point.mean)])), colour, 1.75);
+      for (const point of own) {
+        const { fill, more } = look(view, point, colour, theme);
+        svg += mark(number, [x(point.x), y(point.mean)], 3.4, colour, fill, more);
+      }
+    }
+    for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
+  }
+  return { svg, width, height, hits };
+}
+
+/** What runs along, below the plot, with its key in small print. */
+function labelBelow(/** @type {View["x"]} */ scale, /** @type {number} */ middle, /** @type {number} */ bottom, /** @type {Theme} */ theme) {
+  const words = labelOf(scale);
+  const key = scale.key?.includes(".") ? `<tspan dx="7" font-size="9.5" fill="${theme.soft}">${escaped(scale.key)}</tspan>` : "";
+  return `<text x="${at(middle)}" y="${at(bottom)}" fill="${theme.ink}" text-anchor="middle">${escaped(words)}${key}</text>\n`;
+}
+
+/** The points that follow one another without a missing one: a line goes through no place where nothing was measured. */
+function runsOf(/** @type {View} */ view, /** @type {Point[]} */ points) {
+  const order = view.x.grid?.length ? new Map(view.x.grid.map((x, i) => [x, i])) : null;
+  const runs = /** @type {Point[][]} */ ([]);
+  let before = -2;
+  for (const point of points) {
+    const place = order ? (order.get(point.x) ?? -2) : point.x;
+    if (runs.length > 0 && place === before + 1) runs[runs.length - 1].push(point);
+    else runs.push([point]);
+    before = place;
+  }
+  return runs;
+}
+
+/** Corners of steps: a value holds until the next one. */
+function stepsOf(/** @type {number[][]} */ points) {
+  return points.flatMap(([x, y], i) => (i === 0 ? [[x, y]] : [[x, points[i - 1][1]], [x, y]]));
+}
+
+/** Bars or dots in rows, for any number of names: what is measured goes to the right. */
+function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log }, /** @type {Point[]} */ points, /** @type {number} */ width, /** @type {Theme} */ theme) {
+  const names = view.x.names ?? [];
+  const colours = [...new Set(points.map((point) => point.colour))].sort((a, b) => a - b);
+  const isOne = !view.colour;
+  const places = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
+  if (view.sorted && isOne) {
+    const mean = new Map(points.map((point) => [point.x, point.mean]));
+    places.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0) || a - b);
+  }
+  const bar = isOne ? 20 : colours.length > 4 ? 14 : 17;
+  const head = isOne ? 4 : 24;
+  const step = bar * (isOne ? 1 : colours.length) + head;
+  const widest = Math.max(...places.map((place) => wide(names[place]))) + 10;
+  const left = isOne ? Math.min(widest, width * 0.42) : 8;
+  const said = width - left >= 260 ? Math.max(...points.map((point) => wide(rounded(point.mean, point.half), SMALL))) + 10 : 0;
+  const right = width - Math.max(22, said);
+  const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
+  const x = scale(domain, [left, right], log);
+  const isBars = !log && !view.differences;
+  const zero = log ? left : x(0);
+  const about = (right - left) / 70;
+  const ticks = log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(about))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(about)));
+  let svg = "";
+  for (const number of ticks) {
+    svg += line([x(number), top, x(number), bottom], theme.line);
+    svg += text([x(number), bottom + 15], tick(number), theme.soft, "middle", SMALLER);
+  }
+  const hits = [];
+  for (const [row, place] of places.entries()) {
+    const begin = top + row * step + head;
+    if (isOne) svg += text([left - 10, begin + bar / 2 + 2], shortened(names[place], left - 10), theme.ink, "end");
+    else svg += text([left, begin - 6], shortened(names[place], width - left - 8), theme.ink, "start", ' font-weight="600"');
+    for (const point of points) {
+      if (point.x !== place) continue;
+      const index = isOne ? 0 : colours.indexOf(point.colour);
+      const number = isOne ? (view.x.colours?.[place] ?? point.colour) : point.colour;
+      const colour = colourOf(theme, number);
+      const { fill, more } = look(view, point, colour, theme);
+      const y = begin + (index + 0.5) * bar - (isOne ? 2 : 0);
+      if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar / 2 + 2, Math.abs(x(point.mean) - zero), bar - 4], colour, more);
+      if (point.half !== null && point.half > 0 && point.low <= domain[1] && point.high >= domain[0]) {
+        svg += line([x(point.low), y, x(point.high), y], isBars ? theme.ink : colour, 1.5);
+      }
+      if (!isBars) svg += mark(number, [x(point.mean), y], 4, colour, fill, more);
+      if (said > 0) svg += text([right + 8, y + 4], rounded(point.mean, point.half), theme.soft, "start", SMALLER);
+      hits.push({ x: x(point.mean), y, point });
+    }
+  }
+  if (!log) svg += line([zero, top, zero, bottom], theme.ink);
+  svg += text([(left + right) / 2, height - 8], labelOf(view.y), theme.ink, "middle");
+  return { svg, width, height, hits };
+}

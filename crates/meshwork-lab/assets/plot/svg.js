@@ -1,0 +1,83 @@
+// The few shapes that plots are made of, as text. `src/report/draw/svg.rs` does the same.
+
+/** Text for SVG, in an element or in the quotes of an attribute. */
+export function escaped(/** @type {string} */ text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** A length, to a hundredth of a pixel. */
+export function at(/** @type {number} */ length) {
+  const rounded = Math.floor(length * 100 + 0.5) / 100;
+  return String(rounded === 0 ? 0 : rounded);
+}
+
+const SIZE = 12;
+
+/** About how wide a text is in a sans-serif font, in pixels. */
+export function wide(/** @type {string} */ text, size = SIZE) {
+  let sum = 0;
+  for (const letter of text) {
+    if ("ijl.,:;'|!()[]tfr -".includes(letter)) sum += 0.36;
+    else if ("mwMW—…%±−+=<>".includes(letter)) sum += 0.92;
+    else if (letter >= "A" && letter <= "Z") sum += 0.72;
+    else sum += 0.63;
+  }
+  return sum * size;
+}
+
+/** A text that is no wider than that. */
+export function shortened(/** @type {string} */ text, /** @type {number} */ room, size = SIZE) {
+  if (wide(text, size) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && wide(`${letters.join("")}…`, size) > room) letters.pop();
+  return `${letters.join("").trimEnd()}…`;
+}
+
+/** A straight line. */
+export function line(/** @type {number[]} */ [x1, y1, x2, y2], /** @type {string} */ stroke, width = 1, more = "") {
+  return `<line x1="${at(x1)}" y1="${at(y1)}" x2="${at(x2)}" y2="${at(y2)}" stroke="${stroke}" stroke-width="${at(width)}"${more}/>\n`;
+}
+
+/** A rectangle. */
+export function rect(/** @type {number[]} */ [x, y, width, height], /** @type {string} */ fill, more = "") {
+  return `<rect x="${at(x)}" y="${at(y)}" width="${at(Math.max(0, width))}" height="${at(Math.max(0, height))}" fill="${fill}"${more}/>\n`;
+}
+
+/** A text; `anchor` is start, middle or end. */
+export function text(/** @type {number[]} */ [x, y], /** @type {string} */ words, /** @type {string} */ fill, anchor = "start", more = "") {
+  return `<text x="${at(x)}" y="${at(y)}" fill="${fill}" text-anchor="${anchor}"${more}>${escaped(words)}</text>\n`;
+}
+
+/** Lines from point to point; each list is drawn without a break. */
+export function path(/** @type {number[][][]} */ pieces, /** @type {string} */ stroke, /** @type {number} */ width) {
+  const drawn = pieces.filter((piece) => piece.length > 1);
+  if (drawn.length === 0) return "";
+  const d = drawn.map((piece) => piece.map(([x, y], i) => `${i === 0 ? "M" : "L"}${at(x)} ${at(y)}`).join("")).join("");
+  return `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${at(width)}" stroke-linejoin="round"/>\n`;
+}
+
+/** The corners of each shape, as far from its middle as a circle with radius 1 is large. */
+const SHAPES = /** @type {number[][][]} */ ([
+  [],
+  [[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
+  [[0, -1.25], [1.15, 0.8], [-1.15, 0.8]],
+  [[0, -1.35], [1.05, 0], [0, 1.35], [-1.05, 0]],
+  [[0, -1.4], [0.33, -0.45], [1.33, -0.43], [0.53, 0.17], [0.82, 1.13], [0, 0.56], [-0.82, 1.13], [-0.53, 0.17], [-1.33, -0.43], [-0.33, -0.45]],
+  [[0, 1.25], [1.15, -0.8], [-1.15, -0.8]],
+  [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
+  [[0.6, -1.04], [1.2, 0], [0.6, 1.04], [-0.6, 1.04], [-1.2, 0], [-0.6, -1.04]],
+  [[-0.57, -1.13], [0, -0.57], [0.57, -1.13], [1.13, -0.57], [0.57, 0], [1.13, 0.57], [0.57, 1.13], [0, 0.57], [-0.57, 1.13], [-1.13, 0.57], [-0.57, 0], [-1.13, -0.57]],
+  [[0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
+]);
+
+/** How many colours there are, each with a shape of its own. */
+export const COLOURS = SHAPES.length;
+
+/** The mark of a series. */
+export function mark(/** @type {number} */ number, /** @type {number[]} */ [x, y], /** @type {number} */ radius, /** @type {string} */ stroke, /** @type {string} */ fill, more = "") {
+  const shape = SHAPES[number % COLOURS];
+  const paint = `fill="${fill}" stroke="${stroke}" stroke-width="1.5"${more}/>\n`;
+  if (shape.length === 0) return `<circle cx="${at(x)}" cy="${at(y)}" r="${at(radius)}" ${paint}`;
+  const corners = shape.map(([dx, dy]) => `${at(x + dx * radius)},${at(y + dy * radius)}`).join(" ");
+  return `<polygon points="${corners}" ${paint}`;
+}

@@ -1,0 +1,98 @@
+// What a view holds, as points, and how far its scales reach. `src/report/draw/view.rs` does the same.
+
+/** @import { Point, Scale, View } from "../types.js" */
+
+/** Every point of a view, series by series. @param {View} view @returns {Point[]} */
+export function pointsOf(view) {
+  return view.series.flatMap((series) => series.x.map((x, i) => {
+    const mean = series.mean[i], half = series.half?.[i] ?? null;
+    return {
+      x, mean, half, low: mean - (half ?? 0), high: mean + (half ?? 0), replications: series.replications?.[i] ?? 0,
+      name: series.name, colour: series.colour, panel: series.panel,
+    };
+  }));
+}
+
+/** Whether an interval excludes 0. */
+export const isClear = (/** @type {Point} */ point) => point.half !== null && Math.abs(point.mean) > point.half;
+
+/** Whether a point is of fewer replications than were asked for. */
+export const isPartial = (/** @type {View} */ view, /** @type {Point} */ point) =>
+  view.expected !== undefined && point.replications > 0 && point.replications < view.expected;
+
+/** The name of a place along the plot. */
+export const placeOf = (/** @type {View} */ view, /** @type {number} */ x) => (view.x.names?.length ? view.x.names[x] : String(x));
+
+/** A scale with its unit. */
+export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);
+
+/** Whether what is measured can be drawn on a logarithmic scale. */
+export function canBeLog(/** @type {View} */ view) {
+  if (view.differences || view.fixed) return false;
+  if (view.style === "steps") return view.series.some((series) => series.x.some((x) => x > 0));
+  return view.series.every((series) => series.mean.every((mean) => mean > 0));
+}
+
+/** Whether it is, unless somebody chooses: of steps, what runs along is measured. */
+export const isLog = (/** @type {View} */ view) => (view.style === "steps" ? view.x.log : view.y.log) ?? false;
+
+/** Room at both ends, but not below 0 where all is above. */
+function padded(/** @type {number} */ low, /** @type {number} */ high) {
+  const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+  return [low === 0 ? 0 : low - room, high === 0 ? 0 : high + room];
+}
+
+/** The least and the most of some numbers. */
+export function extent(/** @type {number[]} */ numbers) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const number of numbers) {
+    least = Math.min(least, number);
+    most = Math.max(most, number);
+  }
+  return [least, most];
+}
+
+/**
+ * From where to where the measured values go. Wide intervals may leave the plot: the means may not.
+ * @param {View} view
+ * @param {Point[]} points
+ * @param {boolean} log
+ */
+export function measured(view, points, log) {
+  const [least, most] = extent(points.map((point) => point.mean));
+  if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
+  const [low, high] = [extent(points.map((point) => point.low))[0], extent(points.map((point) => point.high))[1]];
+  if (log) {
+    const positive = extent(points.map((point) => (point.low > 0 ? point.low : point.mean)))[0];
+    return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
+  }
+  const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
+  // What is never negative is not shown to be so by a wide interval.
+  const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
+  const until = Math.min(high, most + spread / 2);
+  if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
+  // A line may leave 0 out where all of it is far above.
+  return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
+}
+
+/**
+ * From where to where the plot goes along.
+ * @param {View} view
+ * @param {Point[]} points
+ * @param {boolean} log
+ */
+export function along(view, points, log) {
+  const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
+  const [least, most] = extent(log ? all.filter((x) => x > 0) : all);
+  if (least < most) return [least, most];
+  return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
+}
+
+/** A point of the page for a number of a domain. */
+export function scale(/** @type {number[]} */ [from, until], /** @type {number[]} */ [first, last], /** @type {boolean} */ log) {
+  const of = log ? Math.log10 : (/** @type {number} */ number) => number;
+  return (/** @type {number} */ number) => {
+    const inside = Math.min(Math.max(number, from), until);
+    return first + ((last - first) * (of(inside) - of(from))) / (of(until) - of(from));
+  };
+}

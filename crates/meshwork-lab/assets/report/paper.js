@@ -1,0 +1,99 @@
+// What paper needs that a screen does not: nothing can be opened or chosen there, and nothing scrolled.
+
+import { find, make } from "./dom.js";
+import { drawFor, drawPanels, drawRest, legendElement, sentenceOf, shownFigures } from "./figures.js";
+import { isLog } from "../plot/view.js";
+
+/** Tables of so many rows are open on paper: a page or so. */
+const ROWS = 60;
+/** So many views that were not chosen are drawn for each figure. */
+const VIEWS = 12;
+/** The width of the text on a sheet, and of one of two plots beside each other, in pixels. */
+const SHEET = 680;
+const HALF = 328;
+
+/** What is taken back afterwards. @type {(() => void)[]} */
+let undo = [];
+
+function before() {
+  if (undo.length > 0) return;
+  drawRest();
+  for (const details of document.querySelectorAll("details:not([open])")) {
+    const isTable = details.classList.contains("numbers");
+    const isShort = details.querySelectorAll("tbody tr").length <= ROWS;
+    if (!(details instanceof HTMLDetailsElement) || details.closest("figure, nav") || (isTable && !isShort)) continue;
+    details.open = true;
+    undo.push(() => (details.open = false));
+  }
+  for (const { element, figure, chosen } of shownFigures()) {
+    const now = figure.choices.map((choice) => Math.max(0, choice.values.indexOf(chosen.get(choice.key) ?? "")));
+    const metric = figure.choices.findIndex((choice) => choice.key === "metric");
+    drawFor(element, metric >= 0 || element.classList.contains("wide") ? SHEET : HALF);
+    undo.push(() => drawFor(element, null));
+    if (metric < 0) continue;
+    // The same, of every other metric.
+    const others = figure.views.filter((view) => view.at.every((at, i) => (i === metric ? at !== now[i] : at === now[i]))).slice(0, VIEWS);
+    const place = make("div", { class: "others" });
+    for (const view of others) {
+      const panels = make("div", { class: "panels" });
+      const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
+      const box = make("figure", isWide ? { class: "wide" } : {}, make("h4", {}, view.y.label), panels, make("figcaption", {}, sentenceOf(view, isLog(view))));
+      if (view.colour) panels.before(legendElement(view));
+      drawPanels(panels, view, isLog(view), isWide ? SHEET : HALF);
+      place.append(box);
+    }
+    element.append(place);
+    undo.push(() => place.remove());
+  }
+  for (const table of document.querySelectorAll("details.numbers[open] table")) {
+    if (table instanceof HTMLTableElement) split(table);
+  }
+}
+
+/** A table that is wider than a sheet becomes several, each with the columns that say which row it is. */
+function split(/** @type {HTMLTableElement} */ table) {
+  const head = table.tHead?.rows[0], rows = [...(table.tBodies[0]?.rows ?? [])];
+  if (!head || rows.length === 0) return;
+  const keys = [...rows[0].cells].findIndex((cell) => cell.tagName === "TH") + 1;
+  const widths = [...head.cells].map((cell) => cell.offsetWidth);
+  const own = widths.slice(0, keys).reduce((sum, width) => sum + width, 0);
+  const parts = /** @type {number[][]} */ ([[]]);
+  let taken = own;
+  for (let column = keys; column < widths.length; column += 1) {
+    if (taken + widths[column] > SHEET && parts[parts.length - 1].length > 0) {
+      parts.push([]);
+      taken = own;
+    }
+    parts[parts.length - 1].push(column);
+    taken += widths[column];
+  }
+  if (parts.length < 2) return;
+  const place = make("div", { class: "parts" });
+  for (const columns of parts) {
+    const copy = /** @type {HTMLTableElement} */ (table.cloneNode(true));
+    copy.removeAttribute("id");
+    for (const row of copy.rows) {
+      [...row.cells].forEach((cell, i) => {
+        if (i >= keys && !columns.includes(i)) cell.remove();
+      });
+    }
+    if (columns !== parts[0]) find(copy, "caption").remove();
+    place.append(copy);
+  }
+  table.after(place);
+  table.hidden = true;
+  undo.push(() => {
+    place.remove();
+    table.hidden = false;
+  });
+}
+
+function after() {
+  for (const step of undo.splice(0)) step();
+}
+
+/** Begins to wait for a printer. */
+export function preparePaper() {
+  addEventListener("beforeprint", before);
+  addEventListener("afterprint", after);
+}

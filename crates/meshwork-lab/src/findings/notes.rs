@@ -1,0 +1,65 @@
+//! What must be said of results so that nobody takes them for more than they are: the same sentences on the terminal
+//! and on the page.
+
+use crate::findings::number::plural;
+use crate::findings::summary::{Summary, label};
+use crate::run::{Results, has_same_jobs};
+use crate::study::expand::Point;
+use crate::study::{Replications, Study};
+
+/// How many scenarios are named one by one.
+const MAX_NAMED: usize = 4;
+
+/// One sentence for each thing, without a full stop.
+#[must_use]
+pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let all = summary.rows.len();
+    let chosen = |is_one: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..all).filter(|&index| is_one(index)).collect()
+    };
+    let growing = chosen(&|index| summary.rows[index].growing);
+    if !growing.is_empty() {
+        notes.push(format!(
+            "the queue grows over the whole run{}: more work arrives than is done, so that means over jobs say \
+             above all how long the run is; `carried_load` says how much work is done",
+            place(points, &growing)
+        ));
+    }
+    let asked = match &study.replications {
+        Replications::Fixed(1) | Replications::Windows { .. } => return notes,
+        Replications::Fixed(count) => format!("`replications` is {count}"),
+        Replications::Precision { .. } => "`precision` asks for replications".to_owned(),
+    };
+    let constant = chosen(&|index| results.is_constant(index));
+    if !constant.is_empty() {
+        notes.push(format!(
+            "{asked}, but nothing random differs between them{}: the jobs are those of a log and no strategy draws, \
+             so one run counts, and ± is over batches of it; `workload.shuffle` or `windows` give replications that \
+             differ",
+            place(points, &constant)
+        ));
+    }
+    let same_jobs =
+        chosen(&|index| results.runs[index].len() > 1 && has_same_jobs(&points[index].scenario));
+    if !same_jobs.is_empty() {
+        notes.push(format!(
+            "all replications have the same jobs, those of the log, and differ only in what the strategies \
+             draw{}: ± says nothing of how other jobs would have fared; `windows` would",
+            place(points, &same_jobs)
+        ));
+    }
+    notes
+}
+
+/// Of which scenarios something is said: nothing where it is said of all.
+fn place(points: &[Point], chosen: &[usize]) -> String {
+    if chosen.len() == points.len() {
+        return String::new();
+    }
+    if chosen.len() > MAX_NAMED {
+        return format!(" in {} of {}", chosen.len(), plural(points.len() as u64, "scenario"));
+    }
+    let labels: Vec<String> = chosen.iter().map(|&index| label(&points[index].swept)).collect();
+    format!(" with {}", labels.join("; "))
+}

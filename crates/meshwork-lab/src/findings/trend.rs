@@ -1,0 +1,146 @@
+//! Whether a queue grows over the whole of a run: then its means say how long the run was, and little else.
+//!
+//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which the later one met the
+//! longer queue, less the share in which it met the shorter one (Mann, *Nonparametric tests against trend*,
+//! Econometrica 13, 1945). The test of Mann and Kendall takes batches for independent, which those of a queue are
+//! not. So τ is held against its own distribution at the edge, where exactly as much work arrives as can be done: there a
+//! queue that was empty at first is reflected Brownian motion in the limit, whatever the jobs are like, and τ
+//! does not depend on its scale. A machine that can do its work passes the test more often than one at the edge.
+
+/// What τ exceeds in one of twenty runs at the edge, of which 20 batches are looked at; of more batches it is
+/// a little less. The numbers are simulated: the test of this module does so again.
+const LIMIT: f64 = 0.87;
+
+/// Mean and standard deviation of τ at the edge.
+const MEAN: f64 = 0.37;
+const DEVIATION: f64 = 0.345;
+
+/// The 95 % quantile of the normal distribution.
+const NORMAL: f64 = 1.645;
+
+/// Runs that fewer jobs met are not judged: their queue has not had the time to be anything but growing.
+pub const MIN_JOBS: u64 = 100;
+
+/// Fewer batches are not judged.
+const MIN_BATCHES: usize = 10;
+
+/// Kendall's τ of a series: 1 where every later value is higher, −1 where every later one is lower; pairs of equal
+/// values count for neither. Nothing for fewer than ten values.
+///
+/// ```
+/// use meshwork_lab::findings::trend::tau;
+/// let rising: Vec<f64> = (0..20).map(f64::from).collect();
+/// assert_eq!(tau(&rising), Some(1.0));
+/// assert_eq!(tau(&rising[..5]), None);
+/// ```
+///
+/// # Complexity
+/// **O(n²)**, of some 40 batches.
+#[must_use]
+pub fn tau(series: &[f64]) -> Option<f64> {
+    if series.len() < MIN_BATCHES {
+        return None;
+    }
+    let mut balance = 0_i64;
+    for (index, early) in series.iter().enumerate() {
+        for late in &series[index + 1..] {
+            balance += match late.total_cmp(early) {
+                std::cmp::Ordering::Greater => 1,
+                std::cmp::Ordering::Less => -1,
+                std::cmp::Ordering::Equal => 0,
+            };
+        }
+    }
+    let pairs = series.len() * (series.len() - 1) / 2;
+    Some(balance as f64 / pairs as f64)
+}
+
+/// Whether the queue of a scenario grows, by the τ of each of its runs: at a level of 5 % for a machine to
+/// which exactly as much work comes as it can do, and of less for one that can do it.
+#[must_use]
+pub fn is_growing(taus: &[f64]) -> bool {
+    match taus {
+        [] => false,
+        [one] => *one >= LIMIT,
+        several => {
+            let count = several.len() as f64;
+            let mean = several.iter().sum::<f64>() / count;
+            mean >= MEAN + NORMAL * DEVIATION / count.sqrt()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::rng::Stream;
+
+    use super::*;
+
+    /// The queue as the jobs of each of `batches` batches meet it, in a queue with one server.
+    fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
+        let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
+        while met.len() < jobs {
+            let rate = if in_system > 0 { 1.0 } else { 0.0 };
+            if stream.unit() < load / (load + rate) {
+                met.push(f64::from(in_system.saturating_sub(1)));
+                in_system += 1;
+            } else {
+                in_system -= 1;
+            }
+        }
+        let size = jobs / batches;
+        let means: Vec<f64> =
+            met.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect();
+        tau(&means).unwrap()
+    }
+
+    /// How many of so many scenarios are said to grow.
+    fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
+        let mut stream = Stream::new(1, replications as u64, "trend");
+        let mut scenario = || {
+            let taus: Vec<f64> =
+                (0..replications).map(|_| run(&mut stream, load, jobs, 20)).collect();
+            is_growing(&taus)
+        };
+        (0..scenarios).filter(|_| scenario()).count()
+    }
+
+    #[test]
+    fn the_edge_is_where_the_level_is_kept() {
+        let mut stream = Stream::new(1, 0, "edge");
+        let taus: Vec<f64> = (0..1000).map(|_| run(&mut stream, 1.0, 2000, 20)).collect();
+        let mean = taus.iter().sum::<f64>() / 1000.0;
+        let deviation =
+            (taus.iter().map(|tau| (tau - mean) * (tau - mean)).sum::<f64>() / 999.0).sqrt();
+        assert!(
+            (mean - MEAN).abs() < 0.04 && (deviation - DEVIATION).abs() < 0.03,
+            "{mean} ± {deviation}"
+        );
+        let over = taus.iter().filter(|&&tau| tau >= LIMIT).count();
+        assert!((25..=80).contains(&over), "{over} of 1000, at a level of 5 %");
+    }
+
+    #[test]
+    fn machines_that_can_do_their_work_are_rarely_accused() {
+        for (replications, scenarios) in [(1, 300), (5, 100)] {
+            let accused = raised(0.9, 1000, replications, scenarios);
+            assert!(accused * 100 <= scenarios, "{accused} of {scenarios} at a load of 0.9");
+            let short = raised(0.9, 200, replications, scenarios);
+            assert!(short * 40 <= scenarios, "{short} of {scenarios}, of 200 jobs");
+        }
+    }
+
+    #[test]
+    fn machines_that_cannot_are_found_out() {
+        assert_eq!(raised(3.0, 200, 1, 50), 50);
+        assert_eq!(raised(1.5, 1000, 1, 50), 50);
+        assert!(raised(1.1, 1000, 5, 50) >= 45);
+        assert!(raised(1.2, 1000, 1, 50) >= 40);
+    }
+
+    #[test]
+    fn a_queue_that_is_never_there_does_not_grow() {
+        assert_eq!(tau(&[0.0; 30]), Some(0.0));
+        assert!(!is_growing(&[]) && !is_growing(&[0.0]) && !is_growing(&[-1.0, 0.5]));
+    }
+}

@@ -1,0 +1,183 @@
+//! How runs went: how long their jobs waited, and what was held and waited over time, one line for each run.
+
+use super::axes::Axis;
+use super::figures::{Choice, Figure, Key, Scale, Series, Style, View, is_wide, word};
+use crate::findings::clock::Clock;
+use crate::watch::recording::Timeline;
+
+/// The most lines of a plot: as many as there are colours.
+const MAX_LINES: usize = 10;
+
+/// The most spans of time of a line: more hide the others behind their noise.
+const MAX_SPANS: usize = 100;
+
+/// So many digits are enough to draw.
+fn brief(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}
+
+/// Spans of a run, where they begin, with their means; the last one ends where the run does.
+fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
+    let width = (run.until - run.from) / means.len().max(1) as f64;
+    let together = means.len().div_ceil(MAX_SPANS).max(1);
+    let begins = (0..means.len()).step_by(together).map(|i| run.from + width * i as f64);
+    let begins = begins.chain([run.until]).map(|time| brief(time / factor));
+    let means: Vec<f64> = means
+        .chunks(together)
+        .map(|chunk| brief(chunk.iter().sum::<f64>() / chunk.len() as f64))
+        .collect();
+    (begins.collect(), means.iter().chain(means.last()).copied().collect())
+}
+
+/// The plots of some runs; none where nothing was recorded.
+pub(super) fn figures(
+    runs: &[Timeline],
+    axes: &[Axis],
+    clock: &Clock,
+    (section, name): (&str, &str),
+) -> Vec<Figure> {
+    let runs = &runs[..runs.len().min(MAX_LINES)];
+    let (key, shared, names, colours) = lines(runs, axes);
+    let key = (runs.len() > 1).then_some(key);
+    let parts = runs.iter().filter(|run| !run.whole).count();
+    let line = |number: usize, (x, mean): (Vec<f64>, Vec<f64>)| Series {
+        name: names[number].clone(),
+        colour: colours[number],
+        panel: 0,
+        x,
+        mean,
+        half: Vec::new(),
+        replications: Vec::new(),
+    };
+    let view =
+        |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {
+            let each = key
+                .as_ref()
+                .map_or_else(String::new, |key| format!(", a line for each {}", key.label));
+            View {
+                at,
+                title: format!("{name}: {title}"),
+                sentence: format!(
+                    "{words}{each}{shared}. Each line is one run{}.",
+                    if parts > 0 { ", as far as it is shown here" } else { "" }
+                ),
+                style: Style::Steps,
+                differences: false,
+                sorted: false,
+                fixed: y.key != "share",
+                expected: None,
+                x,
+                y,
+                colour: key.clone(),
+                panel: None,
+                panels: Vec::new(),
+                series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
+            }
+        };
+    let mut figures = Vec::new();
+    let wait = |run: &Timeline| {
+        let waits = run.waits.wait.iter().map(|&wait| brief(wait / clock.factor));
+        (waits.collect(), run.waits.share.iter().map(|&share| brief(share)).collect())
+    };
+    let shares: Vec<Series> = runs.iter().enumerate().map(|(i, run)| line(i, wait(run))).collect();
+    if shares.iter().any(|series| !series.x.is_empty()) {
+        // Waits of 0 have no place on a logarithmic scale: the line begins with them.
+        let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
+        let x =
+            Scale { label: "Wait".to_owned(), unit: clock.unit("time"), log, ..Scale::default() };
+        let y = Scale {
+            label: "Share of the jobs that started".to_owned(),
+            key: "share".to_owned(),
+            ..Scale::default()
+        };
+        let words = "Of the jobs that started, the share that waited no longer than this";
+        let heading = "How long jobs wait";
+        let view = view(Vec::new(), heading, words, x, y, shares);
+        figures.push(Figure {
+            id: format!("{section}-waits"),
+            heading: heading.to_owned(),
+            choices: Vec::new(),
+            views: vec![view],
+        });
+    }
+    if runs.iter().any(|run| run.from < run.until) {
+        let since = clock.start.as_ref().map(|start| format!(" since {}", start.date(0.0)));
+        let unit = clock
+            .unit
+            .map_or_else(String::new, |unit| unit.to_owned() + &since.unwrap_or_default());
+        let time = || Scale { label: "Time".to_owned(), unit: unit.clone(), ..Scale::default() };
+        let both = [
+            (
+                "Utilization",
+                "utilization",
+                "share",
+                "The share of the processors that is held, over time",
+            ),
+            ("Jobs that wait", "queue", "", "How many jobs wait, over time"),
+        ];
+        let views = both.iter().enumerate().map(|(which, (label, metric, unit, words))| {
+            let of = |run: &Timeline| match which {
+                0 => spans(run, &run.utilization, clock.factor),
+                _ => spans(run, &run.queue, clock.factor),
+            };
+            let series = runs.iter().enumerate().map(|(i, run)| line(i, of(run))).collect();
+            let y = Scale {
+                label: (*label).to_owned(),
+                key: (*metric).to_owned(),
+                unit: (*unit).to_owned(),
+                ..Scale::default()
+            };
+            view(vec![which], label, words, time(), y, series)
+        });
+        let metric = Key { label: "metric".to_owned(), key: "metric".to_owned() };
+        figures.push(Figure {
+            id: format!("{section}-course"),
+            heading: "Over time".to_owned(),
+            views: views.collect(),
+            choices: vec![Choice {
+                key: metric,
+                values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),
+            }],
+        });
+    }
+    figures
+}
+
+/// What tells the runs apart: a swept key where they differ in one only, with what they share in words; and of each its
+/// name and colour.
+fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
+    let place = |run: &Timeline| {
+        let mut rest = run.scenario as usize - 1;
+        let mut at = vec![0; axes.len()];
+        for (axis, at) in axes.iter().zip(&mut at).rev() {
+            *at = rest % axis.count();
+            rest /= axis.count();
+        }
+        at
+    };
+    let places: Vec<Vec<usize>> = runs.iter().map(place).collect();
+    let varies = |&axis: &usize| places.iter().any(|place| place[axis] != places[0][axis]);
+    let varying: Vec<usize> = (0..axes.len()).filter(varies).collect();
+    let is_once =
+        |run: &Timeline| runs.iter().filter(|other| other.scenario == run.scenario).count() == 1;
+    if let (&[own], true) = (&varying[..], runs.iter().all(is_once)) {
+        let shared = (0..axes.len()).filter(|&axis| axis != own && axes[axis].count() > 1);
+        let shared = shared.map(|axis| {
+            format!(", with {} = {}", word(&axes[axis].key), axes[axis].labels[places[0][axis]])
+        });
+        let names = places.iter().map(|place| axes[own].labels[place[own]].clone());
+        let colours = places.iter().map(|place| place[own] % MAX_LINES);
+        let key = Key { label: word(&axes[own].key), key: axes[own].key.clone() };
+        return (key, shared.collect(), names.collect(), colours.collect());
+    }
+    let name = |run: &Timeline| {
+        let title = if run.title.is_empty() { "the only scenario" } else { &run.title };
+        if is_once(run) {
+            title.to_owned()
+        } else {
+            format!("{title}, replication {}", run.replication)
+        }
+    };
+    let key = Key { label: "run".to_owned(), key: "run".to_owned() };
+    (key, String::new(), runs.iter().map(name).collect(), (0..runs.len()).collect())
+}

@@ -1,0 +1,96 @@
+//! A whole figure as a file: its heading, its legend and its panels.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::panel::{Common, Theme};
+use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, shortened, text, wide};
+use crate::report::figures::View;
+
+/// The colours on paper.
+const PAPER: Theme = Theme {
+    ink: "#23231f",
+    soft: "#66655e",
+    line: "#e4e1d9",
+    paper: "#ffffff",
+    colours: [
+        "#2a6db3", "#c8501e", "#1a8468", "#9a4a9c", "#a97f00", "#3d9fcd", "#7c5a3a", "#6d7480",
+        "#c12a63", "#5f7f1d",
+    ],
+};
+
+const FONT: &str = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+const MARGIN: f64 = 12.0;
+const GAP: f64 = 24.0;
+const LINE: f64 = 20.0;
+
+/// A view as the text of an SVG file, so wide in pixels, on a logarithmic scale or not.
+#[must_use]
+pub fn figure(view: &View, log: bool, width: f64) -> String {
+    let theme = &PAPER;
+    let room = width - 2.0 * MARGIN;
+    let mut svg = String::new();
+    let mut y = MARGIN + 14.0;
+    let bold = " font-size=\"15\" font-weight=\"600\"";
+    text(&mut svg, [MARGIN, y], &shortened(&view.title, room, 15.0), theme.ink, "start", bold);
+    y += 10.0;
+    if let Some(colour) = &view.colour {
+        y = legend(&mut svg, &colour.label, view, y, width) + 12.0;
+    }
+    let shown: BTreeSet<usize> = view.series.iter().map(|series| series.panel).collect();
+    let columns = if shown.len() > 1 && width >= 600.0 { 2 } else { 1 };
+    let each = (room - GAP * (columns as f64 - 1.0)) / columns as f64;
+    let common = Common::new(view, log);
+    let mut tallest: f64 = 0.0;
+    for (i, &panel) in shown.iter().enumerate() {
+        if i % columns == 0 && i > 0 {
+            y += tallest + 14.0;
+            tallest = 0.0;
+        }
+        let x = MARGIN + (i % columns) as f64 * (each + GAP);
+        let name = view.panel.as_ref().map(|key| format!("{} = {}", key.label, view.panels[panel]));
+        let head = if name.is_some() { 18.0 } else { 0.0 };
+        if let Some(name) = name {
+            let name = shortened(&name, each, SIZE);
+            text(&mut svg, [x, y + 13.0], &name, theme.ink, "start", " font-weight=\"600\"");
+        }
+        let drawn = common.panel(panel, each, theme);
+        let (across, down) = (at(x), at(y + head));
+        let _ = writeln!(svg, "<g transform=\"translate({across} {down})\">\n{}</g>", drawn.svg);
+        tallest = tallest.max(head + drawn.height);
+    }
+    let height = y + tallest + MARGIN;
+    let mut out = String::new();
+    let (w, h) = (at(width), at(height));
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+         font-family=\"{FONT}\" font-size=\"12\">\n<title>{}</title>\n<desc>{}</desc>",
+        escaped(&view.title),
+        escaped(&view.sentence)
+    );
+    rect(&mut out, [0.0, 0.0, width, height], theme.paper, "");
+    out + &svg + "</svg>\n"
+}
+
+/// What each colour means; gives where it ends.
+fn legend(out: &mut String, key: &str, view: &View, from: f64, width: f64) -> f64 {
+    let theme = &PAPER;
+    let (mut x, mut y) = (MARGIN, from + LINE - 4.0);
+    text(out, [x, y], key, theme.soft, "start", "");
+    x += wide(key, SIZE) + 14.0;
+    let names: BTreeMap<usize, &str> =
+        view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
+    for (number, name) in names {
+        let words = shortened(name, width - 2.0 * MARGIN - 20.0, SIZE);
+        if x + 16.0 + wide(&words, SIZE) > width - MARGIN {
+            x = MARGIN;
+            y += LINE;
+        }
+        let colour = theme.colours[number % COLOURS];
+        mark(out, number, [x + 6.0, y - 4.0], 4.0, [colour, colour], "");
+        text(out, [x + 16.0, y], &words, theme.ink, "start", "");
+        x += 16.0 + wide(&words, SIZE) + 16.0;
+    }
+    y
+}

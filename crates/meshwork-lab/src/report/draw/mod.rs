@@ -1,0 +1,53 @@
+//! Figures as files: SVG, for a paper.
+//!
+//! The page draws the same figures with the modules in `assets/plot/`, which have the same names as these, because a
+//! page has to draw anew when it is made wider or something is chosen. That both draw the same is held by
+//! `assets/test/figures/`: views, and what comes of them, to the letter, for the tests of either side.
+
+mod figure;
+mod numbers;
+mod panel;
+mod svg;
+mod view;
+
+pub use figure::figure;
+pub(super) use view::is_log;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::figure;
+    use crate::report::figures::View;
+
+    /// One of the drawings that the modules of the page are held to as well.
+    #[derive(serde::Deserialize)]
+    struct Case {
+        view: View,
+        log: bool,
+        width: f64,
+    }
+
+    #[test]
+    fn figures_are_those_of_the_page() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/test/figures");
+        let mut count = 0;
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|ending| ending != "json") {
+                continue;
+            }
+            let Case { view, log, width } =
+                serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            let expected = fs::read_to_string(path.with_extension("svg")).unwrap();
+            let drawn = figure(&view, log, width);
+            for (number, (ours, theirs)) in drawn.lines().zip(expected.lines()).enumerate() {
+                assert_eq!(ours, theirs, "{}, line {}", path.display(), number + 1);
+            }
+            assert!(drawn == expected, "{}", path.display());
+            count += 1;
+        }
+        assert!(count >= 8);
+    }
+}

@@ -1,0 +1,160 @@
+//! Numbers along an axis: which ones, and how they are written.
+
+/// The digits before the decimal point in groups of three.
+fn grouped(text: &str) -> String {
+    let (whole, part) =
+        text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
+    let digits = whole.chars().filter(char::is_ascii_digit).count();
+    let mut out = String::new();
+    let mut seen = 0;
+    for c in whole.chars() {
+        if c.is_ascii_digit() {
+            if seen > 0 && (digits - seen) % 3 == 0 {
+                out.push(',');
+            }
+            seen += 1;
+        }
+        out.push(c);
+    }
+    if let Some(part) = part {
+        out.push('.');
+        out += part;
+    }
+    out
+}
+
+/// A number in full, with a minus sign that is one.
+fn plain(number: f64) -> String {
+    if number == 0.0 { "0".to_owned() } else { number.to_string().replace('-', "−") }
+}
+
+/// A number with so many digits at most, and no zeros at its end.
+fn digits(number: f64, most: usize) -> String {
+    plain(format!("{number:.*e}", most - 1).parse().unwrap_or(number))
+}
+
+/// A number as it stands along an axis.
+pub(super) fn tick(number: f64) -> String {
+    let size = number.abs();
+    for (power, letter) in [(1e12, 'T'), (1e9, 'B'), (1e6, 'M')] {
+        if size >= power {
+            return format!("{}{letter}", grouped(&digits(number / power, 4)));
+        }
+    }
+    if size > 0.0 && size < 1e-4 {
+        return format!("{number:e}").replace('-', "−");
+    }
+    grouped(&digits(number, 6))
+}
+
+/// A number in five digits, or all of those before the decimal point.
+pub(super) fn brief(number: f64) -> String {
+    let size = number.abs();
+    if size > 0.0 && !(1e-4..1e15).contains(&size) {
+        return format!("{number:.3e}").replace('-', "−");
+    }
+    if size >= 1e5 { grouped(&plain((number + 0.5).floor())) } else { grouped(&digits(number, 5)) }
+}
+
+/// A number with so many digits behind the point.
+fn fixed(number: f64, decimals: usize) -> String {
+    let power = 10_f64.powi(decimals as i32);
+    let rounded = (number * power + 0.5).floor() / power;
+    grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
+}
+
+/// A mean and half of its interval, in the digits that the interval leaves.
+pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
+    let Some(half) = half else { return brief(mean) };
+    let decimals = 1.0 - half.log10().floor();
+    if half <= 0.0 || decimals > 6.0 || mean.abs() >= 1e15 {
+        return format!("{} ± {}", brief(mean), brief(half));
+    }
+    let decimals = decimals.max(0.0) as usize;
+    format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
+}
+
+/// Round numbers from one to the other, about so many: steps of 1, 2 or 5 times a power of ten.
+pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
+    let span = until - from;
+    if span.is_nan() || span <= 0.0 {
+        return vec![from];
+    }
+    let raw = span / about.max(1.0);
+    let power = raw.log10().floor() as i32;
+    let error = raw / 10_f64.powi(power);
+    let factor = if error >= 50_f64.sqrt() {
+        10.0
+    } else if error >= 10_f64.sqrt() {
+        5.0
+    } else if error >= std::f64::consts::SQRT_2 {
+        2.0
+    } else {
+        1.0
+    };
+    // Divided rather than multiplied where the step is below 1, so that 0.3 is 0.3.
+    let at = |k: f64| {
+        if power < 0 { k * factor / 10_f64.powi(-power) } else { k * factor * 10_f64.powi(power) }
+    };
+    let first = (from / at(1.0) - 1e-9).ceil();
+    let ticks = (0..).map(|i| at(first + f64::from(i)));
+    ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
+}
+
+/// Which digits, and every which power of ten, from many to few.
+const SETS: [(&[f64], i32); 8] = [
+    (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
+    (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
+    (&[1.0, 2.0, 5.0], 1),
+    (&[1.0, 3.0], 1),
+    (&[1.0], 1),
+    (&[1.0], 2),
+    (&[1.0], 3),
+    (&[1.0], 10),
+];
+
+/// The ticks of a logarithmic axis: as many as have room.
+pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
+    let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
+    for (marks, step) in SETS {
+        let powers = (first..=last).filter(|power| power % step == 0);
+        let ticks: Vec<f64> = powers
+            .flat_map(|power| {
+                marks.iter().map(move |mark| {
+                    if power < 0 { mark / 10_f64.powi(-power) } else { mark * 10_f64.powi(power) }
+                })
+            })
+            .filter(|&number| number >= from && number <= until)
+            .collect();
+        if ticks.len() as f64 <= most {
+            return ticks;
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_grouped() {
+        let ticks = [0.0, -0.3, 0.1 + 0.2, 1234.5, 999_999.0, 1.5e6, -2e9, 0.00001].map(tick);
+        assert_eq!(ticks, ["0", "−0.3", "0.3", "1,234.5", "999,999", "1.5M", "−2B", "1e−5"]);
+        let briefs = [1.0 / 3.0, 24_485.4, 123_456.7, -0.000_012_345, 2e15].map(brief);
+        assert_eq!(briefs, ["0.33333", "24,485", "123,457", "−1.234e−5", "2.000e15"]);
+        let shown = [(24_485.4, Some(159.2)), (-0.012_345, Some(0.004_56)), (7.0, Some(0.0))];
+        let shown = shown.map(|(mean, half)| rounded(mean, half));
+        assert_eq!(shown, ["24,485 ± 159", "−0.0123 ± 0.0046", "7 ± 0"]);
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(linear_ticks(0.0, 1.0, 5.0), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        assert_eq!(linear_ticks(-3.0, 12.0, 4.0), [0.0, 5.0, 10.0]);
+        assert_eq!(linear_ticks(2.0, 2.0, 4.0), [2.0]);
+        assert_eq!(log_ticks(0.5, 80.0, 8.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(log_ticks(0.01, 1e6, 5.0), [0.01, 1.0, 100.0, 10_000.0, 1e6]);
+        assert_eq!(log_ticks(0.01, 1e6, 4.0), [1.0, 1000.0, 1e6]);
+    }
+}

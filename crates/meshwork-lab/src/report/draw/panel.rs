@@ -1,0 +1,346 @@
+//! One panel of a plot.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::numbers::{linear_ticks, log_ticks, rounded, tick};
+use super::svg::{At, COLOURS, SIZE, at, escaped, line, mark, path, rect, shortened, text, wide};
+use super::view::{Point, along, extent, label, measured, points, scale};
+use crate::report::figures::{Scale, Style, View};
+
+const SMALL: f64 = 11.0;
+const SMALLER: &str = " font-size=\"11\"";
+
+/// The colours of a drawing.
+pub(super) struct Theme {
+    pub(super) ink: &'static str,
+    pub(super) soft: &'static str,
+    pub(super) line: &'static str,
+    pub(super) paper: &'static str,
+    pub(super) colours: [&'static str; COLOURS],
+}
+
+/// What a whole view has in common, whichever panel is drawn.
+pub(super) struct Common<'a> {
+    pub(super) view: &'a View,
+    points: Vec<Point>,
+    domain: [f64; 2],
+    log: bool,
+}
+
+/// A panel that is drawn.
+pub(super) struct Drawn {
+    pub(super) svg: String,
+    pub(super) height: f64,
+}
+
+impl<'a> Common<'a> {
+    pub(super) fn new(view: &'a View, log: bool) -> Common<'a> {
+        let points = points(view);
+        Common { domain: measured(view, &points, log), view, points, log }
+    }
+
+    /// Draws one panel, so wide.
+    pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
+        let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
+        match self.view.style {
+            Style::Rows => self.rows(&points, width, theme),
+            Style::Lines | Style::Steps => self.curves(&points, width, theme),
+        }
+    }
+
+    /// How a point is filled and how strongly it is drawn.
+    fn look<'b>(
+        &self,
+        point: &Point,
+        colour: &'b str,
+        theme: &'b Theme,
+    ) -> (&'b str, &'static str) {
+        let is_open = self.view.differences && !point.is_clear();
+        let more = if point.is_partial(self.view) { " opacity=\"0.45\"" } else { "" };
+        (if is_open { theme.paper } else { colour }, more)
+    }
+
+    /// The values that were swept as ticks, where they have room; else round numbers.
+    fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<f64> {
+        if self.view.style == Style::Lines {
+            let mut values: Vec<f64> = if self.view.x.grid.is_empty() {
+                self.points.iter().map(|point| point.x).collect()
+            } else {
+                self.view.x.grid.clone()
+            };
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            let place = scale(domain, [0.0, width], log);
+            let room = values.windows(2).map(|pair| {
+                let need =
+                    f64::midpoint(wide(&tick(pair[0]), SMALL), wide(&tick(pair[1]), SMALL)) + 8.0;
+                place(pair[1]) - place(pair[0]) - need
+            });
+            if room.fold(f64::INFINITY, f64::min) >= 0.0 {
+                return values;
+            }
+        }
+        if log {
+            log_ticks(domain[0], domain[1], (width / 60.0).floor().max(2.0))
+        } else {
+            linear_ticks(domain[0], domain[1], (width / 80.0).floor().max(2.0))
+        }
+    }
+
+    /// Lines and steps: what is measured goes up.
+    fn curves(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+        let Common { view, domain, .. } = *self;
+        let is_steps = view.style == Style::Steps;
+        let up_log = self.log && !is_steps;
+        let along_log = if is_steps { self.log } else { view.x.log };
+        let names = &view.x.names;
+        let height = (width * 0.6).clamp(230.0, 380.0).floor();
+        let up = if up_log {
+            log_ticks(domain[0], domain[1], 8.0)
+        } else {
+            linear_ticks(domain[0], domain[1], 6.0)
+        };
+        let left = up.iter().map(|&number| wide(&tick(number), SMALL) + 14.0).fold(30.0, f64::max);
+        let (top, bottom, right) = (26.0, height - 42.0, width - 18.0);
+        let y = scale(domain, [bottom, top], up_log);
+        let step = (right - left) / (names.len().max(1) as f64);
+        let reach = along(view, &self.points, along_log);
+        let numbers = scale(reach, [left + 8.0, right - 8.0], along_log);
+        let x = |place: f64| {
+            if names.is_empty() { numbers(place) } else { left + (place + 0.5) * step }
+        };
+        let mut svg = String::new();
+        for &number in &up {
+            line(&mut svg, [left, y(number), right, y(number)], theme.line, 1.0, "");
+            text(
+                &mut svg,
+                [left - 7.0, y(number) + 4.0],
+                &tick(number),
+                theme.soft,
+                "end",
+                SMALLER,
+            );
+        }
+        line(&mut svg, [left, bottom, right, bottom], theme.soft, 1.0, "");
+        if names.is_empty() {
+            for number in self.ticks_along(along_log, reach, right - left - 16.0) {
+                let x = x(number);
+                line(&mut svg, [x, bottom, x, bottom + 5.0], theme.soft, 1.0, "");
+                text(&mut svg, [x, bottom + 17.0], &tick(number), theme.soft, "middle", SMALLER);
+            }
+        } else {
+            let widest = extent(names.iter().map(|name| wide(name, SMALL)))[1];
+            let every = ((widest + 8.0).min(90.0) / step).ceil().max(1.0);
+            for (place, name) in names.iter().enumerate().step_by(every as usize) {
+                let name = shortened(name, step * every - 4.0, SMALL);
+                let at = [x(place as f64), bottom + 17.0];
+                text(&mut svg, at, &name, theme.soft, "middle", SMALLER);
+            }
+        }
+        text(&mut svg, [0.0, 12.0], &label(&view.y), theme.ink, "start", "");
+        label_below(&mut svg, &view.x, [f64::midpoint(left, right), height - 6.0], theme);
+        if domain[0] < 0.0 && domain[1] > 0.0 {
+            line(&mut svg, [left, y(0.0), right, y(0.0)], theme.ink, 1.0, "");
+        }
+        let colours = in_order(points.iter().map(|point| point.colour));
+        for (order, &number) in colours.iter().enumerate() {
+            let own: Vec<&Point> =
+                points.iter().copied().filter(|point| point.colour == number).collect();
+            let colour = theme.colours[number % COLOURS];
+            let place = |point: &Point| [x(point.x), y(point.mean)];
+            if is_steps {
+                let places: Vec<At> = own.iter().map(|point| place(point)).collect();
+                path(&mut svg, &[steps(&places)], colour, 1.75);
+                continue;
+            }
+            // Whiskers of one place stand beside each other, so that all can be seen.
+            let beside = 2.0 * (order as f64 - (colours.len() as f64 - 1.0) / 2.0);
+            for point in own.iter().filter(|point| point.has_whisker(domain)) {
+                let at = x(point.x) + beside;
+                let ends = [at, y(point.low), at, y(point.high)];
+                line(&mut svg, ends, colour, 1.5, " stroke-opacity=\"0.55\"");
+            }
+            let runs: Vec<Vec<At>> = runs(view, &own)
+                .iter()
+                .map(|run| run.iter().map(|point| place(point)).collect())
+                .collect();
+            path(&mut svg, &runs, colour, 1.75);
+            for point in own {
+                let (fill, more) = self.look(point, colour, theme);
+                mark(&mut svg, number, place(point), 3.4, [colour, fill], more);
+            }
+        }
+        Drawn { svg, height }
+    }
+
+    /// Bars or dots in rows, for any number of names: what is measured goes to the right.
+    fn rows(&self, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
+        let Common { view, domain, log, .. } = *self;
+        let names = &view.x.names;
+        let mut colours = in_order(points.iter().map(|point| point.colour));
+        colours.sort_unstable();
+        let is_one = view.colour.is_none();
+        let places = self.places(points, is_one);
+        let bar = match (is_one, colours.len()) {
+            (true, _) => 20.0,
+            (false, 5..) => 14.0,
+            (false, _) => 17.0,
+        };
+        let head = if is_one { 4.0 } else { 24.0 };
+        let step = bar * (if is_one { 1.0 } else { colours.len() as f64 }) + head;
+        let widest = extent(places.iter().map(|&place| wide(&names[place], SIZE)))[1] + 10.0;
+        let left = if is_one { widest.min(width * 0.42) } else { 8.0 };
+        let said = if width - left >= 260.0 {
+            extent(points.iter().map(|point| wide(&words(point), SMALL)))[1] + 10.0
+        } else {
+            0.0
+        };
+        let right = width - said.max(22.0);
+        let top = 6.0;
+        let bottom = top + places.len() as f64 * step + 4.0;
+        let height = bottom + 42.0;
+        let x = scale(domain, [left, right], log);
+        let is_bars = !log && !view.differences;
+        let zero = if log { left } else { x(0.0) };
+        let about = ((right - left) / 70.0).floor().max(2.0);
+        let ticks = if log {
+            log_ticks(domain[0], domain[1], about)
+        } else {
+            linear_ticks(domain[0], domain[1], about)
+        };
+        let mut svg = String::new();
+        for number in ticks {
+            let x = x(number);
+            line(&mut svg, [x, top, x, bottom], theme.line, 1.0, "");
+            text(&mut svg, [x, bottom + 15.0], &tick(number), theme.soft, "middle", SMALLER);
+        }
+        for (row, &place) in places.iter().enumerate() {
+            let begin = top + row as f64 * step + head;
+            if is_one {
+                let name = shortened(&names[place], left - 10.0, SIZE);
+                let at = [left - 10.0, begin + bar / 2.0 + 2.0];
+                text(&mut svg, at, &name, theme.ink, "end", "");
+            } else {
+                let name = shortened(&names[place], width - left - 8.0, SIZE);
+                let at = [left, begin - 6.0];
+                text(&mut svg, at, &name, theme.ink, "start", " font-weight=\"600\"");
+            }
+            for point in points.iter().filter(|point| point.x as usize == place) {
+                let index = if is_one {
+                    0
+                } else {
+                    colours.iter().position(|&colour| colour == point.colour).unwrap_or(0)
+                };
+                let number = match view.x.colours.get(place) {
+                    Some(&number) if is_one => number,
+                    _ => point.colour,
+                };
+                let colour = theme.colours[number % COLOURS];
+                let (fill, more) = self.look(point, colour, theme);
+                let y = begin + (index as f64 + 0.5) * bar - (if is_one { 2.0 } else { 0.0 });
+                let end = x(point.mean);
+                if is_bars {
+                    let place = [zero.min(end), y - bar / 2.0 + 2.0, (end - zero).abs(), bar - 4.0];
+                    rect(&mut svg, place, colour, more);
+                }
+                if point.has_whisker(domain) {
+                    let stroke = if is_bars { theme.ink } else { colour };
+                    line(&mut svg, [x(point.low), y, x(point.high), y], stroke, 1.5, "");
+                }
+                if !is_bars {
+                    mark(&mut svg, number, [end, y], 4.0, [colour, fill], more);
+                }
+                if said > 0.0 {
+                    let at = [right + 8.0, y + 4.0];
+                    text(&mut svg, at, &words(point), theme.soft, "start", SMALLER);
+                }
+            }
+        }
+        if !log {
+            line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
+        }
+        let middle = [f64::midpoint(left, right), height - 8.0];
+        text(&mut svg, middle, &label(&view.y), theme.ink, "middle", "");
+        Drawn { svg, height }
+    }
+
+    /// The rows from top to bottom, by the index of the name.
+    fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
+        let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
+        places.sort_unstable();
+        places.dedup();
+        if self.view.sorted && is_one {
+            let means: BTreeMap<usize, f64> =
+                points.iter().map(|point| (point.x as usize, point.mean)).collect();
+            places.sort_by(|a, b| means[a].total_cmp(&means[b]).then(a.cmp(b)));
+        }
+        places
+    }
+}
+
+/// Each once, in the order in which they come.
+fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut seen = Vec::new();
+    for number in numbers {
+        if !seen.contains(&number) {
+            seen.push(number);
+        }
+    }
+    seen
+}
+
+/// What stands beside a bar.
+fn words(point: &Point) -> String {
+    rounded(point.mean, point.half)
+}
+
+/// What runs along, below the plot, with its key in small print.
+fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
+    let [x, y] = place.map(at);
+    let (ink, soft, words) = (theme.ink, theme.soft, label(scale));
+    let _ = write!(
+        out,
+        r#"<text x="{x}" y="{y}" fill="{ink}" text-anchor="middle">{}"#,
+        escaped(&words)
+    );
+    if scale.key.contains('.') {
+        let key = escaped(&scale.key);
+        let _ = write!(out, r#"<tspan dx="7" font-size="9.5" fill="{soft}">{key}</tspan>"#);
+    }
+    let _ = writeln!(out, "</text>");
+}
+
+/// The points that follow one another without a missing one: a line goes through no place where nothing was measured.
+fn runs<'a>(view: &View, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
+    let place = |x: f64| {
+        if view.x.grid.is_empty() {
+            return x;
+        }
+        let found = view.x.grid.iter().position(|other| other.total_cmp(&x).is_eq());
+        found.map_or(-2.0, |place| place as f64)
+    };
+    let mut runs: Vec<Vec<&Point>> = Vec::new();
+    let mut before = -2.0;
+    for &point in points {
+        let place = place(point.x);
+        match runs.last_mut() {
+            Some(run) if (place - before - 1.0).abs() < 1e-9 => run.push(point),
+            _ => runs.push(vec![point]),
+        }
+        before = place;
+    }
+    runs
+}
+
+/// Corners of steps: a value holds until the next one.
+fn steps(places: &[At]) -> Vec<At> {
+    let mut corners = Vec::new();
+    for (i, &[x, y]) in places.iter().enumerate() {
+        if i > 0 {
+            corners.push([x, places[i - 1][1]]);
+        }
+        corners.push([x, y]);
+    }
+    corners
+}

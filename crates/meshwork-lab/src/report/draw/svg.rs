@@ -1,0 +1,166 @@
+//! The few shapes that plots are made of, as text.
+
+use std::fmt::Write as _;
+
+/// A point.
+pub(super) type At = [f64; 2];
+
+/// Text for SVG, in an element or in the quotes of an attribute.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A length, to a hundredth of a pixel.
+pub(super) fn at(length: f64) -> String {
+    let rounded = (length * 100.0 + 0.5).floor() / 100.0;
+    if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
+}
+
+/// The size of most texts.
+pub(super) const SIZE: f64 = 12.0;
+
+/// About how wide a text is in a sans-serif font, in pixels.
+pub(super) fn wide(text: &str, size: f64) -> f64 {
+    let of = |letter: char| match letter {
+        _ if "ijl.,:;'|!()[]tfr -".contains(letter) => 0.36,
+        _ if "mwMW—…%±−+=<>".contains(letter) => 0.92,
+        'A'..='Z' => 0.72,
+        _ => 0.63,
+    };
+    text.chars().map(of).sum::<f64>() * size
+}
+
+/// A text that is no wider than that.
+pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
+    if wide(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut letters = text.to_owned();
+    while letters.chars().count() > 1 && wide(&format!("{letters}…"), size) > room {
+        letters.pop();
+    }
+    format!("{}…", letters.trim_end())
+}
+
+/// A straight line.
+pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, more: &str) {
+    let [x1, y1, x2, y2] = ends.map(at);
+    let width = at(width);
+    let _ = writeln!(
+        out,
+        r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{stroke}" stroke-width="{width}"{more}/>"#
+    );
+}
+
+/// A rectangle: corner, width and height.
+pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str, more: &str) {
+    let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(at);
+    let _ = writeln!(
+        out,
+        r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"{more}/>"#
+    );
+}
+
+/// A text; `anchor` is start, middle or end.
+pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor: &str, more: &str) {
+    let [x, y] = place.map(at);
+    let words = escaped(words);
+    let _ = writeln!(
+        out,
+        r#"<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}"{more}>{words}</text>"#
+    );
+}
+
+/// Lines from point to point; each list is drawn without a break.
+pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64) {
+    let mut d = String::new();
+    for piece in pieces.iter().filter(|piece| piece.len() > 1) {
+        for (i, place) in piece.iter().enumerate() {
+            let letter = if i == 0 { 'M' } else { 'L' };
+            let [x, y] = place.map(at);
+            let _ = write!(d, "{letter}{x} {y}");
+        }
+    }
+    if !d.is_empty() {
+        let width = at(width);
+        let _ = writeln!(
+            out,
+            r#"<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round"/>"#
+        );
+    }
+}
+
+/// The corners of each shape, as far from its middle as a circle with radius 1 is large.
+const SHAPES: [&[At]; 10] = [
+    &[],
+    &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
+    &[[0.0, -1.25], [1.15, 0.8], [-1.15, 0.8]],
+    &[[0.0, -1.35], [1.05, 0.0], [0.0, 1.35], [-1.05, 0.0]],
+    &[
+        [0.0, -1.4],
+        [0.33, -0.45],
+        [1.33, -0.43],
+        [0.53, 0.17],
+        [0.82, 1.13],
+        [0.0, 0.56],
+        [-0.82, 1.13],
+        [-0.53, 0.17],
+        [-1.33, -0.43],
+        [-0.33, -0.45],
+    ],
+    &[[0.0, 1.25], [1.15, -0.8], [-1.15, -0.8]],
+    &[
+        [-0.4, -1.2],
+        [0.4, -1.2],
+        [0.4, -0.4],
+        [1.2, -0.4],
+        [1.2, 0.4],
+        [0.4, 0.4],
+        [0.4, 1.2],
+        [-0.4, 1.2],
+        [-0.4, 0.4],
+        [-1.2, 0.4],
+        [-1.2, -0.4],
+        [-0.4, -0.4],
+    ],
+    &[[0.6, -1.04], [1.2, 0.0], [0.6, 1.04], [-0.6, 1.04], [-1.2, 0.0], [-0.6, -1.04]],
+    &[
+        [-0.57, -1.13],
+        [0.0, -0.57],
+        [0.57, -1.13],
+        [1.13, -0.57],
+        [0.57, 0.0],
+        [1.13, 0.57],
+        [0.57, 1.13],
+        [0.0, 0.57],
+        [-0.57, 1.13],
+        [-1.13, 0.57],
+        [-0.57, 0.0],
+        [-1.13, -0.57],
+    ],
+    &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
+];
+
+/// How many colours there are, each with a shape of its own.
+pub(super) const COLOURS: usize = SHAPES.len();
+
+/// The mark of a series.
+pub(super) fn mark(
+    out: &mut String,
+    number: usize,
+    [x, y]: At,
+    radius: f64,
+    [stroke, fill]: [&str; 2],
+    more: &str,
+) {
+    let shape = SHAPES[number % COLOURS];
+    if shape.is_empty() {
+        let [x, y, radius] = [x, y, radius].map(at);
+        let _ = write!(out, r#"<circle cx="{x}" cy="{y}" r="{radius}" "#);
+    } else {
+        let corner = |[dx, dy]: &At| format!("{},{}", at(x + dx * radius), at(y + dy * radius));
+        let corners: Vec<String> = shape.iter().map(corner).collect();
+        let _ = write!(out, r#"<polygon points="{}" "#, corners.join(" "));
+    }
+    let _ = writeln!(out, r#"fill="{fill}" stroke="{stroke}" stroke-width="1.5"{more}/>"#);
+}

@@ -1,0 +1,77 @@
+//! One colour for one thing, in every plot of a page.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Section;
+use super::figures::View;
+
+/// How many colours there are.
+const COLOURS: usize = 10;
+
+/// The colours of values: by key and name.
+type Colours = BTreeMap<(String, String), usize>;
+
+/// Gives every value of a key that has colours the same one in all sections, as far as there are enough: within a section no
+/// two values of a key share one.
+pub(super) fn agree(sections: &mut [Section]) {
+    let mut known = Colours::new();
+    for section in sections {
+        let mut named: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+        for view in section.figures.iter().flat_map(|figure| &figure.views) {
+            for (key, number, name) in coloured(view) {
+                let names = named.entry(key.to_owned()).or_default();
+                if !names.iter().any(|(_, other)| other == name) {
+                    names.push((number, name.to_owned()));
+                }
+            }
+        }
+        let mut own = Colours::new();
+        for (key, mut names) in named {
+            names.sort();
+            let place = |name: &String| (key.clone(), name.clone());
+            let mut taken: BTreeSet<usize> = BTreeSet::new();
+            for (_, name) in &names {
+                if let Some(&colour) = known.get(&place(name))
+                    && taken.insert(colour)
+                {
+                    own.insert(place(name), colour);
+                }
+            }
+            for (_, name) in &names {
+                if let Entry::Vacant(vacant) = own.entry(place(name)) {
+                    let colour = (0..COLOURS).find(|colour| !taken.contains(colour)).unwrap_or(0);
+                    taken.insert(colour);
+                    vacant.insert(colour);
+                    known.entry(place(name)).or_insert(colour);
+                }
+            }
+        }
+        for view in section.figures.iter_mut().flat_map(|figure| &mut figure.views) {
+            repaint(view, &own);
+        }
+    }
+}
+
+/// Key, present colour and name of all that has a colour in a view.
+fn coloured(view: &View) -> Vec<(&str, usize, &str)> {
+    if let Some(key) = &view.colour {
+        let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));
+        return of.collect();
+    }
+    let names = view.x.names.iter().zip(&view.x.colours);
+    names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
+}
+
+fn repaint(view: &mut View, own: &Colours) {
+    let find = |key: &str, name: &str| own.get(&(key.to_owned(), name.to_owned())).copied();
+    if let Some(key) = &view.colour {
+        for line in &mut view.series {
+            line.colour = find(&key.key, &line.name).unwrap_or(line.colour);
+        }
+        return;
+    }
+    for (name, colour) in view.x.names.iter().zip(&mut view.x.colours) {
+        *colour = find(&view.x.key, name).unwrap_or(*colour);
+    }
+}

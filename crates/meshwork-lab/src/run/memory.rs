@@ -1,0 +1,107 @@
+//! How much memory a study would take, before any of it is taken.
+//!
+//! What a user writes in one line may ask for more than the machine has, and a process that runs out of
+//! memory is ended without a word. So it is estimated first, and refused with the estimate above a limit.
+
+use crate::findings::number::significant;
+use crate::findings::summary::label;
+use crate::study::expand::{Point, count};
+use crate::study::{Refused, Study};
+
+/// What a scenario takes, with every default filled in: measured on 20,000 of them.
+const BYTES_PER_SCENARIO: u64 = 14 << 10;
+
+/// Whether the scenarios of a study can be held at once.
+///
+/// # Errors
+/// One sentence with the estimate, if it is above the limit.
+pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
+    let scenarios = count(study)?;
+    let what = format!("the {scenarios} scenarios of `[sweep]` take");
+    refuse_above(limit, scenarios.saturating_mul(BYTES_PER_SCENARIO), &what)
+        .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
+}
+
+/// Whether the largest runs of a study fit into memory, as many at once as there are threads.
+///
+/// # Errors
+/// One sentence with the estimate, if it is above the limit.
+pub fn check_runs(
+    study: &Study,
+    points: &[Point],
+    threads: usize,
+    limit: Option<u64>,
+) -> Result<(), Refused> {
+    let largest = points.iter().map(|point| (point.scenario.memory(), point));
+    let Some((bytes, point)) = largest.max_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
+    let runs = (points.len() as u64).saturating_mul(study.most_replications());
+    let swept = label(&point.swept);
+    let what = if swept.is_empty() {
+        "a run takes".to_owned()
+    } else {
+        format!("a run with {swept} takes")
+    };
+    refuse_at_once(limit, bytes, at_once(threads, runs), &what)
+        .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
+}
+
+/// How many of so many runs go on at once on so many threads; 0 is as many as there are processors.
+#[must_use]
+pub fn at_once(threads: usize, runs: u64) -> u64 {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = if threads == 0 { processors() } else { threads };
+    runs.min(threads as u64).max(1)
+}
+
+/// A sentence that begins with `what`, if one run of so many bytes is above the limit, or as many as go on
+/// at once.
+///
+/// # Errors
+/// That sentence.
+pub fn refuse_at_once(
+    limit: Option<u64>,
+    bytes: u64,
+    at_once: u64,
+    what: &str,
+) -> Result<(), String> {
+    refuse_above(limit, bytes, what)?;
+    let what = format!("{what} about {}, and {at_once} of them at once", size(bytes));
+    refuse_above(limit, bytes.saturating_mul(at_once), &what)
+        .map_err(|sentence| format!("{sentence}: `--threads` says how many go on at once"))
+}
+
+/// A sentence that begins with `what`, if so many bytes are above the limit.
+///
+/// # Errors
+/// That sentence.
+pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), String> {
+    match limit {
+        Some(limit) if bytes > limit => Err(format!(
+            "{what} about {} of memory, which is more than the {} of `--max-memory`",
+            size(bytes),
+            size(limit)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A number of bytes in words.
+///
+/// ```
+/// use meshwork_lab::run::memory::size;
+/// assert_eq!(size(6_012_954_214), "5.6 GiB");
+/// assert_eq!(size(3 << 20), "3 MiB");
+/// assert_eq!(size(100), "100 bytes");
+/// ```
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let fitting = units.into_iter().find(|(_, bits)| bytes >> bits > 0);
+    match fitting {
+        Some((unit, bits)) => {
+            let number = bytes as f64 / (1_u64 << bits) as f64;
+            format!("{} {unit}", significant(number, if number < 100.0 { 2 } else { 4 }))
+        }
+        None => format!("{bytes} bytes"),
+    }
+}

@@ -1,0 +1,357 @@
+//! How sure results are of themselves: logs that are replayed, windows of them, queues that grow, and builds that differ.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use meshwork::rng::Stream;
+use meshwork_lab::findings::statistics::Method;
+use meshwork_lab::report::Report;
+use meshwork_lab::run::store::load;
+use meshwork_lab::{Finished, Options, Study, run};
+
+/// A log of a machine of 16 processors: so many jobs, at this load, from the instant 1000 on.
+fn log(folder: &Path, jobs: u32, load: f64) {
+    let mut stream = Stream::new(1, 0, "log");
+    let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);
+    for _ in 0..jobs {
+        let nodes = 1 + stream.below(8);
+        let runtime = -10.0 * stream.unit().ln();
+        writeln!(text, "{at},{runtime},{},{nodes}", 2.0 * runtime).unwrap();
+        // 4.5 processors for 10 units of time each, on average.
+        at += -45.0 / 16.0 / load * stream.unit().ln();
+    }
+    fs::write(folder.join("log.csv"), text).unwrap();
+}
+
+const STUDY: &str = "
+[machine]
+topology = 'mesh'
+dims = [4, 4]
+[workload]
+name = 'table'
+path = 'log.csv'
+[measure]
+metrics = ['wait', 'utilization']
+[sweep]
+scheduler = ['fcfs', 'easy']
+[compare]
+scheduler = 'fcfs'
+";
+
+fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
+    let finished = run(&Study::parse("a.toml", text, folder, &[]).unwrap(), options).unwrap();
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    finished
+}
+
+fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
+    let study = Study::parse("a.toml", text, folder, &[]).unwrap();
+    meshwork_lab::findings::notes::notes(
+        &study,
+        &finished.points,
+        &finished.results,
+        &finished.summary,
+    )
+}
+
+#[test]
+fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 3000, 0.6);
+    for asked in ["replications = 5", "precision = 0.01"] {
+        let text = format!("{asked}\n{STUDY}");
+        let found = finished(folder.path(), &text, &Options::default());
+        assert!(found.results.runs.iter().all(|runs| runs.len() == 1));
+        let wait = found.summary.rows[0].metrics[0].1;
+        assert_eq!((wait.replications, wait.method), (1, Some(Method::BatchMeans)));
+        assert!(wait.half_width.unwrap() > 0.0, "no pretended certainty");
+        let (name, difference, _) = &found.summary.rows[1].differences[0].metrics[0];
+        assert_eq!((name.as_str(), difference.method), ("wait", Some(Method::BatchMeans)));
+        assert!(
+            difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
+            "{difference:?}"
+        );
+        // The same jobs meet the same luck: the difference is surer than either side.
+        assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
+        let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
+        assert!(utilization.half_width.unwrap() > 0.0 && !utilization.excludes_zero());
+        let notes = notes(folder.path(), &text, &found);
+        assert!(notes.len() == 1 && notes[0].contains("nothing random differs"), "{notes:?}");
+    }
+    let once = finished(folder.path(), STUDY, &Options::default());
+    assert!(notes(folder.path(), STUDY, &once).is_empty());
+    assert!(once.summary.rows[1].differences[0].metrics[0].1.half_width.is_some());
+}
+
+#[test]
+fn where_only_one_scenario_draws_only_that_is_replicated() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 400, 0.6);
+    let text = format!("replications = 4\n{STUDY}")
+        .replace("scheduler = ['fcfs', 'easy']", "allocator = ['first_fit', 'random']")
+        .replace("scheduler = 'fcfs'", "allocator = 'first_fit'");
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    let found = finished(folder.path(), &text, &options);
+    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    // Where any free processors will do, the choice among them changes nothing: `random` draws, but all is the same.
+    assert_eq!(counts[0], 1);
+    let wait = found.summary.rows[1].differences[0].metrics[0].1;
+    assert!(wait.half_width.unwrap() > 0.0, "{wait:?}");
+    let shuffled = text.replace("path = 'log.csv'", "path = 'log.csv'\nshuffle = true");
+    let found = finished(folder.path(), &shuffled, &Options::default());
+    assert!(found.results.runs.iter().all(|runs| runs.len() == 4));
+    assert_eq!(found.summary.rows[0].metrics[0].1.method, Some(Method::Replications));
+    // A page of the folder says the same as the run did.
+    let report = Report::read(&out).unwrap();
+    assert!(report.sections[0].notes.iter().any(|note| note.contains("nothing random")));
+}
+
+#[test]
+fn a_selector_that_draws_is_compared_with_one_that_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 600, 0.6);
+    let text = "replications = 4
+[machine]
+sites = [{ topology = 'mesh', dims = [4, 2], speed = 1.5 }, { topology = 'mesh', dims = [2, 4] }]
+[workload]
+name = 'table'
+path = 'log.csv'
+[measure]
+metrics = ['turnaround']
+[sweep]
+selector = ['first_fit', 'random']
+[compare]
+selector = 'first_fit'
+[[claim]]
+text = 'c'
+metric = 'turnaround'
+of = { selector = 'random' }
+to = { selector = 'first_fit' }
+above = 0.01
+";
+    let found = finished(folder.path(), text, &Options::default());
+    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    assert_eq!(counts, [1, 4]);
+    let values: Vec<f64> = found.results.runs[1]
+        .iter()
+        .map(|run| run.result.as_ref().unwrap().metrics[0].value.unwrap())
+        .collect();
+    let base = found.summary.rows[0].metrics[0].1.mean.unwrap();
+    let difference = found.summary.rows[1].differences[0].metrics[0].1;
+    let mean = values.iter().sum::<f64>() / 4.0 - base;
+    assert!(
+        (difference.mean.unwrap() - mean).abs() < 1e-9,
+        "the one run is that of each replication"
+    );
+    assert_eq!(difference.method, Some(Method::BatchMeans), "and the log's own noise counts");
+    assert_eq!(found.claims[0].cells[0].of.map(|of| of > 0.0), Some(true));
+    assert_eq!(
+        found.claims[0].count(meshwork_lab::findings::claims::Holds::Yes),
+        1,
+        "paired with all four"
+    );
+    let notes = notes(folder.path(), text, &found);
+    assert!(notes.iter().any(|note| note.contains("with selector = first_fit")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("with selector = random")), "{notes:?}");
+}
+
+#[test]
+fn windows_of_a_log_are_its_replications() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 3000, 0.6);
+    let span = 3000.0 * 45.0 / 16.0 / 0.6;
+    let text = format!("windows = {{ length = {} }}\n{STUDY}", span / 9.0);
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    let found = finished(folder.path(), &text, &options);
+    let windows = found.points[0].windows.unwrap();
+    assert!((8..=9).contains(&windows.count), "{windows:?}");
+    assert!(windows.first >= 1000.0);
+    let wait = found.summary.rows[0].metrics[0].1;
+    assert_eq!((wait.method, wait.replications), (Some(Method::Windows), windows.count));
+    let difference = found.summary.rows[1].differences[0].metrics[0].1;
+    assert_eq!(difference.method, Some(Method::Windows));
+    // By hand: the same windows as scenarios of their own, paired.
+    let mut by_hand = Vec::new();
+    for index in 0..windows.count {
+        let (from, until) = windows.at(index);
+        let one = STUDY.replace(
+            "path = 'log.csv'",
+            &format!("path = 'log.csv'\nfrom = {from}\nuntil = {until}"),
+        );
+        let one = finished(folder.path(), &one, &Options::default());
+        let value = |row: usize| one.summary.rows[row].metrics[0].1.mean.unwrap();
+        by_hand.push(value(1) - value(0));
+    }
+    let mean = by_hand.iter().sum::<f64>() / by_hand.len() as f64;
+    assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
+    assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
+    // Half overlapping, nearly twice as many windows are hardly surer.
+    let stride =
+        format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
+    let more = finished(folder.path(), &stride, &Options::default());
+    assert!(more.points[0].windows.unwrap().count >= 15);
+    assert!(more.summary.rows[0].metrics[0].1.half_width.unwrap() > 0.4 * wait.half_width.unwrap());
+    // Nothing of it is run twice, and the page needs no log.
+    fs::remove_file(folder.path().join("log.csv")).unwrap();
+    let report = Report::read(&out).unwrap();
+    assert!(report.sections[0].tables[0].rows[0].len() == 3, "{:?}", report.sections[0].tables[0]);
+    let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
+    assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
+}
+
+#[test]
+fn windows_that_make_no_sense_are_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log.csv"), "submit,runtime,nodes\n0,5,2\n100,5,2\n").unwrap();
+    let refusal = |text: &str| {
+        let study = Study::parse("a.toml", text, folder.path(), &[]);
+        let refused = study.and_then(|study| run(&study, &Options::default()).map(drop));
+        refused.unwrap_err().0
+    };
+    assert_eq!(
+        refusal(&format!("windows = {{ length = 80 }}\n{STUDY}")),
+        "a.toml:1: `windows.length` is 80, but the jobs of log.csv arrive from 0 to 100: of windows of that \
+         length only one fits, and an interval needs two"
+    );
+    assert_eq!(
+        refusal(&format!("replications = 2\nwindows = {{ length = 80 }}\n{STUDY}")),
+        "a.toml:2: both `windows` and `replications` are given, but windows of the log are the replications"
+    );
+    let drawn = STUDY.replace(
+        "name = 'table'\npath = 'log.csv'",
+        "name = 'synthetic'\nload = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 1.0 }",
+    );
+    let drawn = drawn.replace("[measure]", "[measure]\njobs = 10");
+    assert_eq!(
+        refusal(&format!("windows = {{ length = 80 }}\n{drawn}")),
+        "a.toml:1: `windows` are windows of a log, but the workload `synthetic` reads none: give `replications`, \
+         each of which draws its own jobs"
+    );
+}
+
+#[test]
+fn a_queue_that_grows_is_said_everywhere() {
+    let text = "replications = 2
+machine = { topology = 'mesh', dims = [8, 8] }
+scheduler = 'fcfs'
+[workload]
+name = 'synthetic'
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 1000
+metrics = ['wait']
+[sweep]
+'workload.load' = [0.2, 3.0]
+";
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+    let found = finished(folder.path(), text, &options);
+    let growing: Vec<bool> = found.summary.rows.iter().map(|row| row.growing).collect();
+    assert_eq!(growing, [false, true]);
+    let json = found.summary.json();
+    assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
+    let notes = notes(folder.path(), text, &found);
+    assert!(
+        notes[0].starts_with("the queue grows over the whole run with workload.load = 3"),
+        "{notes:?}"
+    );
+    let report = Report::read(folder.path()).unwrap();
+    let section = &report.sections[0];
+    assert_eq!(section.growing, [1]);
+    assert_eq!(section.tables[0].rows[1][0].note, "the queue grows");
+    assert!(section.notes.iter().any(|note| note.starts_with("The queue grows")));
+}
+
+#[test]
+fn stable_runs_are_rarely_said_to_grow() {
+    let text = "machine = { topology = 'flat', processors = 8 }
+scheduler = 'fcfs'
+[workload]
+name = 'synthetic'
+load = 0.9
+sizes = { name = 'constant', value = 1 }
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 1000
+metrics = ['wait']
+[sweep]
+seed = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40]
+";
+    let found = finished(Path::new(""), text, &Options::default());
+    let growing = found.summary.rows.iter().filter(|row| row.growing).count();
+    assert!(growing <= 2, "{growing} of 40 at a load of 0.9");
+}
+
+#[test]
+fn runs_of_another_build_are_not_taken_and_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 50, 0.6);
+    let out = folder.path().join("out");
+    let with = |build: &str| Options {
+        out: Some(out.clone()),
+        build: build.to_owned(),
+        ..Options::default()
+    };
+    let first = finished(folder.path(), STUDY, &with("a"));
+    assert!(first.warnings.is_empty(), "{:?}", first.warnings);
+    assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty());
+    assert_eq!(load(&out).unwrap().records.len(), 2);
+    let edited = finished(folder.path(), STUDY, &with("b"));
+    assert_eq!(
+        edited.warnings,
+        [format!(
+            "{}: 2 runs of this study were made by another build of the program, whose code differs: what it gave is \
+             kept there, but is not used, and was run again",
+            out.join("runs.jsonl").display()
+        )]
+    );
+    assert_ne!(edited.results.runs[0][0].key, first.results.runs[0][0].key);
+    assert_eq!(load(&out).unwrap().records.len(), 4);
+    // A page shows those of the build that ran last.
+    assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty(), "nothing is run");
+    let report = Report::read(&out).unwrap();
+    assert!(report.sections[0].tables[0].rows.len() == 2);
+}
+
+#[test]
+fn metrics_stand_in_the_order_in_which_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), 50, 0.6);
+    let text = STUDY.replace("['wait', 'utilization']", "['utilization', 'turnaround', 'wait']");
+    let found = finished(folder.path(), &text, &Options::default());
+    let names: Vec<&str> =
+        found.summary.rows[0].metrics.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["utilization", "turnaround", "wait"]);
+    let csv = found.summary.csv();
+    assert!(csv.lines().nth(1).unwrap().starts_with("fcfs,utilization,"), "{csv}");
+}
+
+#[test]
+fn the_study_in_a_folder_of_results_finds_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("study");
+    fs::create_dir(&logs).unwrap();
+    log(&logs, 50, 0.6);
+    fs::write(logs.join("mine.toml"), STUDY).unwrap();
+    let out = folder.path().join("results/one");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    let first = run(&Study::read(&logs.join("mine.toml"), &[]).unwrap(), &options).unwrap();
+    let again = Study::read(&out.join("experiment.toml"), &[]).unwrap();
+    assert_eq!(again.name, "mine");
+    let second = run(&again, &Options::default()).unwrap();
+    assert_eq!(first.summary, second.summary);
+    // Also after everything was moved together.
+    let moved = tempfile::tempdir().unwrap();
+    for name in ["study", "results"] {
+        fs::rename(folder.path().join(name), moved.path().join(name)).unwrap();
+    }
+    let again = Study::read(&moved.path().join("results/one/experiment.toml"), &[]).unwrap();
+    assert_eq!(run(&again, &Options::default()).unwrap().summary, first.summary);
+    let command = &Report::read(&moved.path().join("results/one")).unwrap().sections[0].command;
+    let file = moved.path().join("results/one/experiment.toml");
+    assert_eq!(*command, format!("meshwork run {}", file.display()));
+}

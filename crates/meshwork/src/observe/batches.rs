@@ -1,0 +1,173 @@
+//! Sums of a run in batches of jobs that arrived one after the other.
+//!
+//! A batch holds equally many jobs in order of arrival, and the time from the arrival of its first job to
+//! that of the next batch's first. Which jobs are in which batch depends on the workload alone, so that two
+//! strategies that are given the same jobs can be compared batch by batch.
+
+use super::JobId;
+
+/// How many batches there are at most; when they are full, pairs are merged.
+const MAX_BATCHES: u64 = 40;
+
+/// Fewer batches than this say too little of their own spread to make an interval: of the whole run, and of
+/// its measured part.
+const MIN_BATCHES: usize = 20;
+const MIN_KEPT: usize = 10;
+
+/// A ratio of two sums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ratio {
+    pub(super) over: f64,
+    pub(super) under: f64,
+}
+
+impl Ratio {
+    pub(super) fn add(&mut self, over: f64, under: f64) {
+        self.over += over;
+        self.under += under;
+    }
+
+    pub(super) fn value(self) -> Option<f64> {
+        (self.under > 0.0).then(|| self.over / self.under)
+    }
+}
+
+/// One batch.
+#[derive(Clone, Debug)]
+struct Batch {
+    /// One for each metric.
+    sums: Vec<Ratio>,
+    /// Jobs that have joined the queue.
+    arrived: u64,
+    /// Those of them that finished and count.
+    measured: u64,
+    /// The jobs that waited, summed over those instants at which one of its jobs arrived.
+    seen: f64,
+    /// Whether all of it lies in the measured part of the run.
+    is_within: bool,
+}
+
+/// The batches of a run, 20 to 40 of them where that many jobs arrived: while the run goes on they are
+/// merged in pairs, so that memory stays the same however long it is.
+pub(super) struct Batches {
+    metrics: usize,
+    jobs: u64,
+    batches: Vec<Batch>,
+    /// Jobs that wait.
+    waiting: u64,
+}
+
+impl Batches {
+    pub(super) fn new(metrics: usize) -> Batches {
+        Batches { metrics, jobs: 1, batches: Vec::new(), waiting: 0 }
+    }
+
+    /// Jobs in a batch.
+    pub(super) fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// A job joins the queue; `is_measuring` says whether the measured part has begun.
+    pub(super) fn arrived(&mut self, id: JobId, is_measuring: bool) {
+        while id.0 / self.jobs >= MAX_BATCHES {
+            self.merge();
+        }
+        let waiting = self.waiting as f64;
+        let batch = self.batch(id, is_measuring);
+        batch.arrived += 1;
+        batch.seen += waiting;
+        self.waiting += 1;
+    }
+
+    /// A job leaves the queue, to run or for good.
+    pub(super) fn left_queue(&mut self) {
+        self.waiting = self.waiting.saturating_sub(1);
+    }
+
+    /// The sums of the batch of a job that has arrived.
+    pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
+        &mut self.batch(id, false).sums
+    }
+
+    /// A job has finished and counts.
+    pub(super) fn measured(&mut self, id: JobId) {
+        self.batch(id, false).measured += 1;
+    }
+
+    /// The sums of the batch of the job that arrived last: that of time as it passes.
+    pub(super) fn of_time(&mut self) -> Option<&mut [Ratio]> {
+        self.batches.last_mut().map(|batch| &mut batch.sums[..])
+    }
+
+    /// A metric over the whole run.
+    pub(super) fn whole(&self, metric: usize) -> Ratio {
+        let mut whole = Ratio::default();
+        for batch in &self.batches {
+            whole.add(batch.sums[metric].over, batch.sums[metric].under);
+        }
+        whole
+    }
+
+    /// The batches that make intervals, as a range: those that lie wholly in the measured part, and of whose
+    /// jobs at least half were measured. The last is never one of them: jobs of it may be missing, and what
+    /// comes after the last arrival is in it. None where they are fewer than ten.
+    pub(super) fn kept(&self) -> std::ops::Range<usize> {
+        let last = self.batches.len().saturating_sub(1);
+        if self.batches.len() < MIN_BATCHES {
+            return 0..0;
+        }
+        let is_whole = |batch: &Batch| batch.is_within && 2 * batch.measured >= batch.arrived;
+        let first = self.batches[..last].iter().take_while(|batch| !is_whole(batch)).count();
+        let count = self.batches[first..last].iter().take_while(|batch| is_whole(batch)).count();
+        if count < MIN_KEPT { 0..0 } else { first..first + count }
+    }
+
+    /// A metric in each batch of that range; nothing where one of them has not measured it.
+    pub(super) fn values(&self, metric: usize, kept: std::ops::Range<usize>) -> Vec<f64> {
+        let values = self.batches[kept].iter().map(|batch| batch.sums[metric].value());
+        values.collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// How many jobs waited as the jobs of each batch arrived, on average, over the whole run but for the last
+    /// batch, which may not be full.
+    pub(super) fn queue(&self) -> Vec<f64> {
+        let full = self.batches.split_last().map_or(&[][..], |(_, full)| full);
+        let met = full.iter().filter(|batch| batch.arrived > 0);
+        met.map(|batch| batch.seen / batch.arrived as f64).collect()
+    }
+
+    /// The batch of a job. Jobs that were refused have none, so that one may have to be passed over.
+    fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
+        let index = (id.0 / self.jobs) as usize;
+        while self.batches.len() <= index {
+            self.batches.push(Batch {
+                sums: vec![Ratio::default(); self.metrics],
+                arrived: 0,
+                measured: 0,
+                seen: 0.0,
+                is_within: is_measuring,
+            });
+        }
+        &mut self.batches[index]
+    }
+
+    fn merge(&mut self) {
+        let mut merged: Vec<Batch> = Vec::with_capacity(MAX_BATCHES as usize);
+        for (index, batch) in self.batches.drain(..).enumerate() {
+            match merged.last_mut().filter(|_| index % 2 == 1) {
+                None => merged.push(batch),
+                Some(first) => {
+                    for (a, b) in first.sums.iter_mut().zip(batch.sums) {
+                        a.add(b.over, b.under);
+                    }
+                    first.arrived += batch.arrived;
+                    first.measured += batch.measured;
+                    first.seen += batch.seen;
+                    // The second begins after the first: it is measured if that is.
+                }
+            }
+        }
+        self.batches = merged;
+        self.jobs *= 2;
+    }
+}
