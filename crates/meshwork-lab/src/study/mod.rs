@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
@@ -159,6 +160,8 @@ pub struct Study {
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// Every setting of the command line, in order.
     pub settings: Vec<Setting>,
+    /// What its scenarios may name.
+    pub catalogue: Catalogue,
     lines: Lines,
 }
 
@@ -168,6 +171,18 @@ impl Study {
     /// # Errors
     /// The first thing that is wrong, with the line.
     pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
+        Study::read_in(&Catalogue::standard(), path, settings)
+    }
+
+    /// Reads a study file whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`read`](Study::read).
+    pub fn read_in(
+        catalogue: &Catalogue,
+        path: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
         let file = path.display().to_string();
         let bytes =
             std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
@@ -179,7 +194,7 @@ impl Study {
             Refused(format!("{file}:{line}: a study is text in UTF-8, and this line is not"))
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let mut study = Study::parse(&file, &source, &folder, settings)?;
+        let mut study = Study::parse_in(catalogue, &file, &source, &folder, settings)?;
         if path.file_name().is_some_and(|name| name == EXPERIMENT) {
             study.came_from(&Asked::read(&folder)?.unwrap_or_default());
         }
@@ -209,6 +224,20 @@ impl Study {
         folder: &Path,
         settings: &[String],
     ) -> Result<Study, Refused> {
+        Study::parse_in(&Catalogue::standard(), file, source, folder, settings)
+    }
+
+    /// Reads the text of a study whose names are those of a catalogue.
+    ///
+    /// # Errors
+    /// As [`parse`](Study::parse).
+    pub fn parse_in(
+        catalogue: &Catalogue,
+        file: &str,
+        source: &str,
+        folder: &Path,
+        settings: &[String],
+    ) -> Result<Study, Refused> {
         let mut document: Table = source.parse().map_err(|e| not_toml(file, source, &e))?;
         let mut study = Study {
             file: file.to_owned(),
@@ -232,6 +261,7 @@ impl Study {
             claims: Vec::new(),
             found: BTreeMap::new(),
             settings: Vec::new(),
+            catalogue: catalogue.clone(),
             lines: Lines::of(source),
         };
         for text in settings {
@@ -283,7 +313,8 @@ impl Study {
         Ok(study)
     }
 
-    /// How often each scenario is run at most.
+    /// How often each scenario is run at most; of windows nothing is known before their log is read, so as
+    /// many as there may be.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -377,7 +408,8 @@ impl Study {
         }
         self.read_compare("", &compare)?;
         self.jobs = job_formats(output)?;
-        self.claims = claims::read(claims, &self.sweep, !self.settings.is_empty())?;
+        self.claims =
+            claims::read(&self.catalogue, claims, &self.sweep, !self.settings.is_empty())?;
         Ok(())
     }
 
