@@ -38,6 +38,7 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// The whole command, for what the command line of this process says: what it may name is in the
 /// catalogue.
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that a `main` does with it")]
 pub fn main_with(catalogue: Catalogue) -> ExitCode {
     // A panic is a fault of the program and never of its user, who is told so in one sentence. One
     // inside a run is caught by the laboratory and fails that run alone.

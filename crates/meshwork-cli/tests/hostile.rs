@@ -155,7 +155,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
         // As it is, and not escaped, as far as JSON lets it be.
         writeln!(input, "{}", line.to_string().replace("\\u009b", "\u{9b}")).unwrap();
     }
-    writeln!(input, "{{\"op\":\"{}\"}}", WORD.replace('\u{1b}', "").replace('\u{7}', "")).unwrap();
+    writeln!(input, "{{\"op\":\"{}\"}}", WORD.replace(['\u{1b}', '\u{7}'], "")).unwrap();
     writeln!(input, "{WORD}").unwrap();
     input.rewind().unwrap();
     let arguments = ["place", "--machine", "mesh:4x4"];

@@ -153,7 +153,7 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     let mut texts: Vec<String> = pools().into_iter().map(|(text, _)| text).collect();
     let pool = |text: &str| Pool::read(&text.parse().unwrap()).ok();
     for allocator in OTHERS {
-        let on = |(machine, _): (&str, Topology)| {
+        let on = |(machine, _): (String, Topology)| {
             format!("machine = {{ {machine} }}\nallocator = {allocator}")
         };
         let served = machines().into_iter().map(on).filter(|text| pool(text).is_some());

@@ -132,7 +132,7 @@ impl Counter {
             }
             Asks::Restore(saved) => saved,
         };
-        self.restore(*saved).map_err(refused)?;
+        self.restore(&saved).map_err(refused)?;
         let (pool, site) = (self.desk.pool(), self.desk.pool().site());
         let count = pool.held().count();
         let (at, free) = (Json::from(pool.now().units()), site.free_nodes());
@@ -145,7 +145,7 @@ impl Counter {
     }
 
     /// Becomes what was saved.
-    pub(super) fn restore(&mut self, saved: Saved) -> Result<(), String> {
+    pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.desk)?;
         self.desk.restore(&saved.state)?;
         (self.letters, self.letter_of) = letters;
@@ -157,10 +157,10 @@ impl Counter {
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         let Some(name) = name else { return };
         match answer {
-            Answer::Placed(_) if self.desk.held_by(&name).is_some() => {
-                if !self.letter_of.contains_key(&name) {
-                    self.letter_of.insert(name, self.letters.take());
-                }
+            Answer::Placed(_)
+                if self.desk.held_by(&name).is_some() && !self.letter_of.contains_key(&name) =>
+            {
+                self.letter_of.insert(name, self.letters.take());
             }
             Answer::Released(_) => {
                 if let Some(letter) = self.letter_of.remove(&name) {

@@ -83,7 +83,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     let json = serde_json::from_slice(&bytes).map_err(|error| {
         wrong(format!("this is not JSON (line {}, column {})", error.line(), error.column()))
     })?;
-    Saved::read(json, "the state").and_then(|saved| counter.restore(saved)).map_err(wrong)?;
+    Saved::read(json, "the state").and_then(|saved| counter.restore(&saved)).map_err(wrong)?;
     counter.is_changed = false;
     Ok(())
 }

@@ -89,7 +89,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             match until {
                 // All that happens by then, and then the time itself.
                 Some(until) => {
-                    is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?
+                    is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?;
                 }
                 None => {
                     reel.step(PATIENCE);
