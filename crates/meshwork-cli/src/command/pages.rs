@@ -127,7 +127,12 @@ mod tests {
         with_values(&Catalogue::standard()).debug_assert();
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut with_values(&Catalogue::standard()), "meshwork", &mut script);
+            clap_complete::generate(
+                shell,
+                &mut with_values(&Catalogue::standard()),
+                "meshwork",
+                &mut script,
+            );
             let script = String::from_utf8(script).unwrap();
             let names =
                 KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);

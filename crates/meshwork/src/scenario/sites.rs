@@ -9,7 +9,8 @@ use crate::catalogue::Catalogue;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
-    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in, with_article,
+    DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;

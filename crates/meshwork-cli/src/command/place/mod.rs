@@ -81,7 +81,8 @@ fn pool(catalogue: &Catalogue, arguments: &Place) -> Result<Pool, Stop> {
     }
     table.insert("seed".to_owned(), Value::Integer(arguments.seed));
     table.insert("shape".to_owned(), arguments.shape.clone().into());
-    let bytes = Pool::memory_in(catalogue, &table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
+    let bytes = Pool::memory_in(catalogue, &table)
+        .map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
     let what = format!("--machine {}: this machine takes", arguments.machine);
     arguments.memory.check(bytes, &what)?;
     Pool::read_in(catalogue, &table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
