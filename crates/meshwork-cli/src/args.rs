@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use meshwork_lab::date::unix_seconds;
+use toml::Value;
 
 use crate::memory::Memory;
 
@@ -238,9 +240,12 @@ pub(crate) struct List {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
     /// Print what a log is like: counts, spans and distributions
-    #[command(after_help = "Example:\n  meshwork trace info log.swf.gz")]
+    #[command(
+        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
+        log.\n\nExample:\n  meshwork trace info log.swf.gz"
+    )]
     Info {
-        /// The log, which may be compressed with gzip
+        /// The log, or a table of jobs; it may be compressed with gzip
         log: PathBuf,
         /// Print one JSON object
         #[arg(long)]
@@ -251,8 +256,9 @@ pub(crate) enum Trace {
         after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
         out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
         queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
-        without them has the same jobs of OUT that it has of IN with them.\nWhat is written follows the ending of OUT: .csv is a table \
-        of jobs, .gz is compressed, all else is a log.\n\n\
+        without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
+        .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
+        it begins.\n\n\
         Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
         split_above=0.5"
     )]
@@ -266,7 +272,7 @@ pub(crate) enum Trace {
 /// `meshwork trace convert`.
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// The log, which may be compressed with gzip
+    /// The log, or a table of jobs; it may be compressed with gzip
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     /// The file to write
@@ -275,12 +281,12 @@ pub(crate) struct Convert {
     /// Only so many jobs, of those that --from and --until leave
     #[arg(long, value_name = "N")]
     pub(crate) first_jobs: Option<u64>,
-    /// Only jobs submitted at or after this time of the log, in seconds
-    #[arg(long, value_name = "T", value_parser = not_negative)]
-    pub(crate) from: Option<f64>,
-    /// Only jobs submitted before this time of the log, in seconds
-    #[arg(long, value_name = "T", value_parser = not_negative)]
-    pub(crate) until: Option<f64>,
+    /// Only jobs submitted at or after this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) from: Option<Value>,
+    /// Only jobs submitted before this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) until: Option<Value>,
     /// Multiply run times and requested times
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) runtime_scale: Option<f64>,
@@ -298,7 +304,7 @@ pub(crate) struct Convert {
 /// `meshwork trace generate`.
 #[derive(Args, Debug)]
 pub(crate) struct Generate {
-    /// The file to write: .csv is a table of jobs, .gz is compressed, all else is a log
+    /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// How many jobs
@@ -320,7 +326,8 @@ pub(crate) struct Generate {
     pub(crate) memory: Memory,
 }
 
-const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event, \
+const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event and , or the left \
+    arrow one back, t goes to a time and e to an event, Home to the beginning, j and k scroll the queue by a line and PageDown and PageUp by ten, \
     + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
     frames of plain text are written one below the other.\n\n\
     Every job that runs has a letter and a colour; a dot is a free processor. Layers of a mesh stand side by side; a \
@@ -348,6 +355,12 @@ pub(crate) struct Watch {
     /// A frame after every so many events [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
+    /// Begin at this time of the run, paused
+    #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
+    pub(crate) from: Option<f64>,
+    /// Begin where so many events have happened, paused
+    #[arg(long, value_name = "N")]
+    pub(crate) from_event: Option<u64>,
     /// Frames until this time of the run
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
@@ -372,8 +385,13 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     once:\n\n  \
     {\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}  or \"nodes\":7, or \"subcube\":2\n  \
     {\"op\":\"release\",\"id\":\"a\"}\n  \
+    {\"op\":\"can\",\"nodes\":7}                     where it would go now; changes nothing\n  \
+    {\"op\":\"free\",\"ratio\":[2,1]}                how many are free, and the largest free block\n  \
+    {\"op\":\"adopt\",\"id\":\"b\",\"blocks\":[{\"base\":[0,0],\"dims\":[3,5]}]}\n  \
+    {\"op\":\"snapshot\"}                              all there is to know\n  \
+    {\"op\":\"restore\",\"snapshot\":{…}}              go on from there\n  \
     {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
-    Any of them may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
+    All but restore may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
     answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
@@ -387,6 +405,9 @@ pub(crate) struct Place {
     /// [default: first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
+    /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
     /// The seed of an allocator that draws
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
@@ -501,6 +522,16 @@ fn number(text: &str, holds: impl Fn(f64) -> bool, must: &str) -> Result<f64, St
 
 fn not_negative(text: &str) -> Result<f64, String> {
     number(text, |n| (0.0..=1e15).contains(&n), "a number from 0 to 1e15")
+}
+
+/// A number of seconds, or a date.
+fn instant(text: &str) -> Result<Value, String> {
+    if unix_seconds(text).is_some() {
+        return Ok(Value::String(text.to_owned()));
+    }
+    not_negative(text).map(Value::Float).map_err(|_| {
+        "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned()
+    })
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -38,6 +38,7 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// The whole command, for what the command line of this process says: what it may name is in the
 /// catalogue.
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that a `main` does with it")]
 pub fn main_with(catalogue: Catalogue) -> ExitCode {
     // A panic is a fault of the program and never of its user, who is told so in one sentence. One
     // inside a run is caught by the laboratory and fails that run alone.
@@ -64,7 +65,7 @@ fn run(command: Command, catalogue: &Catalogue) -> Ended {
         Command::Place(arguments) => command::place::run(&mut out, catalogue, &arguments)?,
         Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
         Command::Check(arguments) => command::check::run(&mut out, catalogue, &arguments)?,
-        Command::Completions { shell } => command::pages::completions(&mut out, shell)?,
+        Command::Completions { shell } => command::pages::completions(&mut out, catalogue, shell)?,
         Command::Manual { dir } => command::manual::run(catalogue, &dir)?,
         Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,
     };

@@ -1,9 +1,11 @@
 //! Everything that is written to the terminal, and how a command may end.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 use std::process::ExitCode;
 
 use meshwork_lab::trace::TraceError;
+use meshwork_lab::visible::{visible, visible_text};
 
 /// The width of tables where nothing says how wide they may be.
 const WIDTH: usize = 100;
@@ -81,23 +83,33 @@ impl Output {
         Output { sink: io::BufWriter::with_capacity(1 << 16, stdout.lock()), width, bold }
     }
 
-    /// Writes a text as it is.
-    pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
+    /// Writes a text of the program's own as it is: a script, a page, help.
+    pub(crate) fn raw(&mut self, text: &str) -> Result<(), Stop> {
         Ok(self.sink.write_all(text.as_bytes())?)
+    }
+
+    /// Writes a text of several lines. What a terminal would obey instead of showing it is written
+    /// out, here and in all that follows.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
+        self.raw(&visible_text(text))
     }
 
     /// Writes a line.
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Stop> {
-        self.text(line)?;
-        self.text("\n")
+        self.raw(&visible(line))?;
+        self.raw("\n")
     }
 
     /// Writes a line in bold where that can be seen.
     pub(crate) fn headline(&mut self, line: &str) -> Result<(), Stop> {
-        if self.bold { self.line(&format!("\u{1b}[1m{line}\u{1b}[0m")) } else { self.line(line) }
+        if !self.bold {
+            return self.line(line);
+        }
+        self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes an object as one line of JSON.
+    /// Writes an object as one line of JSON, in which such characters are escaped and so stay what
+    /// they are.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
     }
@@ -122,7 +134,7 @@ pub(crate) fn say(kind: &str, sentence: &str) {
 /// Writes a line to standard error.
 pub(crate) fn tell(line: &str) {
     let mut stderr: StderrLock<'_> = io::stderr().lock();
-    let _ = writeln!(stderr, "{line}");
+    let _ = writeln!(stderr, "{}", visible(line));
 }
 
 /// Writes clap's own answer: help and version to standard output, all else to standard error.
@@ -130,13 +142,24 @@ pub(crate) fn answer(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if error.use_stderr() {
         let mut stderr = io::stderr().lock();
-        let is_plain = !stderr.is_terminal() || !colour_is_welcome();
-        let _ = if is_plain { write!(stderr, "{text}") } else { write!(stderr, "{}", text.ansi()) };
+        let plain = text.to_string();
+        // Its colours cannot be told from those of an argument that it repeats.
+        let is_plain = !stderr.is_terminal() || !colour_is_welcome() || repeats_what_is_obeyed();
+        let _ = if is_plain {
+            write!(stderr, "{}", visible_text(&plain))
+        } else {
+            write!(stderr, "{}", text.ansi())
+        };
         return ExitCode::from(2);
     }
     let mut output = Output::new();
     let text = if output.bold { text.ansi().to_string() } else { text.to_string() };
-    finish(output.text(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
+    finish(output.raw(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
+}
+
+/// Whether a word of the command line has what a terminal would obey.
+fn repeats_what_is_obeyed() -> bool {
+    std::env::args_os().any(|word| matches!(visible(&word.to_string_lossy()), Cow::Owned(_)))
 }
 
 /// The exit status of a command, after its last sentence.

@@ -207,6 +207,24 @@ impl Letters {
         char::from(LETTERS[letter])
     }
 
+    /// The letter that was given last.
+    pub(crate) fn last(&self) -> Option<char> {
+        self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
+    }
+
+    /// These letters given, and this one last; `None` if one is none.
+    pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
+        let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
+        let mut letters = Letters::default();
+        for letter in given {
+            letters.users[place(letter)?] += 1;
+        }
+        if let Some(last) = last {
+            letters.next = place(last)? + 1;
+        }
+        Some(letters)
+    }
+
     /// Gives a letter back.
     pub(crate) fn give_back(&mut self, letter: char) {
         let letter = LETTERS.iter().position(|&known| char::from(known) == letter);

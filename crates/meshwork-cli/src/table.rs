@@ -1,5 +1,7 @@
 //! Tables made for reading: columns side by side while they fit, and else in several blocks.
 
+use meshwork_lab::visible::visible;
+
 use crate::number::{left, right, width};
 use crate::output::{Output, Stop};
 
@@ -26,6 +28,10 @@ impl Column {
     }
 
     fn new(header: &str, cells: Vec<String>, at_the_right: bool) -> Column {
+        // Here already, so that it is what is seen that has the width.
+        let cells: Vec<String> =
+            cells.into_iter().map(|cell| visible(&cell).into_owned()).collect();
+        let header = &visible(header);
         let content = cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
         let header = folded(header, content);
         let widest = header.iter().map(|line| width(line)).max().unwrap_or(0).max(content);

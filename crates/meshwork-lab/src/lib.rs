@@ -12,6 +12,7 @@
 //! on. Nothing here prints: progress goes to a callback, and what is wrong comes back as sentences. **No result depends on the number of threads, or on how often a sweep
 //! was interrupted.**
 
+pub mod date;
 pub mod findings;
 pub mod lab;
 pub mod report;
@@ -19,6 +20,7 @@ pub mod run;
 pub mod study;
 pub mod trace;
 pub mod traffic;
+pub mod visible;
 pub mod watch;
 
 pub use lab::{Finished, Options, run};

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use toml::{Table, Value};
 
+use crate::catalogue::Catalogue;
 use crate::pool::Pool;
 use crate::registry::Problem;
 use crate::scenario::Scenario;
@@ -123,16 +124,17 @@ impl Machine {
 ///
 /// What is left out has the default that it has in a study. Nothing is checked before
 /// `build`, which says the first thing that is wrong, as the reader of a study would.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<T> {
     table: Table,
+    catalogue: Option<Catalogue>,
     builds: PhantomData<fn() -> T>,
 }
 
 impl<T> Builder<T> {
     fn new() -> Self {
-        Builder { table: Table::new(), builds: PhantomData }
+        Builder { table: Table::new(), catalogue: None, builds: PhantomData }
     }
 
     /// On a mesh with these sides.
@@ -176,6 +178,12 @@ impl<T> Builder<T> {
         self
     }
 
+    /// Names mean what they mean in this catalogue; left out, in the standard one.
+    pub fn catalogue(mut self, catalogue: &Catalogue) -> Self {
+        self.catalogue = Some(catalogue.clone());
+        self
+    }
+
     /// The table that has been put together so far.
     #[must_use]
     pub fn table(&self) -> &Table {
@@ -183,7 +191,11 @@ impl<T> Builder<T> {
     }
 
     /// What `read` makes of the table.
-    fn lower(self, what: &str, read: fn(&Table) -> Result<T, Problem>) -> Result<T, Problem> {
+    fn lower(
+        self,
+        what: &str,
+        read: fn(&Catalogue, &Table) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
         if !self.table.contains_key("machine") {
             return Err(Problem::new(
                 "machine",
@@ -193,7 +205,7 @@ impl<T> Builder<T> {
                 ),
             ));
         }
-        read(&self.table)
+        read(&self.catalogue.unwrap_or_else(Catalogue::standard), &self.table)
     }
 }
 
@@ -287,7 +299,7 @@ impl Builder<Scenario> {
     /// # Errors
     /// The first thing that is wrong; a builder without a machine says that.
     pub fn build(self) -> Result<Scenario, Problem> {
-        self.lower("scenario", Scenario::read)
+        self.lower("scenario", Scenario::read_in)
     }
 }
 
@@ -319,7 +331,7 @@ impl Builder<Pool> {
     /// # Errors
     /// The first thing that is wrong; a builder without a machine says that.
     pub fn build(self) -> Result<Pool, Problem> {
-        self.lower("pool", Pool::read)
+        self.lower("pool", Pool::read_in)
     }
 }
 

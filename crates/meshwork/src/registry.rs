@@ -53,6 +53,25 @@ pub struct About {
     pub params: &'static [Param],
 }
 
+impl About {
+    /// Whether a name that nothing is called stands, with word for word in its order, in what the entry says of
+    /// itself: `backfill` and `easy_backfilling` in a summary that speaks of EASY backfilling.
+    fn speaks_of(&self, name: &str) -> bool {
+        let stem = |word: &str| {
+            let word = word.to_lowercase();
+            let ending = ["ing", "ed", "s"].into_iter().find(|&end| word.ends_with(end));
+            ending.map_or(word.clone(), |end| word[..word.len() - end.len()].to_owned())
+        };
+        let stems = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+            words.map(stem).collect()
+        };
+        let wanted = stems(name);
+        let says = |text: &str| stems(text).windows(wanted.len().max(1)).any(|run| run == wanted);
+        says(self.summary) || says(self.definition) || says(self.source)
+    }
+}
+
 /// Something with a name in a list.
 pub trait Named: Sync {
     /// What it says of itself.
@@ -173,8 +192,8 @@ impl fmt::Display for Kind {
             Kind::Component(family) => {
                 write!(
                     f,
-                    "the name of a {}, or a table with `name` and its parameters",
-                    family.kind
+                    "the name of {}, or a table with `name` and its parameters",
+                    with_article(family.kind)
                 )
             }
             Kind::Components(family) => write!(f, "a list of {}s", family.kind),
@@ -258,9 +277,12 @@ impl Family {
         let known: Vec<&str> = entries.iter().map(|about| about.name).collect();
         let aliases = entries.iter().flat_map(|about| about.aliases.iter().copied());
         let candidates: Vec<&str> = known.iter().copied().chain(aliases).collect();
+        // What has no spelling near it may be a word that an entry says of itself.
+        let meant = nearest(name, &candidates)
+            .or_else(|| entries.iter().find(|about| about.speaks_of(name)).map(|about| about.name));
         Err(Problem::new(
             path,
-            format!("unknown {} `{name}` ({})", self.kind, suggestion(name, &candidates, &known)),
+            format!("unknown {} `{name}` ({})", self.kind, suggested(meant, &known)),
         ))
     }
 
@@ -282,6 +304,8 @@ impl Family {
         path: &str,
         given: &Value,
     ) -> Result<Params, Problem> {
+        // A name that stands in a table has a line, or an option, of its own.
+        let at = if given.is_table() { join(path, self.key) } else { path.to_owned() };
         let (name, own) = match given {
             Value::String(name) => (name.as_str(), Table::new()),
             Value::Table(table) => {
@@ -292,9 +316,9 @@ impl Family {
                         return Err(Problem::new(
                             join(path, self.key),
                             format!(
-                                "`{}` is {other}, but must be the name of a {}",
+                                "`{}` is {other}, but must be the name of {}",
                                 join(path, self.key),
-                                self.kind
+                                with_article(self.kind)
                             ),
                         ));
                     }
@@ -314,14 +338,15 @@ impl Family {
                 return Err(Problem::new(
                     path,
                     format!(
-                        "`{path}` is {other}, but must be the name of a {}, or a table with `{}` \
+                        "`{path}` is {other}, but must be the name of {}, or a table with `{}` \
                          and its parameters",
-                        self.kind, self.key
+                        with_article(self.kind),
+                        self.key
                     ),
                 ));
             }
         };
-        let about = self.find_in(lists, path, name)?;
+        let about = self.find_in(lists, &at, name)?;
         let params: Vec<&Param> = about.params.iter().chain(self.common).collect();
         let mut resolved = Table::new();
         resolved.insert(self.key.to_owned(), Value::String(about.name.to_owned()));
@@ -420,6 +445,11 @@ impl Kind {
             Kind::Text => {
                 given.as_str().map(|text| Value::String(text.to_owned())).ok_or_else(refuse)
             }
+            Kind::Integers(..) if given.as_str().is_some_and(|text| joined(text).is_some()) => {
+                let numbers = joined(given.as_str().unwrap_or_default()).unwrap_or_default();
+                let Problem { message, .. } = refuse();
+                Err(Problem::new(path, format!("{message} (did you mean `{numbers:?}`?)")))
+            }
             Kind::Integers(least, most) => match given {
                 Value::Array(list) if !list.is_empty() => list
                     .iter()
@@ -475,6 +505,11 @@ impl Kind {
     }
 }
 
+/// The numbers of a text such as `8x8`, as sides are written elsewhere.
+fn joined(text: &str) -> Option<Vec<u64>> {
+    text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
+}
+
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Float(number) => Some(*number),
@@ -491,15 +526,48 @@ fn whole(value: &Value, least: u64, most: u64) -> Option<i64> {
 
 /// "did you mean …?" and the known names; only the names where nothing is near.
 fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
-    let nearest = candidates
+    suggested(nearest(given, candidates), known)
+}
+
+fn suggested(meant: Option<&str>, known: &[&str]) -> String {
+    match meant {
+        Some(name) => format!("did you mean `{name}`? known: {}", known.join(", ")),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
+
+/// The candidate that differs least in spelling, if it does not differ much.
+fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    candidates
         .iter()
         .map(|name| (strsim::damerau_levenshtein(given, name), *name))
         .min_by_key(|&(distance, _)| distance)
-        .filter(|&(distance, name)| distance <= 1 + name.len() / 3);
-    match nearest {
-        Some((_, name)) => format!("did you mean `{name}`? known: {}", known.join(", ")),
-        None => format!("known: {}", known.join(", ")),
-    }
+        .filter(|&(distance, name)| distance <= 1 + name.len() / 3)
+        .map(|(_, name)| name)
+}
+
+/// A noun with the article that it is spoken with, also where it begins with a number.
+///
+/// ```
+/// use meshwork::registry::with_article;
+/// assert_eq!(with_article("mesh"), "a mesh");
+/// assert_eq!(with_article("allocator"), "an allocator");
+/// assert_eq!(with_article("8 × 8 mesh"), "an 8 × 8 mesh");
+/// assert_eq!(with_article("128 × 2 torus"), "a 128 × 2 torus");
+/// ```
+#[must_use]
+pub fn with_article(noun: impl fmt::Display) -> String {
+    let noun = noun.to_string();
+    let digits = noun.bytes().take_while(u8::is_ascii_digit).count();
+    let is_spoken_with_a_vowel = match &noun.as_bytes()[..digits] {
+        // Words that begin with a u sound like "you": unit, utilization.
+        [] => noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']),
+        // Eight, eighty, eight hundred; eleven and eighteen, also of thousands and millions.
+        [b'8', ..] => true,
+        [b'1', b'1' | b'8', ..] => digits % 3 == 2,
+        _ => false,
+    };
+    format!("{} {noun}", if is_spoken_with_a_vowel { "an" } else { "a" })
 }
 
 /// `path.key`, or the key alone at the top.

@@ -44,6 +44,27 @@ impl Stream {
         Stream { source }
     }
 
+    /// How far it has come: what [`go_to`](Stream::go_to) takes an equal stream to. In words of 32
+    /// bits; nobody draws 2⁶⁴ of them.
+    ///
+    /// ```
+    /// use meshwork::rng::Stream;
+    /// let mut gaps = Stream::new(1, 0, "arrivals");
+    /// gaps.unit();
+    /// let mut again = Stream::new(1, 0, "arrivals");
+    /// again.go_to(gaps.position());
+    /// assert_eq!(gaps.unit(), again.unit());
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.source.get_word_pos() as u64
+    }
+
+    /// Goes on from this position.
+    pub fn go_to(&mut self, position: u64) {
+        self.source.set_word_pos(u128::from(position));
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.source.next_u64()

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use common::machines;
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Request, Time};
-use meshwork::machine::Placement;
+use meshwork::machine::{Block, Placement};
 use meshwork::pool::Pool;
-use meshwork::topology::{Grid, Node};
+use meshwork::topology::{Grid, Node, Topology};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -134,6 +134,128 @@ proptest! {
                 pool.release(&placement).unwrap();
             }
             prop_assert_eq!(pool.site().free_nodes(), pool.site().nodes());
+        }
+    }
+}
+
+/// Allocators with parameters under which they remember something else.
+const OTHERS: [&str; 6] = [
+    "{ name = 'buddy', order = 'recent' }",
+    "{ name = 'free_list', strict_lists = true }",
+    "{ name = 'adaptive_noncontiguous', search = 'frame_sliding' }",
+    "{ name = 'weighted_boundary_search', corners = true, alpha = 3.0 }",
+    "{ name = 'buddy_2d', form = 'lists' }",
+    "{ name = 'paging', page = 1 }",
+];
+
+/// Every allocator on every machine that it serves, with a second pool of the same kind.
+fn pairs() -> Vec<(String, Pool, Pool)> {
+    let mut texts: Vec<String> = pools().into_iter().map(|(text, _)| text).collect();
+    let pool = |text: &str| Pool::read(&text.parse().unwrap()).ok();
+    for allocator in OTHERS {
+        let on = |(machine, _): (String, Topology)| {
+            format!("machine = {{ {machine} }}\nallocator = {allocator}")
+        };
+        let served = machines().into_iter().map(on).filter(|text| pool(text).is_some());
+        let before = texts.len();
+        texts.extend(served);
+        assert!(texts.len() > before, "{allocator} serves no machine");
+    }
+    let pair = |text: String| Some((text.clone(), pool(&text)?, pool(&text)?));
+    texts.into_iter().filter_map(pair).collect()
+}
+
+/// The answer to an operation, where what is released is told by its place among what is held.
+fn answer(pool: &mut Pool, op: &Op) -> String {
+    let held: Vec<Placement> = pool.held().cloned().collect();
+    match op {
+        Op::Allocate(request) => {
+            let would = pool.can(request);
+            let placement = pool.allocate(request);
+            assert_eq!(placement, would, "`can` says what `allocate` does");
+            format!("{placement:?} {}", pool.could_hold(request))
+        }
+        Op::Release(which) if !held.is_empty() => {
+            let placement = &held[which.index(held.len())];
+            pool.release(placement).unwrap();
+            format!("{placement:?}")
+        }
+        Op::ReleaseWrongly(which) => {
+            // Adopts one node instead: the first that is free from there on.
+            let nodes = pool.site().nodes();
+            let from = which.index(nodes as usize) as u32;
+            let Some(base) = pool.site().free().first_from(from) else { return String::new() };
+            let sides = vec![1; pool.site().grid().dimensions()];
+            let block = Block { base, sides: sides.as_slice().into() };
+            pool.adopt(&Placement::from(block)).unwrap();
+            format!("{base}")
+        }
+        Op::Release(_) => String::new(),
+        Op::Advance(tenths) => {
+            let then = pool.now() + f64::from(*tenths) * 0.1;
+            pool.advance(then).unwrap();
+            String::new()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5))]
+    #[test]
+    fn what_was_restored_answers_as_the_original(
+        before in prop::collection::vec(ops(), 1..80),
+        after in prop::collection::vec(ops(), 1..60),
+    ) {
+        for (text, mut original, mut other) in pairs() {
+            for op in &before {
+                answer(&mut original, op);
+            }
+            // What the other one has done before does not matter.
+            answer(&mut other, &after[0]);
+            let snapshot = original.snapshot();
+            other.restore(&snapshot).unwrap_or_else(|sentence| panic!("{text}: {sentence}"));
+            prop_assert_eq!(&other.snapshot(), &snapshot, "{}", text);
+            for op in &after {
+                prop_assert_eq!(answer(&mut other, op), answer(&mut original, op), "{}", text);
+            }
+            prop_assert_eq!(other.snapshot(), original.snapshot(), "{}", text);
+        }
+    }
+
+    /// A damaged snapshot is refused or gives a pool that works; nothing panics.
+    #[test]
+    fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
+        before in prop::collection::vec(ops(), 1..60),
+        memory in prop::collection::vec(any::<u64>(), 0..4),
+        which in any::<prop::sample::Index>(),
+        at in any::<u32>(),
+    ) {
+        for (text, mut pool, mut other) in pairs() {
+            for op in &before {
+                answer(&mut pool, op);
+            }
+            let snapshot = pool.snapshot();
+            let mut damaged = snapshot.clone();
+            damaged.memory.extend(&memory);
+            if !damaged.memory.is_empty() {
+                let place = which.index(damaged.memory.len());
+                damaged.memory.remove(place);
+            }
+            if damaged != snapshot {
+                let then = other.snapshot();
+                prop_assert!(other.restore(&damaged).is_err(), "{}", text);
+                prop_assert_eq!(other.snapshot(), then);
+            }
+            let mut damaged = snapshot.clone();
+            if !damaged.held.is_empty() {
+                let place = which.index(damaged.held.len());
+                damaged.held[place].blocks[0].base[0] ^= at;
+                if let Ok(()) = other.restore(&damaged) {
+                    for op in &before {
+                        answer(&mut other, op);
+                    }
+                }
+            }
         }
     }
 }

@@ -316,7 +316,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
         (
             "paging page=4",
             Topology::torus(&[8, 8, 8]),
-            "a page of dimension 4 is larger than the machine, a 8 × 8 × 8 torus: `page` is at most \
+            "a page of dimension 4 is larger than the machine, an 8 × 8 × 8 torus: `page` is at most \
              3 here",
         ),
         (

@@ -1,18 +1,26 @@
 //! `meshwork completions` and `meshwork man`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
+use meshwork::catalogue::Catalogue;
+use meshwork::registry::{About, Lists};
+use meshwork::scenario::SITE_FAMILY;
+use meshwork_lab::Study;
+use meshwork_lab::study::papers::{PAPERS, Paper, studies};
 
+use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a completion script.
-pub(crate) fn completions(out: &mut Output, shell: Shell) -> Ended {
+/// Prints a completion script, which knows the names of kinds, entries and papers too.
+pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), program(), &mut script);
-    out.text(&String::from_utf8_lossy(&script))?;
+    clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);
+    out.raw(&String::from_utf8_lossy(&script))?;
     Ok(Verdict::Done)
 }
 
@@ -24,12 +32,80 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
+/// The command line with the values that its arguments may have, as they are offered and not as they are read: what is read
+/// has further spellings, and sentences of its own for what is wrong.
+fn with_values(catalogue: &Catalogue) -> Command {
+    let offer = |arg: Arg, values: Vec<PossibleValue>| {
+        // One name may be that of several entries.
+        let mut seen = BTreeSet::new();
+        let once = values.into_iter().filter(|value| seen.insert(value.get_name().to_owned()));
+        arg.value_parser(PossibleValuesParser::new(once.collect::<Vec<_>>()))
+            .hide_possible_values(true)
+    };
+    let named = |about: &About| PossibleValue::new(about.name).help(about.summary);
+    let entries = |word: &str| -> Vec<PossibleValue> {
+        let kinds = KINDS.iter().filter(|kind| word.is_empty() || kind.word() == word);
+        kinds.flat_map(|kind| catalogue.entries(kind.family)).map(named).collect()
+    };
+    let kinds = || KINDS.iter().map(|kind| PossibleValue::new(kind.word())).collect();
+    let papers = || {
+        let paper = |paper: &Paper| PossibleValue::new(paper.key).help(paper.authors);
+        PAPERS.iter().map(paper).collect()
+    };
+    let figures = || {
+        let studies = PAPERS.iter().filter_map(|paper| studies(paper, None, false, &[]).ok());
+        let figures = |study: Study| study.figures().map(str::to_owned).collect::<Vec<_>>();
+        studies.flatten().flat_map(figures).map(PossibleValue::new).collect()
+    };
+    let machines = || {
+        let machine =
+            |about: &About| PossibleValue::new(format!("{}:", about.name)).help(about.summary);
+        catalogue.entries(&SITE_FAMILY).into_iter().map(machine).collect()
+    };
+    let settings = || -> Vec<PossibleValue> {
+        let of = |word: &'static str| {
+            entries(word)
+                .into_iter()
+                .map(move |value| PossibleValue::new(format!("{word}={}", value.get_name())))
+        };
+        ["scheduler", "allocator", "selector", "sizing", "network"]
+            .into_iter()
+            .flat_map(of)
+            .collect()
+    };
+    let mut command = Arguments::command();
+    for name in ["run", "show", "watch", "reproduce"] {
+        command = command.mut_subcommand(name, |command| {
+            command.mut_arg("settings", |arg| offer(arg, settings()))
+        });
+    }
+    command
+        .mut_subcommand("list", |command| {
+            command
+                .mut_arg("kind", |arg| offer(arg, kinds()))
+                .mut_arg("name", |arg| offer(arg, entries("")))
+        })
+        .mut_subcommand("reproduce", |command| {
+            command
+                .mut_arg("paper", |arg| offer(arg, papers()))
+                .mut_arg("figure", |arg| offer(arg, figures()))
+        })
+        .mut_subcommand("place", |command| {
+            command
+                .mut_arg("machine", |arg| offer(arg, machines()))
+                .mut_arg("allocator", |arg| offer(arg, entries("allocator")))
+        })
+        .mut_subcommand("traffic", |command| {
+            command.mut_arg("traffic", |arg| offer(arg, entries("traffic")))
+        })
+}
+
 /// Prints the main manual page, or writes one for each command into a folder.
 pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
     let Some(folder) = folder else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-        out.text(&String::from_utf8_lossy(&page))?;
+        out.raw(&String::from_utf8_lossy(&page))?;
         return Ok(Verdict::Done);
     };
     let shown = folder.display();
@@ -40,4 +116,31 @@ pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
         .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder))
         .map_err(|error| Stop::Failed(format!("{shown}: pages cannot be written ({error})")))?;
     Ok(Verdict::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_offers_the_names_of_everything() {
+        with_values(&Catalogue::standard()).debug_assert();
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let mut script = Vec::new();
+            clap_complete::generate(
+                shell,
+                &mut with_values(&Catalogue::standard()),
+                "meshwork",
+                &mut script,
+            );
+            let script = String::from_utf8(script).unwrap();
+            let names =
+                KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);
+            let papers = PAPERS.iter().map(|paper| paper.key);
+            for name in names.chain(KINDS.iter().map(|kind| kind.word())).chain(papers) {
+                assert!(script.contains(name), "{shell} does not know {name}");
+            }
+            assert!(script.contains("scheduler=easy"), "{shell}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use meshwork_lab::report::{Content, Report};
 use meshwork_lab::run::{Progress, Results, Run, Watcher};
 use meshwork_lab::study::asked::Asked;
 use meshwork_lab::study::expand::{Point, expand};
+use meshwork_lab::visible::visible_json;
 use meshwork_lab::watch::recording::Recording;
 use meshwork_lab::watch::{Spectator, View};
 use meshwork_lab::{Refused, Study};
@@ -157,7 +158,7 @@ impl Watched {
             let began = Instant::now();
             let (version, report) = self.report();
             let object = json!({ "data": report.data(), "results": report.results() });
-            let body = Arc::new(object.to_string().into_bytes());
+            let body = Arc::new(visible_json(object).to_string().into_bytes());
             *made = Some(Made { version, at: Instant::now(), took: began.elapsed(), body });
         }
         let made = made.as_ref()?;
@@ -220,7 +221,7 @@ impl Source for Watched {
             }
             Resource::Report => self.fetched(known),
             Resource::Machine => {
-                let body = Arc::new(self.now().to_string().into_bytes());
+                let body = Arc::new(visible_json(self.now()).to_string().into_bytes());
                 Some(Answer { kind: JSON, tag: String::new(), body })
             }
         }

@@ -61,13 +61,13 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
 /// What the options say, as parameters of the workload `swf`.
 fn changes(arguments: &Convert) -> Result<Table, String> {
     let mut changes = Table::new();
-    for (key, number) in [
-        ("from", arguments.from),
-        ("until", arguments.until),
-        ("runtime_scale", arguments.runtime_scale),
-        ("arrival_scale", arguments.arrival_scale),
+    for (key, value) in [
+        ("from", arguments.from.clone()),
+        ("until", arguments.until.clone()),
+        ("runtime_scale", arguments.runtime_scale.map(Value::Float)),
+        ("arrival_scale", arguments.arrival_scale.map(Value::Float)),
     ] {
-        changes.extend(number.map(|number| (key.to_owned(), Value::Float(number))));
+        changes.extend(value.map(|value| (key.to_owned(), value)));
     }
     let first = arguments.first_jobs.map(|jobs| i64::try_from(jobs).unwrap_or(i64::MAX));
     changes.extend(first.map(|jobs| ("first_jobs".to_owned(), Value::Integer(jobs))));

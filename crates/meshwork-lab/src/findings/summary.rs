@@ -17,6 +17,7 @@
 //! or, of a single run, `batch_means`: batches of jobs that arrived one after the other. Differences are paired,
 //! replication by replication, window by window, or batch by batch of the same jobs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -31,6 +32,7 @@ use crate::run::Results;
 use crate::run::store::{Findings, OwnerFindings, write_whole};
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Replications, Study, same};
+use crate::visible::visible;
 
 /// A metric and what was found of it.
 pub type Means = Vec<(String, Interval)>;
@@ -56,6 +58,8 @@ pub struct Row {
     pub failures: Vec<(u64, String)>,
     /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
+    /// Whether its one run stands for all replications, because nothing in them differs.
+    pub constant: bool,
 }
 
 /// The jobs of one size of one scenario.
@@ -150,6 +154,7 @@ impl Summary {
                 .iter()
                 .filter_map(|run| Some((run.replication, run.result.as_ref().err()?.clone())))
                 .collect(),
+            constant: results.is_constant(index),
             growing: {
                 let trends = findings[index].iter().filter_map(|(_, found)| found.queue_trend);
                 is_growing(&trends.collect::<Vec<f64>>())
@@ -331,11 +336,13 @@ impl Summary {
     fn table(&self, columns: &[&str], fill: impl Fn(&Row, &mut dyn FnMut(Vec<String>))) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let keys = self.rows.first().map_or(&[][..], |row| &row.swept[..]);
-        let header = keys.iter().map(|(key, _)| key.as_str()).chain(columns.iter().copied());
+        let header = keys.iter().map(|(key, _)| visible(key));
+        let header = header.chain(columns.iter().copied().map(Cow::Borrowed));
         let to_memory = "a table in memory can always be written";
-        writer.write_record(header).expect(to_memory);
+        writer.write_record(header.map(|name| name.into_owned())).expect(to_memory);
         for row in &self.rows {
-            let swept: Vec<String> = row.swept.iter().map(|(_, value)| shown(value)).collect();
+            let shown = |(_, value): &(String, Value)| visible(&shown(value)).into_owned();
+            let swept: Vec<String> = row.swept.iter().map(shown).collect();
             fill(row, &mut |cells| {
                 writer.write_record(swept.iter().chain(&cells)).expect(to_memory);
             });

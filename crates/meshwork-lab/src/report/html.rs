@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value as Json;
 
 use super::{ClaimLine, Overview, Report, Section, Table, machine};
+use crate::visible::{visible_json, visible_text};
 
 /// The styles: of the page, of the machine's map, and of what is added while runs go on.
 static STYLES: [&str; 3] = [
@@ -57,12 +58,13 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                         ". Every number stands in full in the files beside this page."
                     }
                 }
-                script #report-data type="application/json" { (embedded(&report.data())) }
+                script #report-data type="application/json" { (embedded(report.data())) }
                 script { "\n" (PreEscaped(SCRIPT)) }
             }
         }
     };
-    markup.into_string()
+    // What a browser would obey in the names of a study is written out.
+    visible_text(&markup.into_string()).into_owned()
 }
 
 /// What stands between the head of the page and its end.
@@ -85,9 +87,9 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// JSON that cannot end the element that it stands in.
-pub(super) fn embedded(value: &Json) -> PreEscaped<String> {
-    PreEscaped(value.to_string().replace('<', "\\u003c"))
+/// JSON that cannot end the element that it stands in, all of whose texts can be seen.
+pub(super) fn embedded(value: Json) -> PreEscaped<String> {
+    PreEscaped(visible_json(value).to_string().replace('<', "\\u003c"))
 }
 
 /// A text with its first letter large and a full stop at its end.

@@ -201,7 +201,7 @@ pub(super) fn html(section: &Section) -> Markup {
                     noscript { p { "This is drawn by a script." } }
                     div.machine {}
                     script.recordings type="application/json" {
-                        (embedded(&serde_json::json!(section.recordings)))
+                        (embedded(serde_json::json!(section.recordings)))
                     }
                 }
                 (list("notes", &section.without_map))

@@ -190,6 +190,9 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
 /// That a scenario has fewer replications than were asked for, if it has.
 fn partial(row: &Row, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
+    if row.constant {
+        return None;
+    }
     let number = row.metrics.iter().map(|(_, interval)| interval.replications).max().unwrap_or(0);
     (number < *expected)
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))

@@ -6,8 +6,10 @@ use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
+use crate::run::inputs::Files;
 use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
+use crate::trace::{Form, on_the_clock_of};
 
 /// The most scenarios that a study may have.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
@@ -150,9 +152,25 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
         set(&mut table, key, (*value).clone())
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
-    let scenario = Scenario::read_in(&study.catalogue, &table)
+    let scenario = on_the_clock_of_its_log(study, &mut table)
+        .and_then(|()| Scenario::read_in(&study.catalogue, &table))
         .map_err(|problem| refused_at(study, &laid, &problem))?;
     Ok(Point { swept, scenario, windows: None })
+}
+
+/// Turns dates in `workload.from` and `workload.until` into instants of the log's clock.
+fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
+    let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
+    let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
+        return Ok(());
+    };
+    let form = match workload.get("name").and_then(Value::as_str) {
+        Some("table") => Form::Csv { is_compressed: false },
+        _ => Form::Log { is_compressed: false },
+    };
+    let files = Files::beside(&study.folder);
+    on_the_clock_of(&files, &path, form, workload)
+        .map_err(|sentence| Problem::new("workload", sentence))
 }
 
 /// A problem with the scenario of this index, as a sentence that begins with where it was written.
@@ -162,7 +180,30 @@ pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused
 
 fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     let origin = laid.iter().rev().find(|(key, _, _)| is_within(&problem.path, key));
+    let origin = origin.or_else(|| setting_to_blame(study, laid, problem));
     blame(study, problem, origin.map(|(_, _, origin)| origin))
+}
+
+/// The last setting in the same table, or else the last of all, where the study has no such problem
+/// without its settings: another topology may want keys that the file has not.
+fn setting_to_blame<'l, 's>(
+    study: &Study,
+    laid: &'l [Laid<'s>],
+    problem: &Problem,
+) -> Option<&'l Laid<'s>> {
+    let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
+    laid.iter().find(is_setting)?;
+    let mut table = study.scenario.clone();
+    for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
+        set(&mut table, key, (*value).clone()).ok()?;
+    }
+    if Scenario::read(&table).err().is_some_and(|own| own == *problem) {
+        return None;
+    }
+    let first = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let beside = |laid: &&Laid<'_>| first(&laid.0) == first(&problem.path);
+    let settings = || laid.iter().rev().filter(is_setting);
+    settings().find(beside).or_else(|| settings().next())
 }
 
 /// The swept values of a scenario, and all that is laid over the study's table, in that order.
@@ -312,6 +353,26 @@ mod tests {
         assert_eq!(refusal(BASE, &["workload.load=-1"]), format!("--set workload.load=-1: {load}"));
         let pinned = refusal(&in_sweep, &["workload.load=-1"]);
         assert_eq!(pinned, format!("--set workload.load=-1: {load}"));
+        for (setting, sentence) in [
+            ("machine.topology=tours", "unknown topology `tours` (did you mean `torus`?"),
+            ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
+            ("machine={topology='flat'}", "`machine.processors` is missing"),
+            ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
+            (
+                "scheduler={name='easy_backfilling'}",
+                "unknown scheduler `easy_backfilling` (did you mean `easy`?",
+            ),
+            (
+                "machine.dims=8x8",
+                "`machine.dims` is \"8x8\", but must be a list of whole numbers from 1 to 16777216 (did you mean \
+                 `[8, 8]`?)",
+            ),
+        ] {
+            let refused = refusal(BASE, &[setting]);
+            assert!(refused.starts_with(&format!("--set {setting}: {sentence}")), "{refused}");
+        }
+        let own = refusal(&BASE.replace("'mesh'", "'flat'"), &["seed=3"]);
+        assert!(own.starts_with("a.toml:"), "the file alone has it too: {own}");
         let unknown = refusal(&BASE.replace("'first_fit'", "'firstfit'"), &[]);
         assert!(unknown.starts_with("a.toml:2: unknown allocator `firstfit`"), "{unknown}");
         let key = refusal(&format!("{BASE}[sweep]\nreplications = [1, 2]\n"), &[]);

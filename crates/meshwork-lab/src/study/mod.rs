@@ -313,14 +313,14 @@ impl Study {
         Ok(study)
     }
 
-    /// How often each scenario is run at most; of windows nothing is known before their log is read, so
-    /// `u64::MAX`.
+    /// How often each scenario is run at most; of windows nothing is known before their log is read, so as
+    /// many as there may be.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
             Replications::Fixed(number) => number,
             Replications::Precision { most, .. } => most,
-            Replications::Windows { .. } => u64::MAX,
+            Replications::Windows { .. } => MAX_REPLICATIONS,
         }
     }
 

@@ -41,6 +41,24 @@ pub trait Allocator: Send {
     /// claimed at once.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
+    /// What it remembers beside which nodes are held, by which placements, and since when: numbers from
+    /// which [`recall`](Allocator::recall) makes an equal allocator of one to which the held placements
+    /// have been [claimed](Allocator::claimed) again, each at its instant, in the order in which they
+    /// were. Most remember no more than that, and give nothing.
+    fn memory(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes on what an equal allocator [remembered](Allocator::memory); `site` is as it was then.
+    /// From then on it answers as that one does.
+    ///
+    /// # Errors
+    /// One sentence, if these numbers are not the memory of such an allocator on this site; it may be
+    /// dropped then, and nothing else.
+    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), String> {
+        nothing_to_recall(memory)
+    }
+
     /// Whether its answer depends on the request and on which nodes are free, and on nothing else: not on
     /// who holds the others, since when, or in which order they were claimed.
     fn goes_by_free_nodes(&self) -> bool {
@@ -49,6 +67,14 @@ pub trait Allocator: Send {
 
     /// An independent copy, for schedulers and selectors that look ahead.
     fn fork(&self) -> Box<dyn Allocator>;
+}
+
+/// The memory of an allocator that has none.
+fn nothing_to_recall(memory: &[u64]) -> Result<(), String> {
+    if memory.is_empty() {
+        return Ok(());
+    }
+    Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
 }
 
 /// What an allocator is told when it is asked for a place.

@@ -96,6 +96,38 @@ impl ManagedSite {
         placement
     }
 
+    /// What it would choose now; nothing is drawn from the allocator's stream.
+    pub(crate) fn look(&mut self, request: &Request, now: Time) -> Option<Placement> {
+        let before = self.stream.position();
+        let placement = self.choose(request, now);
+        self.draw_again_from(before);
+        placement
+    }
+
+    /// How far the allocator's stream has come.
+    pub(crate) fn drawn(&self) -> u64 {
+        self.stream.position()
+    }
+
+    /// Goes back, or on, to a position of the allocator's stream.
+    pub(crate) fn draw_again_from(&mut self, position: u64) {
+        // Most allocators draw nothing: for them this is a comparison.
+        if self.stream.position() != position {
+            self.stream.go_to(position);
+        }
+    }
+
+    /// What its allocator [remembers](Allocator::memory).
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        self.allocator.memory()
+    }
+
+    /// Lets its allocator [recall](Allocator::recall) that.
+    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), String> {
+        self.denied.forget();
+        self.allocator.recall(memory, &self.site)
+    }
+
     /// Whether it follows from what has been asked, or from something smaller that is asked now, that
     /// there is no room.
     fn has_no_room(&mut self, request: &Request, now: Time) -> bool {

@@ -19,7 +19,7 @@ use crate::observe::recorder::{
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{
-    DefaultValue, Kind, Named, Param, Params, Problem, Range, entry, join, resolve_in,
+    DefaultValue, Kind, Named, Param, Params, Problem, Range, entry, join, resolve_in, with_article,
 };
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
@@ -531,9 +531,10 @@ impl Scenario {
             return Err(Problem::new(
                 params.path(),
                 format!(
-                    "the scheduler `{}` serves {}, but the machine is a {topology}",
+                    "the scheduler `{}` serves {}, but the machine is {}",
                     scheduler.about.name,
-                    wirings.join(", ")
+                    wirings.join(", "),
+                    with_article(topology)
                 ),
             ));
         }

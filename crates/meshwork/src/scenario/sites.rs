@@ -10,6 +10,7 @@ use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::registry::{
     DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::shape::ShapeRule;
@@ -213,9 +214,10 @@ fn serves(
     Err(Problem::new(
         allocator.path(),
         format!(
-            "the allocator `{}` serves {}{only}, but the machine is a {topology} (which {} would serve)",
+            "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
             entry.about.name,
             wirings.join(", "),
+            with_article(topology),
             others.join(", ")
         ),
     ))

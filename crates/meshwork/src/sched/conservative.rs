@@ -11,7 +11,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "conservative",
         aliases: &[],
-        summary: "a job may start out of turn only if that delays no job that arrived before it",
+        summary: "conservative backfilling: a job may start out of turn only if that delays no job \
+                  that arrived before it",
         definition: "Each job is promised, when it arrives, the earliest start that delays no \
                      promise made before. When a job ends early, the promises are taken back in \
                      order of arrival and made anew, so that none ever gets later. A job past \

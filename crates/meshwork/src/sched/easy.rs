@@ -10,8 +10,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     about: About {
         name: "easy",
         aliases: &[],
-        summary: "first come, first served, but a job may start out of turn if that does not delay \
-                  the head of the queue",
+        summary: "EASY backfilling: first come, first served, but a job may start out of turn if \
+                  that does not delay the head of the queue",
         definition: "Jobs start in order of arrival. When the head of the queue cannot, it is \
                      promised the earliest start that the estimates of the running jobs allow, \
                      and later jobs start at once wherever that does not delay it. Where any \

@@ -5,8 +5,9 @@ use std::io::BufRead;
 
 use crate::job::Job;
 
-use super::WorkloadError;
 use super::swf::{Header, Line, Record, RecordError, job, records};
+use super::table::Listed;
+use super::{Rows, WorkloadError};
 
 /// The distribution of one column, over the jobs in which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -128,6 +129,28 @@ impl Statistics {
         Ok(collected.finish())
     }
 
+    /// The statistics of a table of jobs.
+    ///
+    /// # Errors
+    /// The first row that is no job, or a table without rows.
+    pub fn of_table(rows: Rows, path: &str) -> Result<Statistics, WorkloadError> {
+        let Listed { jobs, origin } = Listed::read(rows, path)?;
+        let mut collected = Collected::default();
+        if let Some(origin) = origin {
+            let entry = ("UnixStartTime".to_owned(), origin.to_string());
+            collected.statistics.header.entries.push(entry);
+        }
+        for (job, has_estimate) in jobs {
+            let mut record = Record::of(&job);
+            if !has_estimate {
+                record.fields[8] = -1.0;
+            }
+            collected.count(&record);
+            collected.add_job(&job, &record);
+        }
+        Ok(collected.finish())
+    }
+
     /// Seconds from the first submission to the last.
     #[must_use]
     pub fn span(&self) -> Option<f64> {
@@ -162,12 +185,16 @@ struct Collected {
 }
 
 impl Collected {
-    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
-        let statistics = &mut self.statistics;
-        statistics.lines += 1;
+    fn count(&mut self, record: &Record) {
+        self.statistics.lines += 1;
         let below_the_line_above = self.submit_above.is_some_and(|above| record.submit() < above);
-        statistics.out_of_order += u64::from(below_the_line_above);
+        self.statistics.out_of_order += u64::from(below_the_line_above);
         self.submit_above = Some(record.submit());
+    }
+
+    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
+        self.count(record);
+        let statistics = &mut self.statistics;
         match job(record, statistics.lines)? {
             Ok(job) => self.add_job(&job, record),
             Err("no run time") => statistics.no_run_time += 1,

@@ -21,7 +21,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. A row that is no job is an error.",
+                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. `submit` may be a \
+                     date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
+                     submission, and counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
         source: "general",
         params: &[Param {
@@ -54,6 +56,8 @@ pub struct Row {
     pub job: Option<f64>,
     /// When it is submitted.
     pub submit: Option<f64>,
+    /// Whether that is a date, in seconds since the beginning of 1970, and not an instant of the table's own clock.
+    pub is_dated: bool,
     /// How long it runs.
     pub runtime: Option<f64>,
     /// How long its user says it will run.
@@ -78,22 +82,55 @@ pub struct Row {
 /// # Errors
 /// The first row that is no job, or a table without rows.
 pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
-    let mut jobs = Vec::new();
-    let mut owners = Owners::default();
-    for row in rows {
-        let mut row = row?;
-        let number = jobs.len() as u64 + 1;
-        let key = (row.user.take(), row.group.take());
-        let owner = owners.number(key, |(user, group)| Owner { user, group });
-        let job = job(&row, number, owners.get(owner))
-            .map_err(|what| WorkloadError(format!("{path}:{}: {what}", row.line)))?;
-        jobs.push(job);
+    let mut jobs = Listed::read(rows, path)?.jobs;
+    jobs.sort_by_key(|(job, _)| job.arrival);
+    Ok(jobs.into_iter().map(|(job, _)| Submission::Job(job)).collect())
+}
+
+/// The jobs of a table as it lists them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Every job, in file order, and whether the table says its estimate.
+    pub jobs: Vec<(Job, bool)>,
+    /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
+    /// dates; `None` where they are not.
+    pub origin: Option<f64>,
+}
+
+impl Listed {
+    /// Reads a whole table. Dates of submission become seconds since the first of them.
+    ///
+    /// # Errors
+    /// The first row that is no job, or a table without rows.
+    pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
+        let (mut jobs, mut is_dated) = (Vec::new(), None);
+        let mut owners = Owners::default();
+        for row in rows {
+            let mut row = row?;
+            let key = (row.user.take(), row.group.take());
+            let owner = owners.number(key, |(user, group)| Owner { user, group });
+            let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
+            let number = jobs.len() as u64 + 1;
+            let job = job(&row, number, owners.get(owner)).map_err(failed)?;
+            if *is_dated.get_or_insert(row.is_dated) != row.is_dated {
+                let (this, others) =
+                    if row.is_dated { ("a date", "numbers") } else { ("a number", "dates") };
+                return Err(failed(format!("submit is {this}, but those above are {others}")));
+            }
+            jobs.push((job, row.estimate.is_some()));
+        }
+        let first = jobs.iter().map(|(job, _)| job.arrival).min();
+        let Some(first) = first else {
+            return Err(WorkloadError(format!("{path}: the table has no jobs")));
+        };
+        let origin = (is_dated == Some(true)).then_some(first.units());
+        if let Some(origin) = origin {
+            for (job, _) in &mut jobs {
+                job.arrival = Time::new(job.arrival.units() - origin);
+            }
+        }
+        Ok(Listed { jobs, origin })
     }
-    if jobs.is_empty() {
-        return Err(WorkloadError(format!("{path}: the table has no jobs")));
-    }
-    jobs.sort_by_key(|job| job.arrival);
-    Ok(jobs.into_iter().map(Submission::Job).collect())
 }
 
 fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String> {
@@ -199,6 +236,19 @@ mod tests {
             .collect();
         let numbers: Vec<u64> = read(rows).unwrap().iter().map(|job| job.number).collect();
         assert_eq!(numbers, [4, 2, 5, 1, 3]);
+    }
+
+    #[test]
+    fn dates_count_from_the_first_of_them() {
+        let dated = |submit| Row { submit: Some(submit), is_dated: true, ..row() };
+        let rows = vec![Ok(dated(1e9 + 7.0)), Ok(dated(1e9))];
+        let listed = Listed::read(Box::new(rows.into_iter()), "jobs.csv").unwrap();
+        let submits: Vec<f64> = listed.jobs.iter().map(|(job, _)| job.arrival.units()).collect();
+        assert_eq!((listed.origin, submits), (Some(1e9), vec![7.0, 0.0]));
+        assert_eq!(
+            read(vec![dated(1e9), row()]).unwrap_err(),
+            "jobs.csv:7: submit is a number, but those above are dates"
+        );
     }
 
     #[test]

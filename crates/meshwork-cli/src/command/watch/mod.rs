@@ -1,5 +1,6 @@
 //! `meshwork watch`: a run, drawn while it goes on.
 
+mod reel;
 mod screen;
 mod view;
 
@@ -10,12 +11,13 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
 use meshwork_lab::study::expand::{Point, count, point_at};
-use meshwork_lab::watch::{Live, Next, Scene};
+use meshwork_lab::watch::{Live, Scene};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::args::Watch;
 use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};
+use reel::{Reel, Target};
 use view::{View, lines};
 
 /// The most lines of a frame: more than any screen, and few enough to be counted in 16 bits.
@@ -35,7 +37,19 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     let colours = on_screen && colour_is_welcome();
     let view = View::new(title, Scene::new(point.scenario.topologies()), colours);
-    if on_screen { screen::show(view, live) } else { frames(out, view, live, arguments) }
+    let (scenario, replication) = (arguments.scenario - 1, arguments.replication - 1);
+    let start = move || {
+        let (_, live) = Live::start(&study, scenario, replication).map_err(|refused| refused.0)?;
+        Ok(live)
+    };
+    let reel = Reel::new(view, live, Box::new(start));
+    if on_screen { screen::show(reel, begin(arguments)) } else { frames(out, reel, arguments) }
+}
+
+/// Where to begin.
+fn begin(arguments: &Watch) -> Option<Target> {
+    let time = arguments.from.map(|time| Target::Time(Time::new(time)));
+    time.or_else(|| arguments.from_event.map(Target::Event))
 }
 
 /// What is watched, in a line.
@@ -54,40 +68,50 @@ fn title(study: &Study, point: &Point, scenarios: u64, arguments: &Watch) -> Str
 }
 
 /// Writes frames one below the other.
-fn frames(out: &mut Output, mut view: View, mut live: Live, arguments: &Watch) -> Ended {
+fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
+    const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);
     let every = arguments.every.unwrap_or(1);
     let until = arguments.until.map(Time::new);
-    let mut frames = 0;
+    let begin = begin(arguments);
+    if let Some(begin) = begin {
+        while !reel.go(begin, PATIENCE).map_err(Stop::Failed)? {}
+    }
+    // Where it begins is a frame of its own, if that was asked for.
+    let (mut frames, mut is_due) = (0, begin.is_some());
     loop {
         if arguments.max_frames.is_some_and(|most| frames == most) {
             return Ok(Verdict::Done);
         }
-        let next = live.next(Duration::from_secs(60));
-        let is_last = match next {
-            Next::Later => continue,
-            Next::Happening(happening) => match until.filter(|&until| happening.at > until) {
+        let mut is_last = false;
+        if !is_due {
+            let events = reel.events();
+            match until {
+                // All that happens by then, and then the time itself.
                 Some(until) => {
-                    view.wait_until(until);
-                    true
+                    is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?;
                 }
                 None => {
-                    view.apply(&happening);
-                    false
+                    reel.step(PATIENCE);
                 }
-            },
-            Next::Ended(outcome) => {
-                view.end(outcome.map_err(Stop::Failed)?.end);
-                true
             }
-        };
-        let events = view.scene().events();
-        if is_last || events.is_multiple_of(every) {
+            if let Some(ended) = reel.over() {
+                ended.map_err(|sentence| Stop::Failed(sentence.to_owned()))?;
+                is_last = true;
+            }
+            if reel.events() == events && !is_last {
+                continue;
+            }
+        }
+        let events = reel.events();
+        if is_due || is_last || events.is_multiple_of(every) {
+            is_due = false;
             frames += 1;
             if frames > 1 {
                 out.line("")?;
             }
             out.line(&format!("== frame {frames} · event {events} =="))?;
+            let view = reel.view();
             let height = view.height(width).min(MAX_LINES);
             let mut page = Buffer::empty(Rect::new(0, 0, width as u16, height as u16));
             view.draw(page.area, &mut page);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use meshwork_lab::watch::{Live, Next};
+use meshwork::job::Time;
+use meshwork_lab::visible::visible;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
@@ -17,7 +18,7 @@ use ratatui::crossterm::{cursor, execute};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::view::View;
+use super::reel::{Reel, Target};
 use crate::output::{Ended, Stop, Verdict};
 
 /// How long a picture stands at least.
@@ -30,11 +31,11 @@ const SPEED: f64 = 8.0;
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
 /// Shows the run until someone has seen enough.
-pub(super) fn show(view: View, live: Live) -> Ended {
+pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let mut player = Player::new(view, live);
+    let mut player = Player::new(reel, begin);
     let mut last = Instant::now();
     loop {
         terminal.draw(|frame| player.draw(frame.area(), frame.buffer_mut()))?;
@@ -90,33 +91,56 @@ fn signals() -> Arc<AtomicBool> {
 
 /// A run, and how it is played.
 struct Player {
-    view: View,
-    live: Live,
+    reel: Reel,
     is_paused: bool,
     /// Events in a second.
     speed: f64,
     /// Events that are due, the last one perhaps in part.
     due: f64,
-    over: Option<Result<(), String>>,
+    /// Where it is on its way to.
+    target: Option<Target>,
+    /// What is being written: whether a time, and its digits so far.
+    asked: Option<(bool, String)>,
+    /// Why the run could not be begun again.
+    failed: Option<String>,
 }
 
 impl Player {
-    fn new(view: View, live: Live) -> Player {
-        Player { view, live, is_paused: false, speed: SPEED, due: 0.0, over: None }
+    fn new(reel: Reel, begin: Option<Target>) -> Player {
+        let (is_paused, target) = (begin.is_some(), begin);
+        Player { reel, is_paused, speed: SPEED, due: 0.0, target, asked: None, failed: None }
     }
 
     /// Does what a key says; whether that was to leave.
     fn obey(&mut self, key: KeyEvent) -> bool {
         let with_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if matches!(key.code, KeyCode::Char('c' | 'd') if with_control) {
+            return true;
+        }
+        if self.asked.is_some() {
+            self.write(key.code);
+            return false;
+        }
         match key.code {
-            KeyCode::Char('c' | 'd') if with_control => return true,
             KeyCode::Char('q') | KeyCode::Esc => return true,
-            KeyCode::Char(' ') => self.is_paused = !self.is_paused,
-            KeyCode::Char('.') | KeyCode::Right => {
-                self.is_paused = true;
-                self.due = 0.0;
-                self.step(Duration::from_millis(200));
+            KeyCode::Char(' ') => {
+                self.target = None;
+                self.is_paused = !self.is_paused;
             }
+            KeyCode::Char('.') | KeyCode::Right => {
+                self.stop();
+                self.reel.step(Duration::from_millis(200));
+            }
+            KeyCode::Char(',') | KeyCode::Left => {
+                self.go(Target::Event(self.reel.events().saturating_sub(1)));
+            }
+            KeyCode::Home => self.go(Target::Event(0)),
+            KeyCode::Char('t') => self.asked = Some((true, String::new())),
+            KeyCode::Char('e') => self.asked = Some((false, String::new())),
+            KeyCode::Char('j') => self.reel.scroll(1),
+            KeyCode::Char('k') => self.reel.scroll(-1),
+            KeyCode::PageDown => self.reel.scroll(10),
+            KeyCode::PageUp => self.reel.scroll(-10),
             KeyCode::Char('+' | '=') | KeyCode::Up => self.speed = (self.speed * 2.0).min(SPEEDS.1),
             KeyCode::Char('-') | KeyCode::Down => self.speed = (self.speed / 2.0).max(SPEEDS.0),
             _ => {}
@@ -124,14 +148,55 @@ impl Player {
         false
     }
 
+    /// A key while a time or a number of events is written.
+    fn write(&mut self, key: KeyCode) {
+        let Some((is_time, mut text)) = self.asked.take() else { return };
+        match key {
+            KeyCode::Esc => return,
+            KeyCode::Enter => {
+                let time = text.parse().ok().filter(|time: &f64| time.is_finite());
+                let target = if is_time {
+                    time.map(|time| Target::Time(Time::new(time)))
+                } else {
+                    text.parse().ok().map(Target::Event)
+                };
+                target.into_iter().for_each(|target| self.go(target));
+                return;
+            }
+            KeyCode::Backspace => drop(text.pop()),
+            KeyCode::Char(c) if c.is_ascii_digit() || is_time && c == '.' => text.push(c),
+            _ => {}
+        }
+        self.asked = Some((is_time, text));
+    }
+
+    fn stop(&mut self) {
+        (self.is_paused, self.target, self.due) = (true, None, 0.0);
+    }
+
+    /// Stops, and is on its way there.
+    fn go(&mut self, target: Target) {
+        self.stop();
+        self.target = Some(target);
+    }
+
     /// Applies the events that are due by then, until the deadline.
     fn play(&mut self, elapsed: Duration, until: Instant) {
-        if self.is_paused || self.over.is_some() {
+        while let Some(target) = self.target {
+            match self.reel.go(target, Duration::ZERO) {
+                Ok(true) => self.target = None,
+                // A run that is computing is waited for with a picture in between.
+                Ok(false) if Instant::now() >= until => return,
+                Ok(false) => {}
+                Err(sentence) => (self.target, self.failed) = (None, Some(sentence)),
+            }
+        }
+        if self.is_paused || self.reel.over().is_some() {
             return;
         }
         self.due += elapsed.as_secs_f64() * self.speed;
         while self.due >= 1.0 {
-            if !self.step(Duration::ZERO) || Instant::now() >= until {
+            if !self.reel.step(Duration::ZERO) || Instant::now() >= until {
                 // What could not be had in time is not made up for later.
                 self.due = self.due.fract();
                 return;
@@ -140,52 +205,38 @@ impl Player {
         }
     }
 
-    /// One event, if there is one within this time.
-    fn step(&mut self, patience: Duration) -> bool {
-        if self.over.is_some() {
-            return false;
-        }
-        match self.live.next(patience) {
-            Next::Happening(happening) => {
-                self.view.apply(&happening);
-                true
-            }
-            Next::Later => false,
-            Next::Ended(Ok(outcome)) => {
-                self.view.end(outcome.end);
-                self.over = Some(Ok(()));
-                false
-            }
-            Next::Ended(Err(sentence)) => {
-                self.over = Some(Err(sentence));
-                false
-            }
-        }
-    }
-
     fn draw(&self, area: Rect, page: &mut Buffer) {
+        let view = self.reel.view();
         if area.height < 3 {
-            return self.view.draw(area, page);
+            return view.draw(area, page);
         }
-        self.view.draw(Rect { height: area.height - 1, ..area }, page);
-        let state = match &self.over {
-            Some(Ok(())) => "the end".to_owned(),
-            Some(Err(sentence)) => format!("failed: {sentence}"),
-            None if self.is_paused => "paused".to_owned(),
-            None => format!("{} events a second", self.speed),
+        view.draw(Rect { height: area.height - 1, ..area }, page);
+        let state = match (&self.failed, self.reel.over()) {
+            (Some(sentence), _) => format!("failed: {sentence}"),
+            (_, Some(Err(sentence))) => format!("failed: {sentence}"),
+            _ if self.target.is_some() => "on the way".to_owned(),
+            (_, Some(Ok(()))) => "the end".to_owned(),
+            _ if self.is_paused => "paused".to_owned(),
+            _ => format!("{} events a second", self.speed),
         };
-        let keys = format!("[{state}]  space pause · → step · + - speed · q quit");
-        let dim = self.view.style(Style::new().add_modifier(Modifier::DIM));
-        page.set_stringn(area.x, area.bottom() - 1, keys, usize::from(area.width), dim);
+        let keys = match &self.asked {
+            Some((true, text)) => format!("go to time: {text}_   Enter goes · Esc does not"),
+            Some((false, text)) => format!("go to event: {text}_   Enter goes · Esc does not"),
+            None => format!(
+                "[{state}]  space pause · ← → step · + - speed · t e go to · j k queue · q quit"
+            ),
+        };
+        let dim = view.style(Style::new().add_modifier(Modifier::DIM));
+        let (y, width) = (area.bottom() - 1, usize::from(area.width));
+        page.set_stringn(area.x, y, visible(&keys), width, dim);
     }
 
     /// How the command ends, once the stage is cleared.
     fn ended(self, stage: Stage) -> Ended {
         drop(stage);
-        match self.over {
-            Some(Err(sentence)) => Err(Stop::Failed(sentence)),
-            _ => Ok(Verdict::Done),
-        }
+        let failed = self.failed.clone();
+        let failed = failed.or_else(|| self.reel.over()?.err().map(str::to_owned));
+        failed.map_or(Ok(Verdict::Done), |sentence| Err(Stop::Failed(sentence)))
     }
 }
 
@@ -194,7 +245,9 @@ mod tests {
     use std::path::Path;
 
     use meshwork_lab::Study;
-    use meshwork_lab::watch::Scene;
+    use meshwork_lab::watch::{Live, Scene};
+
+    use super::super::view::View;
 
     use super::*;
 
@@ -206,7 +259,9 @@ mod tests {
         );
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
         let (point, live) = Live::start(&study, 0, 0).unwrap();
-        Player::new(View::new(String::new(), Scene::new(point.scenario.topologies()), false), live)
+        let view = View::new(String::new(), Scene::new(point.scenario.topologies()), false);
+        let start = move || Ok(Live::start(&study, 0, 0).unwrap().1);
+        Player::new(Reel::new(view, live, Box::new(start)), None)
     }
 
     fn key(character: char) -> KeyEvent {
@@ -214,7 +269,7 @@ mod tests {
     }
 
     fn events(player: &Player) -> u64 {
-        player.view.scene().events()
+        player.reel.events()
     }
 
     /// Time for the thread of the run, and no limit for what is due.
@@ -254,16 +309,56 @@ mod tests {
     }
 
     #[test]
+    fn it_goes_back_and_to_any_time_or_event() {
+        let mut player = player("time = 1e12");
+        let strike = |player: &mut Player, keys: &str| {
+            for c in keys.chars() {
+                player.obey(match c {
+                    '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
+                    '\x08' => KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
+                    c => key(c),
+                });
+            }
+            play(player, 0.0);
+        };
+        strike(&mut player, "e129\x08\n");
+        assert_eq!((events(&player), player.is_paused), (12, true));
+        strike(&mut player, ",");
+        player.obey(KeyEvent::new(KeyCode::Left, KeyModifiers::NONE));
+        play(&mut player, 0.0);
+        assert_eq!(events(&player), 10);
+        strike(&mut player, ".");
+        assert_eq!(events(&player), 11);
+        strike(&mut player, "t100.5\n");
+        assert_eq!(player.reel.view().scene().now(), Time::new(100.5));
+        let then = events(&player);
+        // Letters are no digits, and a number that is none goes nowhere.
+        strike(&mut player, "eq\nt.\n");
+        assert_eq!((events(&player), player.asked.clone()), (then, None));
+        player.obey(key('e'));
+        let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
+        player.draw(page.area, &mut page);
+        assert!(super::super::view::lines(&page)[19].starts_with("go to event: _"));
+        assert!(
+            !player.obey(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)),
+            "it leaves the question only"
+        );
+        player.obey(KeyEvent::new(KeyCode::Home, KeyModifiers::NONE));
+        play(&mut player, 0.0);
+        assert_eq!(events(&player), 0);
+    }
+
+    #[test]
     fn a_run_that_is_over_stands_still() {
         let mut player = player("jobs = 3");
         player.obey(key('+'));
         for _ in 0..50 {
             play(&mut player, 10.0);
-            if player.over.is_some() {
+            if player.reel.over().is_some() {
                 break;
             }
         }
-        assert_eq!(player.over, Some(Ok(())));
+        assert_eq!(player.reel.over(), Some(Ok(())));
         let before = events(&player);
         player.obey(key('.'));
         assert_eq!(events(&player), before);

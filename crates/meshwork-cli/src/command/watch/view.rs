@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use meshwork::job::{Request, Time};
 use meshwork::observe::JobId;
+use meshwork_lab::visible::visible;
 use meshwork_lab::watch::{Happening, Scene, What};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,6 +21,9 @@ const GAP: usize = 3;
 /// The least number of lines that the lists are worth.
 const MIN_LISTS: usize = 4;
 
+/// Lines that the lists have below a machine that is too high for the page.
+const KEPT_LISTS: usize = 8;
+
 /// With fewer lines than this only one is spent on words about the machine.
 const LOW: usize = 12;
 
@@ -27,6 +31,7 @@ const LOW: usize = 12;
 const COLOURS: [u8; 13] = [203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180];
 
 /// A run as it is shown.
+#[derive(Clone)]
 pub(super) struct View {
     title: String,
     scene: Scene,
@@ -34,6 +39,8 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
+    /// How many of the waiting jobs have been scrolled by.
+    scrolled: usize,
 }
 
 /// Part of the page: a site, and where its map begins.
@@ -54,7 +61,19 @@ impl View {
             letter_of: BTreeMap::new(),
             latest: "nothing has happened yet".to_owned(),
             colours,
+            scrolled: 0,
         }
+    }
+
+    /// Scrolls the queue, down or up.
+    pub(super) fn scroll(&mut self, lines: isize) {
+        let last = self.scene.waiting().len().saturating_sub(1);
+        self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
+    }
+
+    /// As far down in the queue as another one.
+    pub(super) fn scroll_like(&mut self, other: &View) {
+        self.scrolled = other.scrolled;
     }
 
     /// The machine and its queue.
@@ -142,20 +161,23 @@ impl View {
         }
         let top = words.len() + usize::from(height >= LOW);
         let (panes, (across, down)) = self.panes(width);
-        let is_whole = across <= width && top + down <= height;
+        let is_beside = across + GAP + LISTS <= width;
+        // The queue is always seen: below a machine that is too high, it has some lines of its own.
+        let kept = if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 };
+        let is_whole = across <= width && top + down + kept <= height;
         // The last line says that something is missing.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
-        let body = Rect { height: bottom as u16, ..area };
+        let rows = bottom.saturating_sub(top + kept).min(down);
+        let machine = Rect { height: (top + rows) as u16, ..area };
         for pane in &panes {
-            self.draw_pane(pane, top, body, page);
+            self.draw_pane(pane, top, machine, page);
         }
         if !is_whole {
-            let rows = bottom.saturating_sub(top).min(down);
             let note = format!("cut off: {} × {rows} of {across} × {down}", across.min(width));
             put(page, area, 0, bottom, &note, self.style(Style::new().add_modifier(Modifier::DIM)));
         }
-        let (x, y) =
-            if across + GAP + LISTS <= width { (across + GAP, top) } else { (0, top + down + 1) };
+        let body = Rect { height: bottom as u16, ..area };
+        let (x, y) = if is_beside { (across + GAP, top) } else { (0, top + rows + 1) };
         for (row, (line, style)) in self.lists(bottom.saturating_sub(y)).iter().enumerate() {
             put(page, body, x, y + row, line, *style);
         }
@@ -252,18 +274,21 @@ impl View {
         }
         let bold = self.style(Style::new().add_modifier(Modifier::BOLD));
         let (waiting, running) = (self.scene.waiting(), self.scene.running());
-        let mut list = vec![(format!("waiting {}", waiting.len()), bold)];
+        let passed = self.scrolled.min(waiting.len().saturating_sub(1));
+        let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
+        let mut list = vec![(format!("waiting {}{after}", waiting.len()), bold)];
         // A list that has no room for all says so in its last line.
         let room = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
-        let shown = if waiting.len() > room { room.saturating_sub(1) } else { waiting.len() };
-        for (&id, job) in waiting.iter().take(shown) {
+        let left = waiting.len() - passed;
+        let shown = if left > room { room.saturating_sub(1) } else { left };
+        for (&id, job) in waiting.iter().skip(passed).take(shown) {
             let name = number(id, job.number);
             let line =
                 format!("  {name:>6}  {:>8}  since {}", request(&job.request), clock(job.arrival));
             list.push((line, Style::new()));
         }
-        if shown < waiting.len() {
-            list.push((format!("  and {} more", waiting.len() - shown), Style::new()));
+        if shown < left {
+            list.push((format!("  and {} more", left - shown), Style::new()));
         }
         if list.len() + 3 > lines {
             return list;
@@ -321,7 +346,7 @@ fn clock(instant: Time) -> String {
 fn put(page: &mut Buffer, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
         let room = usize::from(area.width) - x;
-        page.set_stringn(area.x + x as u16, area.y + y as u16, text, room, style);
+        page.set_stringn(area.x + x as u16, area.y + y as u16, visible(text), room, style);
     }
 }
 
@@ -430,6 +455,32 @@ mod tests {
         }
         let needed = view.height(40);
         assert!(!drawn(&view, 40, needed as u16).concat().contains("cut off"));
+    }
+
+    #[test]
+    fn the_queue_is_always_seen_and_can_be_scrolled() {
+        let mut view =
+            View::new(String::new(), Scene::new(vec![Topology::mesh(&[30, 60]).unwrap()]), false);
+        for id in 0..40 {
+            view.apply(&happening(2.0, id, What::Arrived(job(id + 1, &[30, 60]))));
+        }
+        let page = drawn(&view, 50, 30);
+        assert_eq!(page[5], "30 × 60 mesh,    0 held");
+        assert!(page.iter().any(|line| line == "waiting 40"), "{page:#?}");
+        assert!(page[29].starts_with("cut off: 30 × 15 of 30 × 61"), "{page:#?}");
+        let first = |view: &View| {
+            let page = drawn(view, 50, 30);
+            let line = page.iter().position(|line| line.starts_with("waiting 40")).unwrap();
+            (page[line].clone(), page[line + 1].trim().split(' ').next().unwrap().to_owned())
+        };
+        view.scroll(3);
+        assert_eq!(first(&view), ("waiting 40, behind the first 3".to_owned(), "4".to_owned()));
+        view.scroll(-1);
+        assert_eq!(first(&view).1, "3");
+        view.scroll(1000);
+        assert_eq!(first(&view).1, "40", "the last one stays in sight");
+        view.scroll(-1000);
+        assert_eq!(first(&view), ("waiting 40".to_owned(), "1".to_owned()));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::run::Results;
 use crate::run::store::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
+use crate::visible::visible;
 
 /// What our runs say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,6 +229,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
             count(Holds::Open),
             detail,
         ];
+        let row = row.iter().map(|cell| visible(cell).into_owned());
         writer.write_record(row).expect(to_memory);
     }
     let text = writer.into_inner().expect(to_memory);

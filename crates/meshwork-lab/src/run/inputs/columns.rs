@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Rows, WorkloadError};
 
+use crate::date::unix_seconds;
+
 /// The columns that are read; all others are left alone.
 pub(super) const COLUMNS: [&str; 9] =
     ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
@@ -28,7 +30,8 @@ pub(super) fn from_csv(path: &str, text: Box<dyn BufRead + Send>) -> Result<Rows
             if !cell.is_empty() {
                 put(&mut row, column, Cell::Text(cell)).map_err(|cell| {
                     WorkloadError(format!(
-                        "{path}:{line}: `{column}` is `{cell}`, but must be a number"
+                        "{path}:{line}: `{column}` is `{cell}`, but must be {}",
+                        kind(column)
                     ))
                 })?;
             }
@@ -131,6 +134,8 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV is text"))]
     Number(f64),
+    /// Seconds since the beginning of 1970.
+    Date(f64),
 }
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
@@ -145,12 +150,25 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
         *words = Some(match cell {
             Cell::Text(text) => text.to_owned(),
             Cell::Number(number) => number.to_string(),
+            Cell::Date(_) => return Err("a date"),
         });
         return Ok(());
     }
     let number = match cell {
         Cell::Number(number) => number,
-        Cell::Text(text) => text.trim().parse().map_err(|_| text)?,
+        Cell::Date(seconds) if column == "submit" => {
+            row.is_dated = true;
+            seconds
+        }
+        Cell::Date(_) => return Err("a date"),
+        Cell::Text(text) => match (text.trim().parse(), unix_seconds(text)) {
+            (Ok(number), _) => number,
+            (_, Some(seconds)) if column == "submit" => {
+                row.is_dated = true;
+                seconds
+            }
+            _ => return Err(text),
+        },
     };
     let field = match column {
         "job" => &mut row.job,
@@ -162,6 +180,11 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
     };
     *field = Some(number);
     Ok(())
+}
+
+/// What a column must hold.
+pub(super) fn kind(column: &str) -> &'static str {
+    if column == "submit" { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
 }
 
 fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError {
@@ -211,6 +234,24 @@ mod tests {
             ..Row::default()
         };
         assert_eq!(rows.unwrap(), [first, second]);
+    }
+
+    #[test]
+    fn a_submission_may_be_a_date() {
+        let text = "submit,runtime,nodes\n1970-01-02,5,1\n1970-01-01T00:00:30Z,5,1\n";
+        let submits = |rows: Vec<Row>| -> Vec<(Option<f64>, bool)> {
+            rows.into_iter().map(|row| (row.submit, row.is_dated)).collect()
+        };
+        let expected = [(Some(86_400.0), true), (Some(30.0), true)];
+        assert_eq!(submits(csv(text).unwrap()), expected);
+        assert_eq!(
+            csv("submit,runtime,nodes\n1,2003-05-01,3\n").unwrap_err(),
+            "t.csv:2: `runtime` is `2003-05-01`, but must be a number"
+        );
+        assert_eq!(
+            csv("submit,runtime,nodes\n2003-15-01,1,3\n").unwrap_err(),
+            "t.csv:2: `submit` is `2003-15-01`, but must be a number, or a date such as 2003-05-01T12:30:00"
+        );
     }
 
     #[test]

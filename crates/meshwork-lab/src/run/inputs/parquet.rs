@@ -4,17 +4,18 @@ use std::fs::File;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Rows, WorkloadError};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::columns::{COLUMNS, Cell, places, put};
+use super::columns::{COLUMNS, Cell, kind, places, put};
 
 /// Rows of a Parquet file. The line of a row is its number, from 1.
 pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError> {
@@ -53,6 +54,8 @@ fn is_readable(kind: &DataType) -> bool {
                 | DataType::Utf8
                 | DataType::LargeUtf8
                 | DataType::Utf8View
+                | DataType::Timestamp(..)
+                | DataType::Date32
                 | DataType::Null
         )
 }
@@ -66,8 +69,9 @@ fn rows_of(path: &str, batch: &RecordBatch, line: &mut u64) -> Vec<Result<Row, W
             let Some(cell) = cell(column.as_ref(), at) else { continue };
             put(&mut row, field.name(), cell).map_err(|cell| {
                 WorkloadError(format!(
-                    "{path}:{line}: `{}` is `{cell}`, but must be a number",
-                    field.name()
+                    "{path}:{line}: `{}` is `{cell}`, but must be {}",
+                    field.name(),
+                    kind(field.name())
                 ))
             })?;
         }
@@ -91,12 +95,37 @@ fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
         DataType::UInt64 => return number::<UInt64Type>(column, at, |n| n as f64),
         DataType::Float32 => return number::<Float32Type>(column, at, f64::from),
         DataType::Float64 => return number::<Float64Type>(column, at, |n| n),
+        DataType::Date32 => {
+            return date(number::<Date32Type>(column, at, |days| f64::from(days) * 86_400.0));
+        }
+        DataType::Timestamp(unit, _) => {
+            return date(match unit {
+                TimeUnit::Second => number::<TimestampSecondType>(column, at, |n| n as f64),
+                TimeUnit::Millisecond => {
+                    number::<TimestampMillisecondType>(column, at, |n| n as f64 / 1e3)
+                }
+                TimeUnit::Microsecond => {
+                    number::<TimestampMicrosecondType>(column, at, |n| n as f64 / 1e6)
+                }
+                TimeUnit::Nanosecond => {
+                    number::<TimestampNanosecondType>(column, at, |n| n as f64 / 1e9)
+                }
+            });
+        }
         DataType::Utf8 => column.as_string::<i32>().value(at),
         DataType::LargeUtf8 => column.as_string::<i64>().value(at),
         DataType::Utf8View => column.as_string_view().value(at),
         _ => return None,
     };
     (!text.is_empty()).then_some(Cell::Text(text))
+}
+
+/// A number of seconds as the date that it is.
+fn date(cell: Option<Cell<'_>>) -> Option<Cell<'_>> {
+    cell.map(|cell| match cell {
+        Cell::Number(seconds) => Cell::Date(seconds),
+        other => other,
+    })
 }
 
 fn number<T: ArrowPrimitiveType>(
@@ -112,7 +141,10 @@ mod tests {
     use std::io;
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, UInt64Array};
+    use arrow_array::{
+        ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, TimestampMillisecondArray,
+        UInt64Array,
+    };
     use parquet::arrow::ArrowWriter;
 
     use super::*;
@@ -151,6 +183,20 @@ mod tests {
             }
         );
         assert_eq!((rows[1].line, rows[1].block.as_deref()), (2, Some("2x2")));
+    }
+
+    #[test]
+    fn a_submission_may_be_a_date() {
+        let two = || Arc::new(Int16Array::from(vec![1, 1])) as ArrayRef;
+        let stamps = TimestampMillisecondArray::from(vec![86_400_000, 30_000]);
+        let rows = parquet(vec![
+            ("submit", Arc::new(stamps) as ArrayRef),
+            ("runtime", two()),
+            ("nodes", two()),
+        ]);
+        let submits: Vec<_> =
+            rows.unwrap().into_iter().map(|row| (row.submit, row.is_dated)).collect();
+        assert_eq!(submits, [(Some(86_400.0), true), (Some(30.0), true)]);
     }
 
     #[test]

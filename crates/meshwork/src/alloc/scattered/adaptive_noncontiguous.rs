@@ -153,6 +153,14 @@ impl Allocator for AdaptiveNoncontiguous {
         self.search.released(placement, site);
     }
 
+    fn memory(&self) -> Vec<u64> {
+        self.search.memory()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        self.search.recall(memory, site)
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(AdaptiveNoncontiguous { search: self.search.fork(), levels: self.levels })
     }

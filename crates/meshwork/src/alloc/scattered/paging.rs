@@ -8,7 +8,7 @@ use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
 use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
@@ -123,8 +123,9 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
             return Err(params.problem(
                 "page",
                 format!(
-                    "a page of dimension {page} is larger than the machine, a {topology}: `page` \
-                     is at most {dimensions} here"
+                    "a page of dimension {page} is larger than the machine, {}: `page` \
+                     is at most {dimensions} here",
+                    with_article(topology)
                 ),
             ));
         }
@@ -137,8 +138,9 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
         return Err(params.problem(
             "page",
             format!(
-                "a page with a side of {side} is larger than the machine, a {topology}: `page` is \
+                "a page with a side of {side} is larger than the machine, {}: `page` is \
                  at most {} here, a side of {}",
+                with_article(topology),
                 shortest.ilog2(),
                 1 << shortest.ilog2()
             ),

@@ -1,5 +1,6 @@
 //! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
+use super::{free_subcubes, number};
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
@@ -112,6 +113,16 @@ trait BlockLists: Send + Clone + 'static {
     fn insert(&mut self, dimension: u32, index: u32);
     /// Takes a block out of its list, if it is listed.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
+    /// All blocks, those of each list in the order in which they would have to be listed again: nothing,
+    /// if that order does not matter.
+    fn in_order(&self) -> Vec<Subcube> {
+        Vec::new()
+    }
+}
+
+/// The aligned block of a list.
+fn aligned(dimension: u32, base: Node) -> Subcube {
+    Subcube { base, mask: (1 << dimension) - 1 }
 }
 
 impl<L: BlockLists> Buddy<L> {
@@ -152,7 +163,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
         }
         let j = k + large_enough.trailing_zeros();
         let base = self.lists.first(j)? << j;
-        Some(Subcube { base, mask: (1 << k) - 1 }.block(self.dimension).into())
+        Some(aligned(k, base).block(self.dimension).into())
     }
 
     fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
@@ -161,6 +172,27 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 
     fn released(&mut self, placement: &Placement, _site: &Site) {
         for_each_aligned_block(placement, |base, dimension| self.give_back(base, dimension));
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        self.lists.in_order().into_iter().map(number).collect()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        // Lists in order of address are what the claims have made of them.
+        if self.lists.in_order().is_empty() && memory.is_empty() {
+            return Ok(());
+        }
+        let cubes = free_subcubes(memory, site)?;
+        self.lists = L::empty(self.dimension);
+        for cube in cubes {
+            let dimension = cube.dimension();
+            if cube.mask != (1 << dimension) - 1 {
+                return Err("its lists hold a block that is not aligned".to_owned());
+            }
+            self.lists.insert(dimension, cube.base >> dimension);
+        }
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Allocator> {
@@ -268,6 +300,18 @@ impl BlockLists for Stacks {
         let nothing = Listed { dimension: NONE, newer: NONE, older: NONE };
         let blocks = vec![nothing; 1 << dimension];
         Stacks { heads: vec![NONE; dimension as usize + 1], blocks, filled: 0 }
+    }
+
+    fn in_order(&self) -> Vec<Subcube> {
+        let older = |&base: &u32| Some(self.blocks[base as usize].older).filter(|&b| b != NONE);
+        let list = |(k, &head): (usize, &u32)| {
+            let newest = Some(head).filter(|&head| head != NONE);
+            let mut list: Vec<Subcube> =
+                std::iter::successors(newest, older).map(|base| aligned(k as u32, base)).collect();
+            list.reverse();
+            list
+        };
+        self.heads.iter().enumerate().flat_map(list).collect()
     }
 
     fn filled(&self) -> u32 {

@@ -96,6 +96,14 @@ impl Allocator for FreeList {
         self.lists.released(placement, site);
     }
 
+    fn memory(&self) -> Vec<u64> {
+        self.lists.memory()
+    }
+
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        self.lists.recall(memory, site)
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{free_subcubes, number};
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
@@ -137,6 +138,23 @@ impl CubeLists {
         for block in &placement.blocks {
             self.give_back(Subcube::of(block));
         }
+    }
+
+    /// The listed cubes as numbers: which they are depends on all that has happened.
+    pub(super) fn memory(&self) -> Vec<u64> {
+        self.lists.iter().flatten().copied().map(number).collect()
+    }
+
+    /// Lists what was listed once, on a site that is as it was then.
+    ///
+    /// # Errors
+    /// If these are not the free nodes of the site, each once.
+    pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+        let cubes = free_subcubes(memory, site)?;
+        self.lists.iter_mut().for_each(BTreeSet::clear);
+        self.masks.clear();
+        cubes.into_iter().for_each(|cube| self.insert(cube));
+        Ok(())
     }
 
     /// Forms the lists anew: the largest free cube first, of those the one with the lowest base, and

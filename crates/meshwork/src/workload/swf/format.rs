@@ -6,6 +6,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 
+use crate::job::Job;
 use crate::registry::LARGEST;
 use crate::workload::WorkloadError;
 
@@ -103,6 +104,22 @@ impl Record {
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
+    }
+
+    /// A line for a job of which nothing else is known; it ended well. A log has counts of processors and
+    /// no blocks.
+    #[must_use]
+    pub fn of(job: &Job) -> Record {
+        let mut fields = [-1.0; 18];
+        let nodes = job.request.nodes() as f64;
+        fields[0] = job.number as f64;
+        fields[1] = job.arrival.units();
+        fields[3] = job.runtime;
+        fields[4] = nodes;
+        fields[7] = nodes;
+        fields[8] = job.estimate;
+        fields[10] = 1.0;
+        Record { fields }
     }
 
     /// Field 1: the job's number.

@@ -1,25 +1,27 @@
 //! Logs: what one is like, a cleaner one made of it, and one from a model.
 
+mod form;
+
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 
-use flate2::{Compression, GzBuilder};
-use meshwork::job::Job;
+use meshwork::job::{Job, Request};
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::lublin;
 use meshwork::workload::statistics::Statistics;
-use meshwork::workload::swf::{
-    Choice, Header, Line, Record, job, records, write_header, write_record,
-};
+use meshwork::workload::swf::{Choice, Header, Line, Record, job, records};
+use meshwork::workload::table::Listed;
 use meshwork::workload::{
     FAMILY, Inputs, NoInputs, Submission, WorkloadContext, submissions, transformed,
 };
 use toml::{Table, Value};
 
+use crate::date::unix_seconds;
 use crate::run::inputs::Files;
 use crate::run::store::write_whole;
+
+pub use form::Form;
 
 /// The most jobs that are generated at once: they are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
@@ -90,14 +92,18 @@ impl From<String> for TraceError {
     }
 }
 
-/// The statistics of a log.
+/// The statistics of a log, or of a table of jobs: the ending of its name says which.
 ///
 /// # Errors
 /// One sentence, with file and line.
 pub fn info(path: &Path) -> Result<Statistics, String> {
     let shown = path.display().to_string();
-    let reader = Files::default().text(&shown).map_err(|error| error.0)?;
-    Statistics::of(reader, &shown).map_err(|error| error.0)
+    let files = Files::default();
+    let statistics = match Form::of(&shown)? {
+        Form::Log { .. } => files.text(&shown).and_then(|text| Statistics::of(text, &shown)),
+        _ => files.rows(&shown).and_then(|rows| Statistics::of_table(rows, &shown)),
+    };
+    statistics.map_err(|error| error.0)
 }
 
 /// Parameters of the workload `swf` that change nothing of a log that is written.
@@ -109,8 +115,9 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// the old one with them. The header stays in its order, with the number of jobs put right and a note of
 /// what was done.
 ///
-/// The name of `output` says what is written: a table of jobs where it ends in `.csv` (or
-/// `.csv.gz`), compressed where it ends in `.gz`, else a log. The whole log is held in memory.
+/// The names of `input` and `output` say what is read and written: a table of jobs where one ends in `.csv`, `.csv.gz` or
+/// `.parquet`, else a log, compressed where it ends in `.gz`. A log has no blocks and no subcubes: jobs that ask for one ask for
+/// as many processors there. `from` and `until` may be dates, of a log that says when it begins. All is held in memory.
 ///
 /// # Errors
 /// One sentence: a parameter that is none, a line that cannot be read, a log that is left without jobs,
@@ -122,7 +129,10 @@ pub fn convert(
     seed: u64,
 ) -> Result<Converted, TraceError> {
     let shown = input.display().to_string();
-    let params = parameters(&shown, changes)?;
+    let form = Form::of(&output.display().to_string())?;
+    let mut counted = changes.clone();
+    on_the_clock_of(&Files::default(), &shown, Form::of(&shown)?, &mut counted)?;
+    let params = parameters(&shown, &counted)?;
     let mut log = Log::read(&shown, &Choice::of(&params))?;
     let usable = log.kept.len();
     let jobs = usable as u64 + log.done.cut;
@@ -139,7 +149,7 @@ pub fn convert(
     let kept: Vec<(Record, Job)> = kept.into_iter().map(|(_, record, job)| (record, job)).collect();
     number_of_jobs(&mut log.header, log.done.jobs);
     note(&mut log.header, &story(changes, &log.done));
-    write(output, &log.header, &kept)?;
+    write(output, form, &log.header, &kept)?;
     Ok(log.done)
 }
 
@@ -165,6 +175,44 @@ struct Log {
 
 impl Log {
     fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
+        match Form::of(shown)? {
+            Form::Log { .. } => Log::read_lines(shown, choice),
+            _ => Log::read_table(shown, choice),
+        }
+    }
+
+    fn read_table(shown: &str, choice: &Choice) -> Result<Log, String> {
+        let rows = Files::default().rows(shown).map_err(|error| error.0)?;
+        let Listed { jobs, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
+        let done = Converted { lines: jobs.len() as u64, ..Converted::default() };
+        let mut log = Log { header: Header::default(), kept: Vec::new(), done };
+        let mut add =
+            |label: &str, value: String| log.header.entries.push((label.to_owned(), value));
+        add("Version", "2.2".to_owned());
+        add("MaxJobs", jobs.len().to_string());
+        add("MaxRecords", jobs.len().to_string());
+        if let Some(origin) = origin {
+            add("UnixStartTime", origin.to_string());
+        }
+        let mut above = f64::NEG_INFINITY;
+        for (job, has_estimate) in jobs {
+            let mut record = Record::of(&job);
+            if !has_estimate {
+                record.fields[8] = -1.0;
+            }
+            log.done.out_of_order += u64::from(record.submit() < above);
+            above = record.submit();
+            if choice.takes(&record) {
+                log.kept.push((record, job));
+            } else {
+                log.done.cut += 1;
+            }
+        }
+        log.kept.sort_by_key(|(_, job)| job.arrival);
+        Ok(log)
+    }
+
+    fn read_lines(shown: &str, choice: &Choice) -> Result<Log, String> {
         let reader = Files::default().text(shown).map_err(|error| error.0)?;
         let mut log =
             Log { header: Header::default(), kept: Vec::new(), done: Converted::default() };
@@ -224,10 +272,13 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let (record, original) = &log.kept[index];
             let record = rewritten(record, original, &job, params.number("runtime_scale"));
             // Read again, so that a table has what the log has.
-            let job = self::job(&record, original.number)
+            let mut read = self::job(&record, original.number)
                 .map_err(|error| error.to_string())?
                 .map_err(str::to_owned)?;
-            kept.push((index, record, job));
+            if !matches!(job.request, Request::Nodes(_)) {
+                read.request = job.request;
+            }
+            kept.push((index, record, read));
         }
     }
     Ok(kept)
@@ -266,6 +317,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
 /// # Errors
 /// One sentence: arguments that the model has no jobs for, or a file that cannot be written.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
+    let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
     if let Some(load) = model.load {
         stretch(&mut kept, load, model.processors)?;
@@ -291,7 +343,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
         ),
     );
     add("Note", "requested times are run times".to_owned());
-    write(output, &header, &kept)?;
+    write(output, form, &header, &kept)?;
     Ok(info(output)?)
 }
 
@@ -326,19 +378,11 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// A line for a job of which nothing else is known; it ended well.
+/// A line of a log, which counts whole seconds of submission.
 fn record(job: &Job) -> Record {
-    let mut fields = [-1.0; 18];
-    let nodes = job.request.nodes() as f64;
-    fields[0] = job.number as f64;
-    // Logs count whole seconds.
-    fields[1] = job.arrival.units().floor();
-    fields[3] = job.runtime;
-    fields[4] = nodes;
-    fields[7] = nodes;
-    fields[8] = job.estimate;
-    fields[10] = 1.0;
-    Record { fields }
+    let mut record = Record::of(job);
+    record.fields[1] = job.arrival.units().floor();
+    record
 }
 
 /// Multiplies times of submission until the jobs ask for this share of the machine.
@@ -382,47 +426,48 @@ fn story(changes: &Table, done: &Converted) -> String {
     steps.join("; ")
 }
 
-fn write(output: &Path, header: &Header, kept: &[(Record, Job)]) -> Result<(), TraceError> {
-    let name = output.to_string_lossy().to_lowercase();
-    let in_memory = "writing to memory cannot fail";
-    let text = if name.trim_end_matches(".gz").ends_with(".csv") {
-        table(kept)
-    } else {
-        let mut text = Vec::new();
-        write_header(&mut text, header).expect(in_memory);
-        for (record, _) in kept {
-            write_record(&mut text, record).expect(in_memory);
-        }
-        text
-    };
-    let is_compressed = name.ends_with(".gz");
-    let bytes = if is_compressed {
-        // No time and no name: the same log gives the same bytes.
-        let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
-        packed.write_all(&text).expect(in_memory);
-        packed.finish().expect(in_memory)
-    } else {
-        text
-    };
+fn write(
+    output: &Path,
+    form: Form,
+    header: &Header,
+    kept: &[(Record, Job)],
+) -> Result<(), TraceError> {
+    let bytes = form::bytes(form, header, kept);
     write_whole(output, &bytes).map_err(TraceError::Unwritten)
 }
 
-/// As the `table` workload reads it.
-fn table(kept: &[(Record, Job)]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let in_memory = "a table in memory can always be written";
-    writer.write_record(["job", "submit", "runtime", "estimate", "nodes"]).expect(in_memory);
-    for (_, job) in kept {
-        let cells = [
-            job.number.to_string(),
-            job.arrival.to_string(),
-            job.runtime.to_string(),
-            job.estimate.to_string(),
-            job.request.to_string(),
-        ];
-        writer.write_record(&cells).expect(in_memory);
+/// Turns `from` and `until` that are dates into instants of the clock of a log.
+///
+/// # Errors
+/// If one is no date, or the log does not say when its clock begins, or begins later.
+pub(crate) fn on_the_clock_of(
+    files: &Files,
+    path: &str,
+    form: Form,
+    changes: &mut Table,
+) -> Result<(), String> {
+    let mut origin = None;
+    for key in ["from", "until"] {
+        let text = match changes.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Datetime(date)) => date.to_string(),
+            _ => continue,
+        };
+        let date = unix_seconds(&text).ok_or_else(|| {
+            format!("`{key}` is \"{text}\", but must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00")
+        })?;
+        if origin.is_none() {
+            origin = form::origin(files, path, form).map_err(|error| error.0)?;
+        }
+        let Some(begin) = origin else {
+            return Err(format!(
+                "`{key}` is a date, but {path} does not say when its clock begins: a log says it in a line `; UnixStartTime: SECONDS`"
+            ));
+        };
+        // All jobs come after what lies before the log.
+        changes.insert(key.to_owned(), Value::Float((date - begin).max(0.0)));
     }
-    writer.into_inner().expect(in_memory)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -502,6 +547,88 @@ mod tests {
                 "job,submit,runtime,estimate,nodes\n2,50,30,30,3\n1,100,10,20,4\n4,150,8,5,1\n"
             );
         }
+    }
+
+    /// Every form into every form: what is written is read again, and has the same jobs.
+    #[test]
+    fn the_ending_decides_both_ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("log.swf"), LOG).unwrap();
+        let forms: &[&str] = if cfg!(feature = "parquet") {
+            &["swf", "swf.gz", "csv", "csv.gz", "parquet"]
+        } else {
+            &["swf", "swf.gz", "csv", "csv.gz"]
+        };
+        let none = Table::new();
+        let jobs = |path: &Path| {
+            let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
+            kept.into_iter().map(|(_, job)| job).collect::<Vec<Job>>()
+        };
+        let expected = jobs(&at("log.swf"));
+        for from in forms {
+            let first = at(&format!("first.{from}"));
+            convert(&at("log.swf"), &first, &none, 1).unwrap();
+            for &to in forms {
+                let second = at(&format!("second.{to}"));
+                assert_eq!(convert(&first, &second, &none, 1).unwrap().jobs, 3, "{from} {to}");
+                assert_eq!(jobs(&second), expected, "{from} to {to}");
+                assert_eq!(info(&second).unwrap().jobs, 3, "{from} to {to}");
+                let starts_with = |bytes: &[u8]| fs::read(&second).unwrap().starts_with(bytes);
+                assert_eq!(starts_with(b"PAR1"), to == "parquet");
+                assert_eq!(starts_with(&[0x1f, 0x8b]), to.ends_with("gz"));
+            }
+        }
+        let model =
+            Model { jobs: 20, processors: 8, seed: 3, classes: "both".to_owned(), load: None };
+        for form in forms {
+            assert_eq!(generate(&at(&format!("made.{form}")), &model).unwrap().jobs, 20);
+        }
+        let refused =
+            convert(&at("log.swf"), &at("a.parquet.gz"), &none, 1).unwrap_err().to_string();
+        assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
+    }
+
+    #[test]
+    fn blocks_stay_blocks_in_a_table_and_become_counts_in_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let text = "submit,runtime,block,subcube\n2003-05-01,10,2x3,\n2003-05-01T00:01,20,,2\n";
+        fs::write(at("jobs.csv"), text).unwrap();
+        let none = Table::new();
+        let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
+        convert(&at("jobs.csv"), &at(again), &none, 1).unwrap();
+        convert(&at(again), &at("again.csv"), &none, 1).unwrap();
+        assert_eq!(
+            fs::read_to_string(at("again.csv")).unwrap(),
+            "job,submit,runtime,estimate,nodes,block,subcube\n1,0,10,10,,2x3,\n2,60,20,20,,,2\n"
+        );
+        convert(&at("jobs.csv"), &at("jobs.swf"), &none, 1).unwrap();
+        let log = fs::read_to_string(at("jobs.swf")).unwrap();
+        assert!(log.contains("; UnixStartTime: 1051747200\n"), "{log}");
+        assert!(log.contains("\n1 0 -1 10 6 -1 -1 6 -1 "), "{log}");
+    }
+
+    #[test]
+    fn a_cut_may_be_a_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("log.swf"), format!("; UnixStartTime: 1000000000\n{LOG}")).unwrap();
+        fs::write(at("bare.swf"), LOG).unwrap();
+        let cut = |name: &str, changes: &str| {
+            convert(&at(name), &at("out.swf"), &changes.parse().unwrap(), 1)
+        };
+        // 1000000000 is 2001-09-09 01:46:40; the jobs come 50, 100 and 150 seconds later.
+        for changes in ["from = '2001-09-09T01:48:00Z'", "from = 2001-09-09T01:48:00Z"] {
+            assert_eq!(cut("log.swf", changes).unwrap().jobs, 2);
+        }
+        assert_eq!(cut("log.swf", "until = '2001-09-09T01:48:00'").unwrap().jobs, 1);
+        assert_eq!(cut("log.swf", "from = '1999-01-01'").unwrap().jobs, 3);
+        assert!(cut("log.swf", "from = 'May'").unwrap_err().to_string().starts_with(
+            "`from` is \"May\", but must be a number from 0 to 1e15, or a date such as 2003-05-01"
+        ));
+        let bare = cut("bare.swf", "from = '2001-09-09'").unwrap_err().to_string();
+        assert!(bare.contains("bare.swf does not say when its clock begins"), "{bare}");
     }
 
     #[test]

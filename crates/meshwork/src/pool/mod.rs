@@ -1,6 +1,14 @@
 //! Processors to hand out and take back: an allocator alone, for those who write a scheduler of
 //! their own.
 
+mod desk;
+mod room;
+mod snapshot;
+
+pub use desk::{Answer, Desk, Holding, Name, Operation, Question, State};
+pub use room::Room;
+pub use snapshot::{PlacedBlock, Snapshot, Tenure};
+
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
@@ -73,8 +81,20 @@ pub struct Pool {
     /// The same site as it was in the beginning, for questions about what could ever be held.
     empty: ManagedSite,
     /// What is held, by its first node: no other placement begins there.
-    held: BTreeMap<Node, Placement>,
+    held: BTreeMap<Node, Held>,
+    /// How many placements have been held.
+    count: u64,
     now: Time,
+    /// What it was made of, with every default: two pools of the same table answer alike.
+    table: Table,
+}
+
+/// A placement that is held: since when, and how many came before it.
+#[derive(Clone)]
+struct Held {
+    placement: Placement,
+    since: Time,
+    number: u64,
 }
 
 impl Pool {
@@ -93,10 +113,11 @@ impl Pool {
     /// # Errors
     /// As [`read`](Pool::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
-        let (spec, params) = Pool::spec(catalogue, table)?;
+        let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = ShapeRule::named(params.text("shape"));
         let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
-        Ok(Pool { empty: managed.fork(), managed, held: BTreeMap::new(), now: Time::ZERO })
+        let empty = managed.fork();
+        Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
     /// About how many bytes the pool of such a table takes: for its machine, and for the empty one that it is
@@ -113,12 +134,12 @@ impl Pool {
     /// # Errors
     /// As for [`memory`](Pool::memory).
     pub fn memory_in(catalogue: &Catalogue, table: &Table) -> Result<u64, Problem> {
-        let (spec, _) = Pool::spec(catalogue, table)?;
+        let (spec, ..) = Pool::spec(catalogue, table)?;
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
     }
 
-    /// The one site of a table, and its parameters.
-    fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params), Problem> {
+    /// The one site of a table, its parameters, and the table with every default.
+    fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
@@ -133,9 +154,17 @@ impl Pool {
                 ),
             ));
         }
-        let specs = allocators_for(catalogue, &mut params.table().clone(), &mut machine, &sites)?;
+        let mut table = params.table().clone();
+        let specs = allocators_for(catalogue, &mut table, &mut machine, &sites)?;
+        table.insert("machine".to_owned(), Value::Table(machine));
         let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
-        Ok((spec, params))
+        Ok((spec, params, table))
+    }
+
+    /// What it was made of: `machine`, `allocator`, `seed` and `shape`, with every default filled in.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// The machine: its grid, and which nodes are free.
@@ -171,12 +200,66 @@ impl Pool {
     /// # Panics
     /// If the allocator breaks its contract and proposes what is not free: a bug of that strategy.
     pub fn allocate(&mut self, request: &Request) -> Option<Placement> {
-        let placement = choose(&mut self.managed, request, self.now)?;
+        let drawn = self.managed.drawn();
+        let Some(placement) = choose(&mut self.managed, request, self.now) else {
+            // A refusal leaves no trace, so that asking in vain changes no later answer.
+            self.managed.draw_again_from(drawn);
+            return None;
+        };
         self.managed
             .claim(&placement, self.now)
             .unwrap_or_else(|error| panic!("the allocator broke its contract: {error}"));
-        self.held.insert(first(&placement), placement.clone());
+        self.hold(placement.clone());
         Some(placement)
+    }
+
+    /// Where [`allocate`](Pool::allocate) would place a request now, or `None` where it would not.
+    /// Looking changes nothing, not even what an allocator draws next.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
+    /// let there = pool.can(&Request::block(&[2, 3]));
+    /// assert_eq!(pool.site().free_nodes(), 16);
+    /// assert_eq!(pool.allocate(&Request::block(&[2, 3])), there);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn can(&mut self, request: &Request) -> Option<Placement> {
+        let request = self.managed.in_form(request)?.into_owned();
+        self.managed.look(&request, self.now)
+    }
+
+    /// Holds a placement that somebody else has made: another scheduler, an operator by hand, or an earlier
+    /// run. It is released like any other.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::{PlacedBlock, Pool};
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
+    /// let there = [PlacedBlock { base: vec![1, 0], dims: vec![2, 4] }];
+    /// let there = PlacedBlock::placement(&there, pool.site().topology())?;
+    /// pool.adopt(&there)?;
+    /// assert_eq!(pool.site().free_nodes(), 8);
+    /// assert_eq!(pool.allocate(&Request::block(&[2, 2])), None);
+    /// assert_eq!(pool.adopt(&there).unwrap_err(), "the placement 1,0:2x4 is not free");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is none on this machine, or not all of it is free; nothing is changed then.
+    pub fn adopt(&mut self, placement: &Placement) -> Result<(), String> {
+        self.managed.claim(placement, self.now).map_err(|error| error.to_string())?;
+        self.hold(placement.clone());
+        Ok(())
+    }
+
+    fn hold(&mut self, placement: Placement) {
+        let (since, number) = (self.now, self.count);
+        self.held.insert(first(&placement), Held { placement, since, number });
+        self.count += 1;
     }
 
     /// Gives back what was allocated, as a whole.
@@ -185,7 +268,7 @@ impl Pool {
     /// If exactly this placement is not held; nothing is changed then.
     pub fn release(&mut self, placement: &Placement) -> Result<(), String> {
         let known = placement.blocks.first().and_then(|block| self.held.get(&block.base));
-        if known != Some(placement) {
+        if known.map(|held| &held.placement) != Some(placement) {
             return Err("this placement is not held, so it cannot be released".to_owned());
         }
         self.held.remove(&first(placement));
@@ -195,7 +278,7 @@ impl Pool {
 
     /// What is held, in the order of first nodes.
     pub fn held(&self) -> impl Iterator<Item = &Placement> {
-        self.held.values()
+        self.held.values().map(|held| &held.placement)
     }
 
     /// Whether the allocator would find room for the request if nothing were held: if not, it is no

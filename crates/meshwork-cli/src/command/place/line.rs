@@ -1,0 +1,402 @@
+//! One line in, one line out: questions and answers of a desk as JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use meshwork::job::{Dims, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::pool::{Answer, Desk, Holding, Name, Operation, PlacedBlock, Question, Room};
+use meshwork::topology::Grid;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::{Value as Json, json};
+
+use super::LONGEST;
+use super::state::Saved;
+use crate::picture::{Cell, Letters, Map};
+
+/// The width of the drawing that `show` gives.
+const WIDTH: usize = 80;
+
+/// What can be asked for.
+const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"snapshot\" or \"restore\"";
+
+/// Why a line was not obeyed.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    id: Option<Json>,
+    sentence: String,
+}
+
+impl Refusal {
+    fn of(sentence: impl Into<String>) -> Refusal {
+        Refusal { id: None, sentence: sentence.into() }
+    }
+
+    /// It as JSON, with the number of the line.
+    pub(super) fn write(self, line: u64, out: &mut String) {
+        out.push('{');
+        if let Some(id) = self.id {
+            let _ = write!(out, "\"id\":{id},");
+        }
+        let _ = write!(out, "\"error\":{},\"line\":{line}}}", Json::String(self.sentence));
+    }
+}
+
+/// The keys of a line, in its order: there are few, and they are looked up once.
+struct Asked(Vec<(String, Json)>);
+
+impl Asked {
+    fn get(&self, key: &str) -> Option<&Json> {
+        self.0.iter().find(|(own, _)| own == key).map(|(_, value)| value)
+    }
+
+    fn take(&mut self, key: &str) -> Option<Json> {
+        let place = self.0.iter().position(|(own, _)| own == key)?;
+        Some(self.0.swap_remove(place).1)
+    }
+}
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(line: D) -> Result<Asked, D::Error> {
+        struct Keys;
+
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Asked;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Asked, M::Error> {
+                let mut asked = Asked(Vec::with_capacity(4));
+                while let Some((key, value)) = map.next_entry::<String, Json>()? {
+                    // The last of equal keys counts, as in most readers.
+                    drop(asked.take(&key));
+                    asked.0.push((key, value));
+                }
+                Ok(asked)
+            }
+        }
+
+        line.deserialize_map(Keys)
+    }
+}
+
+/// A desk, and the letters under which `show` draws who holds what.
+pub(super) struct Counter {
+    pub(super) desk: Desk,
+    pub(super) letters: Letters,
+    pub(super) letter_of: BTreeMap<Name, char>,
+    /// Whether anything has happened since it was saved.
+    pub(super) is_changed: bool,
+}
+
+impl Counter {
+    pub(super) fn new(desk: Desk) -> Counter {
+        let (letters, letter_of) = (Letters::default(), BTreeMap::new());
+        Counter { desk, letters, letter_of, is_changed: true }
+    }
+
+    /// Does what a line says, and writes the answer; `None` is a line that was too long. A refusal changes
+    /// nothing, but may have begun to write.
+    pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
+        let Some(line) = line else {
+            return Err(Refusal::of(format!(
+                "a line has at most {LONGEST} bytes, this one has more"
+            )));
+        };
+        if line.trim_ascii().is_empty() {
+            // Whoever wrote it may wait for an answer: a line without a word gets one too.
+            return Err(Refusal::of(
+                "this line is empty, but must be an object, as in {\"op\":\"show\"}",
+            ));
+        }
+        let asked: Asked =
+            serde_json::from_slice(line).map_err(|error| match error.classify() {
+                serde_json::error::Category::Data => {
+                    Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
+                }
+                _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
+            })?;
+        let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
+        let refused = |sentence| Refusal { id: id.clone(), sentence };
+        let mut asked = asked;
+        let question = question(&mut asked).map_err(refused)?;
+        // What the saved letters are is not the desk's to know.
+        let saved = match question {
+            Asks::Desk(question) => {
+                let name = id.as_ref().and_then(name_of);
+                let answer = self.desk.answer(question).map_err(refused)?;
+                self.keep_letters(&answer, name);
+                return self.write(&answer, id.as_ref(), out).map_err(refused);
+            }
+            Asks::Restore(saved) => saved,
+        };
+        self.restore(&saved).map_err(refused)?;
+        let (pool, site) = (self.desk.pool(), self.desk.pool().site());
+        let count = pool.held().count();
+        let (at, free) = (Json::from(pool.now().units()), site.free_nodes());
+        let _ = write!(
+            out,
+            "{{\"restored\":{count},\"at\":{at},\"free\":{free},\"nodes\":{}}}",
+            site.nodes()
+        );
+        Ok(())
+    }
+
+    /// Becomes what was saved.
+    pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
+        let letters = saved.letters(&self.desk)?;
+        self.desk.restore(&saved.state)?;
+        (self.letters, self.letter_of) = letters;
+        self.is_changed = true;
+        Ok(())
+    }
+
+    /// Gives a letter to who has come, and takes it from who has gone.
+    fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
+        let Some(name) = name else { return };
+        match answer {
+            Answer::Placed(_)
+                if self.desk.held_by(&name).is_some() && !self.letter_of.contains_key(&name) =>
+            {
+                self.letter_of.insert(name, self.letters.take());
+            }
+            Answer::Released(_) => {
+                if let Some(letter) = self.letter_of.remove(&name) {
+                    self.letters.give_back(letter);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn write(
+        &mut self,
+        answer: &Answer,
+        id: Option<&Json>,
+        out: &mut String,
+    ) -> Result<(), String> {
+        let grid = self.desk.pool().site().grid();
+        self.is_changed = true;
+        out.push('{');
+        if let Some(id) = id {
+            let _ = write!(out, "\"id\":{id},");
+        }
+        match answer {
+            Answer::Placed(placement) => {
+                out.push_str("\"blocks\":");
+                write_blocks(placement, grid, out);
+            }
+            Answer::NoRoom { never } => {
+                out.push_str("\"blocks\":null");
+                out.push_str(if *never { ",\"never\":true" } else { "" });
+            }
+            Answer::Released(count) => {
+                let _ = write!(out, "\"released\":{count}");
+            }
+            Answer::Free(Room { free, nodes, largest }) => {
+                let at = Json::from(self.desk.pool().now().units());
+                let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
+                match largest {
+                    Some(block) => write_block(&block.base, &block.dims, out),
+                    None => out.push_str("null"),
+                }
+            }
+            Answer::Held(holdings) => {
+                let shown = self.shown(holdings).to_string();
+                out.push_str(&shown[1..shown.len() - 1]);
+            }
+            Answer::State(state) => {
+                let saved = Saved::of(self, (**state).clone());
+                let _ = write!(out, "\"snapshot\":{}", saved.json()?);
+            }
+            Answer::Restored => {}
+        }
+        out.push('}');
+        Ok(())
+    }
+
+    fn shown(&self, holdings: &[Holding]) -> Json {
+        let site = self.desk.pool().site();
+        let mut owner: Vec<char> = (0..site.nodes())
+            .map(|node| if site.free().contains(node) { '.' } else { '#' })
+            .collect();
+        let mut held = Vec::new();
+        for Holding { name, placement, .. } in holdings {
+            let letter = self.letter_of.get(name).copied().unwrap_or('#');
+            for node in placement.nodes(site.grid()) {
+                owner[node as usize] = letter;
+            }
+            let mut blocks = String::new();
+            write_blocks(placement, site.grid(), &mut blocks);
+            let blocks: Json = serde_json::from_str(&blocks).unwrap_or(Json::Null);
+            held.push(
+                json!({ "id": name_json(name), "letter": letter.to_string(), "blocks": blocks }),
+            );
+        }
+        let map = Map::new(site.topology(), WIDTH);
+        let (width, height) = map.size();
+        let cell = |x, y| match map.cell(x, y) {
+            Cell::Node(node) => owner[node as usize],
+            Cell::Label(label) => label,
+            Cell::Blank => ' ',
+        };
+        let drawing: Vec<String> = (0..height)
+            .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
+            .collect();
+        json!({
+            "at": self.desk.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes(), "held": held,
+            "drawing": drawing
+        })
+    }
+}
+
+/// What a line asks: of the desk, or to become what was saved.
+enum Asks {
+    Desk(Question),
+    Restore(Box<Saved>),
+}
+
+fn question(asked: &mut Asked) -> Result<Asks, String> {
+    let op = match asked.get("op") {
+        Some(Json::String(op)) => op.clone(),
+        Some(other) => return Err(format!("`op` is {other}, but must be {OPS}")),
+        None => return Err(format!("`op` is missing: {OPS}")),
+    };
+    let keys: &[&str] = match op.as_str() {
+        "allocate" | "can" => &["op", "id", "at", "block", "nodes", "subcube"],
+        "adopt" => &["op", "id", "at", "blocks"],
+        "release" => &["op", "id", "at"],
+        "free" => &["op", "id", "at", "ratio"],
+        "show" | "snapshot" => &["op", "at"],
+        "restore" => &["op", "snapshot"],
+        _ => return Err(format!("`op` is {}, but must be {OPS}", Json::String(op))),
+    };
+    if let Some((unknown, _)) = asked.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
+        return Err(format!("unknown key `{unknown}` (known to `{op}`: {})", keys.join(", ")));
+    }
+    let at = asked.get("at").map(instant).transpose()?;
+    let operation = match op.as_str() {
+        "allocate" => Operation::Allocate(name(asked)?, request(asked)?),
+        "can" => Operation::Can(request(asked)?),
+        "adopt" => Operation::Adopt(name(asked)?, blocks(asked)?),
+        "release" => Operation::Release(name(asked)?),
+        "free" => Operation::Free(ratio(asked)?),
+        "show" => Operation::Show,
+        "snapshot" => Operation::Snapshot,
+        _ => {
+            let snapshot = asked.take("snapshot");
+            let snapshot =
+                snapshot.ok_or("`snapshot` is missing: what an earlier \"snapshot\" gave")?;
+            return Ok(Asks::Restore(Box::new(Saved::read(snapshot, "`snapshot`")?)));
+        }
+    };
+    Ok(Asks::Desk(Question { at, operation }))
+}
+
+fn instant(at: &Json) -> Result<Time, String> {
+    let units = at.as_f64().filter(|units| units.is_finite());
+    let units = units.ok_or_else(|| format!("`at` is {at}, but must be an instant, a number"))?;
+    Ok(Time::new(units))
+}
+
+fn name_of(id: &Json) -> Option<Name> {
+    match id {
+        Json::String(text) => Some(Name::Text(text.clone())),
+        other => other.as_i64().map(Name::Number),
+    }
+}
+
+fn name(asked: &Asked) -> Result<Name, String> {
+    let id = asked.get("id").ok_or("`id` is missing: a text or a whole number of your choice")?;
+    name_of(id).ok_or_else(|| format!("`id` is {id}, but must be a text or a whole number"))
+}
+
+pub(super) fn name_json(name: &Name) -> Json {
+    match name {
+        Name::Number(number) => (*number).into(),
+        Name::Text(text) => text.as_str().into(),
+    }
+}
+
+fn whole(value: &Json, least: u64) -> Option<u32> {
+    value.as_u64().filter(|&n| n >= least).and_then(|n| u32::try_from(n).ok())
+}
+
+fn list(value: &Json, least: u64) -> Option<Vec<u32>> {
+    let list = value.as_array().filter(|list| !list.is_empty())?;
+    list.iter().map(|number| whole(number, least)).collect()
+}
+
+fn request(asked: &Asked) -> Result<Request, String> {
+    let given = ["block", "nodes", "subcube"].map(|key| asked.get(key));
+    let most = u32::MAX;
+    let (request, sentence): (_, fn(&Json) -> String) = match given {
+        [Some(value), None, None] => {
+            let sides = value.as_array().filter(|sides| !sides.is_empty()).and_then(|sides| {
+                sides.iter().map(|side| whole(side, 1)).collect::<Option<Dims>>()
+            });
+            (sides.map(Request::Block).ok_or(value), |value| {
+                format!("`block` is {value}, but must be a list of whole numbers from 1 to")
+            })
+        }
+        [None, Some(value), None] => (whole(value, 1).map(Request::Nodes).ok_or(value), |value| {
+            format!("`nodes` is {value}, but must be a whole number from 1 to")
+        }),
+        [None, None, Some(value)] => {
+            (whole(value, 0).map(Request::Subcube).ok_or(value), |value| {
+                format!("`subcube` is {value}, but must be a whole number from 0 to")
+            })
+        }
+        _ => return Err("give one of `block` ([3,5]), `nodes` (15) and `subcube` (4)".to_owned()),
+    };
+    request.map_err(|value| format!("{} {most}", sentence(value)))
+}
+
+fn blocks(asked: &Asked) -> Result<Vec<PlacedBlock>, String> {
+    let example = "a list of blocks, as in [{\"base\":[0,0],\"dims\":[3,5]}]";
+    let given = asked.get("blocks").ok_or_else(|| format!("`blocks` is missing: {example}"))?;
+    let block = |block: &Json| {
+        let fields = block.as_object().filter(|fields| fields.len() == 2)?;
+        let (base, dims) = (list(fields.get("base")?, 0)?, list(fields.get("dims")?, 1)?);
+        Some(PlacedBlock { base, dims })
+    };
+    let blocks = given.as_array().and_then(|blocks| blocks.iter().map(block).collect());
+    blocks.ok_or_else(|| format!("`blocks` is {given}, but must be {example}"))
+}
+
+fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
+    let Some(given) = asked.get("ratio") else { return Ok(None) };
+    let ratio = list(given, 1).map(Some);
+    ratio.ok_or_else(|| {
+        format!("`ratio` is {given}, but must be a list of whole numbers from 1, as in [2,1]")
+    })
+}
+
+fn write_blocks(placement: &Placement, grid: &Grid, out: &mut String) {
+    out.push('[');
+    for (i, block) in placement.blocks.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        write_block(&grid.coordinates(block.base), &block.sides, out);
+    }
+    out.push(']');
+}
+
+fn write_block(base: &[u32], dims: &[u32], out: &mut String) {
+    out.push_str("{\"base\":");
+    write_numbers(base, out);
+    out.push_str(",\"dims\":");
+    write_numbers(dims, out);
+    out.push('}');
+}
+
+fn write_numbers(numbers: &[u32], out: &mut String) {
+    for (i, number) in numbers.iter().enumerate() {
+        out.push(if i == 0 { '[' } else { ',' });
+        let _ = write!(out, "{number}");
+    }
+    out.push(']');
+}

@@ -1,0 +1,308 @@
+//! `meshwork place`: an allocator alone, on JSON lines.
+
+mod line;
+mod state;
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+
+use meshwork::catalogue::Catalogue;
+use meshwork::pool::{Desk, Pool};
+use meshwork::registry::{Kind, Problem};
+use meshwork::scenario::SITE_FAMILY;
+use meshwork_lab::visible::visible;
+use toml::{Table, Value};
+
+use crate::args::Place;
+use crate::output::{Ended, Output, Stop, Verdict};
+use line::Counter;
+
+/// The longest line that is read: far longer than any request, and room for the state of a large machine.
+const LONGEST: u64 = 1 << 24;
+
+/// How much is read, and how much is answered, at once.
+const BATCH: usize = 1 << 16;
+
+/// Answers every line of standard input with one line: at once, or together with those that came with it.
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
+    let mut counter = Counter::new(Desk::new(pool(catalogue, arguments)?));
+    if let Some(path) = &arguments.state {
+        state::load(&mut counter, path)?;
+    }
+    let mut input = BufReader::with_capacity(BATCH, io::stdin().lock());
+    let unread =
+        |error: io::Error| Stop::Failed(format!("standard input cannot be read ({error})"));
+    let mut verdict = Verdict::Done;
+    let (mut line, mut number, mut batch) = (Vec::new(), 0, String::with_capacity(2 * BATCH));
+    loop {
+        line.clear();
+        number += 1;
+        if input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line).map_err(unread)? == 0 {
+            return Ok(verdict);
+        }
+        let is_long = line.len() as u64 > LONGEST && line.last() != Some(&b'\n');
+        if is_long {
+            input.skip_until(b'\n').map_err(unread)?;
+            line.clear();
+        }
+        let from = batch.len();
+        if let Err(refusal) = counter.answer((!is_long).then_some(&line[..]), &mut batch) {
+            verdict = Verdict::RunFailed;
+            batch.truncate(from);
+            refusal.write(number, &mut batch);
+        }
+        // A name that was chosen by somebody else is JSON, but shall not be obeyed either.
+        if let Cow::Owned(shown) = visible(&batch[from..]) {
+            batch.truncate(from);
+            batch.push_str(&shown);
+        }
+        batch.push('\n');
+        // Whoever has asked waits for the answer, unless there is a further question.
+        if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
+            if let Some(path) = &arguments.state {
+                state::save(&mut counter, path)?;
+            }
+            out.raw(&batch)?;
+            out.flush()?;
+            batch.clear();
+        }
+    }
+}
+
+fn pool(catalogue: &Catalogue, arguments: &Place) -> Result<Pool, Stop> {
+    let mut table = Table::new();
+    let machine = machine(&arguments.machine)
+        .map_err(|sentence| Stop::Wrong(format!("--machine {}: {sentence}", arguments.machine)))?;
+    table.insert("machine".to_owned(), machine);
+    if let Some(text) = &arguments.allocator {
+        let allocator = component(text)
+            .map_err(|sentence| Stop::Wrong(format!("--allocator {text}: {sentence}")))?;
+        table.insert("allocator".to_owned(), allocator);
+    }
+    table.insert("seed".to_owned(), Value::Integer(arguments.seed));
+    table.insert("shape".to_owned(), arguments.shape.clone().into());
+    let bytes = Pool::memory_in(catalogue, &table)
+        .map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
+    let what = format!("--machine {}: this machine takes", arguments.machine);
+    arguments.memory.check(bytes, &what)?;
+    Pool::read_in(catalogue, &table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
+}
+
+/// A problem as a sentence that begins with the argument that is to blame.
+fn blame(arguments: &Place, problem: &Problem) -> String {
+    match (problem.path.split(['.', '[']).next(), &arguments.allocator) {
+        (Some("allocator"), Some(text)) => format!("--allocator {text}: {problem}"),
+        _ => format!("--machine {}: {problem}", arguments.machine),
+    }
+}
+
+/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, or a table as in a study.
+fn machine(text: &str) -> Result<Value, String> {
+    if text.starts_with('{') {
+        return inline_table(text);
+    }
+    let (name, size) = text.split_once(':').unwrap_or((text, ""));
+    let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
+    let [param] = about.params else { return Err("write it as a table, as in a study".to_owned()) };
+    let numbers: Option<Vec<i64>> = size
+        .split(['x', '×', ','])
+        .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))
+        .collect();
+    let size = match (&param.kind, numbers.as_deref()) {
+        (Kind::Integers(..), Some(numbers)) => {
+            Value::Array(numbers.iter().copied().map(Value::Integer).collect())
+        }
+        (_, Some(&[number])) => Value::Integer(number),
+        _ => {
+            let many = matches!(param.kind, Kind::Integers(..));
+            let (name, example) = (about.name, if many { "8x8" } else { "8" });
+            return Err(format!(
+                "`{size}` is no size of a {name}: write `{name}:{example}`, or a table as in a study"
+            ));
+        }
+    };
+    let mut table = Table::new();
+    table.insert(SITE_FAMILY.key.to_owned(), about.name.into());
+    table.insert(param.name.to_owned(), size);
+    Ok(Value::Table(table))
+}
+
+/// A name, or a table with a name and parameters.
+fn component(text: &str) -> Result<Value, String> {
+    if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
+}
+
+fn inline_table(text: &str) -> Result<Value, String> {
+    // A line break would smuggle in a second key.
+    let parsed = (!text.contains(['\n', '\r']))
+        .then(|| format!("value = {text}").parse::<Table>().ok())
+        .flatten()
+        .and_then(|mut table| table.remove("value"));
+    parsed.ok_or_else(|| "this is not a TOML table: close every quote and bracket".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use meshwork::rng::Stream;
+    use meshwork::topology::TOPOLOGIES;
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    fn counter(machine: &str) -> Counter {
+        let table: Table = format!("machine = {{ {machine} }}").parse().unwrap();
+        Counter::new(Desk::new(Pool::read(&table).unwrap()))
+    }
+
+    /// The answer to a line, or `None` if it was refused.
+    fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
+        let mut out = String::new();
+        counter.answer(Some(line.as_bytes()), &mut out).ok()?;
+        Some(serde_json::from_str(&out).unwrap())
+    }
+
+    fn show(counter: &mut Counter) -> Json {
+        ask(counter, r#"{"op":"show"}"#).unwrap()
+    }
+
+    /// A line of a scheduler that makes every kind of mistake.
+    fn random_line(rng: &mut Stream) -> String {
+        let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
+        let op = pick(&[
+            "allocate", "allocate", "allocate", "release", "release", "show", "sow", "can",
+            "snapshot",
+        ]);
+        let id = pick(&["\"a\"", "\"b\"", "\"c\"", "\"d\"", "\"7\"", "7", "8", "-1", "1.5", "[]"]);
+        let size = pick(&[
+            "\"block\":[2,2]",
+            "\"block\":[3,1]",
+            "\"block\":[9,9]",
+            "\"block\":[1]",
+            "\"block\":[0,1]",
+            "\"block\":[]",
+            "\"nodes\":3",
+            "\"nodes\":5",
+            "\"nodes\":0",
+            "\"nodes\":4294967295",
+            "\"nodes\":1e99",
+            "\"subcube\":1",
+            "\"subcube\":64",
+            "\"subcube\":1,\"nodes\":2",
+        ]);
+        let at = pick(&["", "", "", ",\"at\":0", ",\"at\":1.5", ",\"at\":\"x\""]);
+        let end = pick(&["}", "}", "}", "}", "}", "}", "", ",\"x\":1}", "\u{1}"]);
+        match op.as_str() {
+            "allocate" | "can" => format!("{{\"op\":\"{op}\",\"id\":{id},{size}{at}{end}"),
+            "release" => format!("{{\"op\":\"release\",\"id\":{id}{at}{end}"),
+            other => format!("{{\"op\":\"{other}\"{at}{end}"),
+        }
+    }
+
+    /// Who holds which nodes, by nothing but the answers.
+    #[test]
+    fn after_any_lines_the_answers_and_the_state_agree() {
+        for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {
+            let mut rng = Stream::new(3, 0, "lines");
+            let mut counter = counter(machine);
+            let grid = counter.desk.pool().site().grid().clone();
+            let mut owners: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+            let (mut given, mut refused, mut restored) = (0, 0, 0);
+            for _ in 0..10_000 {
+                let line = random_line(&mut rng);
+                let before = show(&mut counter);
+                let Some(answer) = ask(&mut counter, &line) else {
+                    assert_eq!(show(&mut counter), before, "{line}");
+                    refused += 1;
+                    continue;
+                };
+                let id = answer["id"].to_string();
+                if line.contains("\"can\"") {
+                    assert_eq!(show(&mut counter)["held"], before["held"], "{line}");
+                } else if let Some(snapshot) = answer.get("snapshot") {
+                    // Another one goes on from here, and nothing that follows can tell.
+                    let mut other = self::counter(machine);
+                    let restore = format!("{{\"op\":\"restore\",\"snapshot\":{snapshot}}}");
+                    assert_eq!(ask(&mut other, &restore).unwrap()["restored"], owners.len());
+                    assert_eq!(show(&mut other), show(&mut counter));
+                    counter = other;
+                    restored += 1;
+                } else if let Some(blocks) = answer["blocks"].as_array() {
+                    let mut nodes = Vec::new();
+                    for block in blocks {
+                        let list = |key: &str| -> Vec<u64> {
+                            block[key]
+                                .as_array()
+                                .unwrap()
+                                .iter()
+                                .map(|n| n.as_u64().unwrap())
+                                .collect()
+                        };
+                        let (base, mut dims) = (list("base"), list("dims"));
+                        dims.resize(2, 1);
+                        let y0 = base.get(1).copied().unwrap_or(0);
+                        for y in y0..y0 + dims[1] {
+                            nodes.extend(
+                                (base[0]..base[0] + dims[0])
+                                    .map(|x| x + y * u64::from(grid.sides()[0])),
+                            );
+                        }
+                    }
+                    assert!(owners.values().flatten().all(|node| !nodes.contains(node)), "{line}");
+                    assert!(owners.insert(id, nodes).is_none());
+                    given += 1;
+                } else if let Some(released) = answer["released"].as_u64() {
+                    assert_eq!(owners.remove(&id).unwrap().len() as u64, released);
+                } else if line.contains("show") {
+                    let held: usize = owners.values().map(Vec::len).sum();
+                    assert_eq!(answer["free"], 24 - held);
+                    assert_eq!(answer["held"].as_array().unwrap().len(), owners.len());
+                } else {
+                    assert_eq!(answer["blocks"], Json::Null, "{line}");
+                }
+            }
+            assert!(
+                given > 300 && refused > 1000 && restored > 300,
+                "{given} {refused} {restored}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_machine_can_be_written_in_short() {
+        for (short, long) in [
+            ("mesh:8x8", "topology = 'mesh', dims = [8, 8]"),
+            ("grid:3", "topology = 'mesh', dims = [3]"),
+            ("torus:8x8x8", "topology = 'torus', dims = [8, 8, 8]"),
+            ("hypercube:10", "topology = 'hypercube', dimension = 10"),
+            ("flat:128", "topology = 'flat', processors = 128"),
+            ("{topology='flat', processors=128}", "topology = 'flat', processors = 128"),
+        ] {
+            let table: Table = format!("value = {{ {long} }}").parse().unwrap();
+            assert_eq!(machine(short).as_ref(), Ok(&table["value"]), "{short}");
+        }
+    }
+
+    #[test]
+    fn every_topology_can_be_written_in_short() {
+        for topology in TOPOLOGIES {
+            let text = format!("{}:4", topology.about.name);
+            assert!(machine(&text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_machine_is_one_sentence() {
+        for (text, sentence) in [
+            ("mesh", "`` is no size of a mesh: write `mesh:8x8`, or a table as in a study"),
+            ("mesh:8y8", "`8y8` is no size of a mesh: write `mesh:8x8`, or a table as in a study"),
+            ("flat:8x8", "`8x8` is no size of a flat: write `flat:8`, or a table as in a study"),
+            ("{topology='flat'", "this is not a TOML table: close every quote and bracket"),
+        ] {
+            assert_eq!(machine(text), Err(sentence.to_owned()), "{text}");
+        }
+        let unknown = machine("mash:8x8").unwrap_err();
+        assert!(unknown.contains("did you mean `mesh`?"), "{unknown}");
+    }
+}

@@ -1,0 +1,286 @@
+//! A run that can be gone back in.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use meshwork::job::Time;
+use meshwork_lab::watch::{Happening, Live, Next};
+
+use super::view::View;
+
+/// A view is kept after every so many events.
+const MARK_EVERY: u64 = 512;
+
+/// How many views are kept at most, and how many bytes the owners of all nodes may take in them.
+const MAX_MARKS: usize = 64;
+const MAX_BYTES: usize = 1 << 26;
+
+/// Begins a run anew: it is a function of its study, and so the same one again.
+pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
+
+/// Where to go in a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Target {
+    /// To where so many events have happened.
+    Event(u64),
+    /// To this time: all that happens at it has happened.
+    Time(Time),
+}
+
+/// What comes next.
+enum Upcoming {
+    /// An event at this time.
+    At(Time),
+    /// Nothing yet: the run is computing.
+    Later,
+    /// Nothing: the run has ended, or failed.
+    Over,
+}
+
+/// A run as far as it has been looked at. What happened last is kept, with views between; to what lies before
+/// that, the run is simulated again.
+pub(super) struct Reel {
+    start: Start,
+    live: Live,
+    /// Before anything has happened.
+    first: View,
+    view: View,
+    /// The events after the first `since`.
+    kept: VecDeque<Happening>,
+    since: u64,
+    /// Views after so many events; the first is the one after `since`.
+    marks: VecDeque<(u64, View)>,
+    most_marks: usize,
+    /// How the run has ended.
+    over: Option<Result<Time, String>>,
+}
+
+impl Reel {
+    pub(super) fn new(view: View, live: Live, start: Start) -> Reel {
+        let nodes = view.scene().topologies().iter().map(|site| site.grid().nodes() as usize);
+        let most_marks = (MAX_BYTES / 16 / nodes.sum::<usize>().max(1)).clamp(2, MAX_MARKS);
+        let marks = VecDeque::from([(0, view.clone())]);
+        Reel {
+            start,
+            live,
+            first: view.clone(),
+            view,
+            kept: VecDeque::new(),
+            since: 0,
+            marks,
+            most_marks,
+            over: None,
+        }
+    }
+
+    pub(super) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(super) fn scroll(&mut self, lines: isize) {
+        self.view.scroll(lines);
+    }
+
+    /// How many events have happened.
+    pub(super) fn events(&self) -> u64 {
+        self.view.scene().events()
+    }
+
+    /// How the run has ended, where that is what is seen.
+    pub(super) fn over(&self) -> Option<Result<(), &str>> {
+        let is_last = self.events() == self.since + self.kept.len() as u64;
+        let over = self.over.as_ref().filter(|_| is_last)?;
+        Some(over.as_ref().map(|_| ()).map_err(String::as_str))
+    }
+
+    /// One event, if there is one within this time.
+    pub(super) fn step(&mut self, patience: Duration) -> bool {
+        match self.upcoming(patience) {
+            Upcoming::At(_) => {
+                self.apply();
+                true
+            }
+            Upcoming::Later => false,
+            Upcoming::Over => {
+                if let Some(Ok(end)) = self.over {
+                    self.view.end(end);
+                }
+                false
+            }
+        }
+    }
+
+    /// Goes as far to where it is to go as the run has come; whether it is there, or as far as it goes.
+    pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
+        self.go_back(target)?;
+        match (target, self.upcoming(patience)) {
+            (_, Upcoming::Later) => Ok(false),
+            (_, Upcoming::Over) => {
+                self.step(Duration::ZERO);
+                Ok(true)
+            }
+            (Target::Event(count), _) if self.events() >= count => Ok(true),
+            (Target::Time(time), Upcoming::At(at)) if at > time => {
+                self.view.wait_until(time);
+                Ok(true)
+            }
+            _ => {
+                self.apply();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Goes to before where it is to go, if it is beyond that.
+    fn go_back(&mut self, target: Target) -> Result<(), String> {
+        let events = match target {
+            Target::Event(count) if count < self.events() => count,
+            Target::Time(time) if time < self.view.scene().now() => {
+                let index = self.kept.partition_point(|happening| happening.at <= time) as u64;
+                // Something at that time may lie before what is kept.
+                if index == 0 && self.since > 0 { 0 } else { self.since + index }
+            }
+            _ => return Ok(()),
+        };
+        let like = self.view.clone();
+        if events < self.since {
+            self.live = (self.start)()?;
+            self.kept.clear();
+            self.marks = VecDeque::from([(0, self.first.clone())]);
+            (self.since, self.over) = (0, None);
+            self.view = self.first.clone();
+        } else {
+            let mark = self.marks.iter().rev().find(|(mark, _)| *mark <= events);
+            self.view = mark.map_or(&self.first, |(_, view)| view).clone();
+            while self.events() < events {
+                let place = (self.events() - self.since) as usize;
+                self.view.apply(&self.kept[place]);
+            }
+        }
+        self.view.scroll_like(&like);
+        Ok(())
+    }
+
+    /// Sees to it that the next event is kept, if it comes within this time.
+    fn upcoming(&mut self, patience: Duration) -> Upcoming {
+        let place = (self.events() - self.since) as usize;
+        if let Some(happening) = self.kept.get(place) {
+            return Upcoming::At(happening.at);
+        }
+        if self.over.is_some() {
+            return Upcoming::Over;
+        }
+        match self.live.next(patience) {
+            Next::Happening(happening) => {
+                let at = happening.at;
+                self.kept.push_back(happening);
+                Upcoming::At(at)
+            }
+            Next::Later => Upcoming::Later,
+            Next::Ended(outcome) => {
+                self.over = Some(outcome.map(|outcome| outcome.end));
+                Upcoming::Over
+            }
+        }
+    }
+
+    /// Lets the next event, which is kept, happen.
+    fn apply(&mut self) {
+        let place = (self.events() - self.since) as usize;
+        self.view.apply(&self.kept[place]);
+        let events = self.events();
+        let last = self.marks.back().map_or(0, |(mark, _)| *mark);
+        if events < last + MARK_EVERY {
+            return;
+        }
+        self.marks.push_back((events, self.view.clone()));
+        if self.marks.len() > self.most_marks {
+            self.marks.pop_front();
+            let since = self.marks.front().map_or(0, |(mark, _)| *mark);
+            self.kept.drain(..(since - self.since) as usize);
+            self.since = since;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use meshwork_lab::Study;
+    use meshwork_lab::watch::Scene;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    use super::super::view::lines;
+    use super::*;
+
+    fn reel(measure: &str) -> Reel {
+        let text = format!(
+            "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ {measure} }}\n\
+             [workload]\nname = 'synthetic'\nload = 0.9\nsizes = 'uniform'\n\
+             runtimes = {{ name = 'exponential', mean = 5.0 }}\n"
+        );
+        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let (point, live) = Live::start(&study, 0, 0).unwrap();
+        let view = View::new(String::new(), Scene::new(point.scenario.topologies()), false);
+        let start = move || Ok(Live::start(&study, 0, 0).unwrap().1);
+        Reel::new(view, live, Box::new(start))
+    }
+
+    fn go(reel: &mut Reel, target: Target) {
+        while !reel.go(target, Duration::from_secs(60)).unwrap() {}
+    }
+
+    fn page(reel: &Reel) -> Vec<String> {
+        let mut page = Buffer::empty(Rect::new(0, 0, 70, 20));
+        reel.view().draw(page.area, &mut page);
+        lines(&page)
+    }
+
+    #[test]
+    fn every_event_looks_the_same_however_it_is_come_to() {
+        let mut reel = reel("jobs = 60");
+        let mut seen = vec![page(&reel)];
+        while reel.step(Duration::from_secs(60)) {
+            seen.push(page(&reel));
+        }
+        assert_eq!(reel.over(), Some(Ok(())));
+        assert!(seen.len() > 100);
+        for count in [5, 0, 77, 76, 3, seen.len() - 1] {
+            go(&mut reel, Target::Event(count as u64));
+            assert_eq!(page(&reel), seen[count], "event {count}");
+        }
+        go(&mut reel, Target::Event(u64::MAX));
+        assert!(reel.over().is_some(), "no further than to the end");
+        go(&mut reel, Target::Event(1));
+        assert_eq!((page(&reel), reel.over()), (seen[1].clone(), None));
+    }
+
+    #[test]
+    fn what_is_no_longer_kept_is_simulated_again() {
+        let mut reel = reel("time = 1e12");
+        reel.most_marks = 2;
+        go(&mut reel, Target::Event(40));
+        let early = page(&reel);
+        go(&mut reel, Target::Event(5000));
+        let late = page(&reel);
+        assert!(reel.since > 40 && reel.kept.len() < 2000, "{} {}", reel.since, reel.kept.len());
+        go(&mut reel, Target::Event(40));
+        assert_eq!(page(&reel), early);
+        go(&mut reel, Target::Event(5000));
+        assert_eq!(page(&reel), late);
+    }
+
+    #[test]
+    fn at_a_time_all_has_happened_that_happens_by_then() {
+        let mut reel = reel("time = 1e12");
+        for time in [50.0, 20.0, 20.0, 0.5, 400.0, 20.0] {
+            go(&mut reel, Target::Time(Time::new(time)));
+            assert_eq!(reel.view().scene().now(), Time::new(time));
+            let events = reel.events();
+            reel.step(Duration::from_secs(60));
+            assert!(reel.view().scene().now() > Time::new(time) && reel.events() == events + 1);
+        }
+    }
+}

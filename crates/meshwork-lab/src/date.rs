@@ -1,0 +1,141 @@
+//! Dates as ISO 8601 writes them.
+
+/// Seconds since the beginning of 1970 in UTC of a date, or of a date and a time of day: `2003-05-01`, `2003-05-01 12:30`,
+/// `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without a zone it is meant in UTC. `None` if the text is no such date.
+///
+/// ```
+/// use meshwork_lab::date::unix_seconds;
+/// assert_eq!(unix_seconds("1970-01-02"), Some(86_400.0));
+/// assert_eq!(unix_seconds("1970-01-01T01:00:00+01:00"), Some(0.0));
+/// assert_eq!(unix_seconds("5"), None);
+/// ```
+#[must_use]
+pub fn unix_seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (date, rest) = text.split_at_checked(10)?;
+    let [year, month, day] = fields(date, '-', &[4, 2, 2])?[..] else { return None };
+    if !(1..=12).contains(&month) || !(1..=length(year, month)).contains(&day) {
+        return None;
+    }
+    let mut seconds = (days(year, month, day) * 86_400) as f64;
+    let Some(rest) = rest.strip_prefix(['T', 't', ' ']) else {
+        return rest.is_empty().then_some(seconds);
+    };
+    let zone = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+    let (time, zone) = rest.split_at(zone);
+    let (time, part) = time.trim_end().split_once('.').unwrap_or((time.trim_end(), "0"));
+    let time = match time.len() {
+        5 => fields(time, ':', &[2, 2])?,
+        _ => fields(time, ':', &[2, 2, 2])?,
+    };
+    let (hour, minute, second) = (time[0], time[1], time.get(2).copied().unwrap_or(0));
+    // 60 is a leap second, which no clock of a log counts.
+    if hour > 23 || minute > 59 || second > 60 || !part.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    seconds +=
+        (hour * 3_600 + minute * 60 + second) as f64 + format!("0.{part}").parse::<f64>().ok()?;
+    let ahead = match zone.as_bytes() {
+        [] | [b'Z' | b'z'] => 0,
+        [sign, ..] => {
+            let offset = &zone[1..];
+            let offset = match offset.len() {
+                5 => fields(offset, ':', &[2, 2])?,
+                4 => vec![offset[..2].parse().ok()?, offset[2..].parse().ok()?],
+                _ => fields(offset, ':', &[2])?,
+            };
+            let minutes = offset[0] * 60 + offset.get(1).copied().unwrap_or(0);
+            if *sign == b'-' { -minutes } else { minutes }
+        }
+    };
+    Some(seconds - (ahead * 60) as f64)
+}
+
+/// Whole numbers of so many digits each.
+fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
+    let parts: Vec<&str> = text.split(between).collect();
+    let is_right = |(part, &digits): (&&str, &usize)| {
+        part.len() == digits && part.bytes().all(|c| c.is_ascii_digit())
+    };
+    let all = parts.len() == digits.len() && parts.iter().zip(digits).all(is_right);
+    all.then(|| parts.iter().filter_map(|part| part.parse().ok()).collect())
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/// How many days a month has.
+fn length(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from the beginning of 1970 to a day.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Leap days are those of the years before this one.
+    let before = year - 1;
+    let leap_days = before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
+    let months: i64 = (1..month).map(|month| length(year, month)).sum();
+    (year - 1970) * 365 + leap_days + months + day - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_one_by_one() {
+        let mut seconds = 0.0;
+        for year in 1970..2200 {
+            for month in 1..=12 {
+                for day in 1..=length(year, month) {
+                    let text = format!("{year}-{month:02}-{day:02}");
+                    assert_eq!(unix_seconds(&text), Some(seconds), "{text}");
+                    seconds += 86_400.0;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_and_what_is_none() {
+        for (text, seconds) in [
+            ("1998-04-24T22:00:26Z", 893_455_226.0),
+            ("1998-04-24 22:00:26", 893_455_226.0),
+            ("1998-04-25T00:00:26+02:00", 893_455_226.0),
+            ("1998-04-24T17:30:26-0430", 893_455_226.0),
+            ("1998-04-24T22:00", 893_455_200.0),
+            ("1998-04-24T22:00:26.25Z", 893_455_226.25),
+            ("1969-12-31T23:59:59Z", -1.0),
+            (" 1970-01-01 ", 0.0),
+        ] {
+            assert_eq!(unix_seconds(text), Some(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "5",
+            "1998",
+            "1998-04",
+            "1998-13-01",
+            "1998-02-29",
+            "98-04-24",
+            "1998-04-24T",
+            "1998-04-24T25:00",
+            "1998-04-24T22:00:26X",
+            "1998/04/24",
+            "１998-04-24",
+            "1998-04-24T22:00:26.x",
+            "1998-04-24T22:00:26+2",
+            "nan",
+            "1998-04-2é",
+            "1998-04-24T22:00:26+é1:00",
+        ] {
+            assert_eq!(unix_seconds(text), None, "{text}");
+        }
+    }
+}

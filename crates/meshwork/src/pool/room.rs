@@ -1,0 +1,101 @@
+//! What is free, for whoever asks before it asks for processors.
+
+use super::{PlacedBlock, Pool};
+use crate::geometry::cube::CubeSearch;
+use crate::geometry::{Block, FreeBases};
+use crate::registry::with_article;
+use crate::topology::Wiring;
+
+/// What is free on a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Room {
+    /// How many nodes are free.
+    pub free: u32,
+    /// Of how many.
+    pub nodes: u32,
+    /// The largest free block whose sides have the ratio that was asked for, the one with the lowest base;
+    /// on a hypercube the largest free subcube. `None` if there is none, and on a flat machine, which
+    /// has no blocks.
+    pub largest: Option<PlacedBlock>,
+}
+
+impl Pool {
+    /// What is free: how many nodes, and the largest free block with sides in this ratio, all of them equal
+    /// where none is given. It is a property of the machine: an allocator may not find that block, or have
+    /// better ones.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [8, 4] } })?;
+    /// pool.allocate(&Request::block(&[2, 2]));
+    /// let room = pool.room(Some(&[2, 1]))?;
+    /// assert_eq!((room.free, room.nodes), (28, 32));
+    /// assert_eq!(room.largest.map(|block| block.dims), Some(vec![6, 3]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the ratio has not one whole number above 0 for each dimension, or is given where there are no
+    /// blocks or only subcubes.
+    ///
+    /// # Complexity
+    /// That of a first fit, **O(log s)** times for sides up to *s*; on a hypercube that of the largest
+    /// free subcube.
+    pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, String> {
+        let site = self.site();
+        let (topology, grid) = (site.topology(), site.grid());
+        let is_grid = matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus);
+        if ratio.is_some() && !is_grid {
+            return Err(format!(
+                "a ratio is that of the sides of a block on a mesh or torus, and this is {}",
+                with_article(topology)
+            ));
+        }
+        let mut room = Room { free: site.free_nodes(), nodes: site.nodes(), largest: None };
+        if topology.wiring() == Wiring::Hypercube {
+            let mut search = CubeSearch::new(grid.dimensions() as u32);
+            let largest = search.largest(site.free());
+            let cube = largest.and_then(|dimension| search.first(site.free(), dimension));
+            let block = cube.map(|cube| cube.block(grid.dimensions() as u32));
+            room.largest = block.map(|block| PlacedBlock::of(&block, grid));
+        }
+        if !is_grid {
+            return Ok(room);
+        }
+        let ratio = ratio.map_or_else(|| vec![1; grid.dimensions()], <[u32]>::to_vec);
+        if ratio.len() != grid.dimensions() || ratio.contains(&0) {
+            return Err(format!(
+                "the ratio is {ratio:?}, but must have a whole number above 0 for each of the {} dimensions",
+                grid.dimensions()
+            ));
+        }
+        let common = ratio.iter().copied().reduce(divisor).unwrap_or(1);
+        let ratio: Vec<u32> = ratio.iter().map(|part| part / common).collect();
+        let most = grid.sides().iter().zip(&ratio).map(|(side, part)| side / part).min();
+        // A block that is free has smaller ones of its ratio inside it.
+        let mut bases = FreeBases::new(grid);
+        let mut best: Option<Block> = None;
+        let (mut fits, mut least_that_does_not) = (0, most.unwrap_or(0) + 1);
+        while fits + 1 < least_that_does_not {
+            let times = fits + (least_that_does_not - fits) / 2;
+            let sides: Vec<u32> = ratio.iter().map(|part| part * times).collect();
+            match bases.first(grid, site.free(), &sides) {
+                Some(base) => {
+                    best = Some(Block { base, sides: sides.as_slice().into() });
+                    fits = times;
+                }
+                None => least_that_does_not = times,
+            }
+        }
+        room.largest = best.map(|block| PlacedBlock::of(&block, grid));
+        Ok(room)
+    }
+}
+
+/// The greatest common divisor.
+fn divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
