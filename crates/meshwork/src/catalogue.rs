@@ -142,6 +142,25 @@ impl Catalogue {
         Ok(Catalogue { metrics, ..self.clone() })
     }
 
+    /// Whether it is what this crate has, and no more: entries can be added and never taken away.
+    ///
+    /// ```
+    /// assert!(meshwork::catalogue::Catalogue::standard().is_standard());
+    /// ```
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        let added = [
+            self.allocators.len() - ALLOCATORS.len(),
+            self.schedulers.len() - SCHEDULERS.len(),
+            self.sizings.len() - SIZINGS.len(),
+            self.selectors.len() - SELECTORS.len(),
+            self.networks.len() - NETWORKS.len(),
+            self.workloads.len() - WORKLOADS.len(),
+            self.metrics.len() - METRICS.len(),
+        ];
+        added == [0; 7]
+    }
+
     /// Its allocators, in the order of lists and pages.
     #[must_use]
     pub fn allocators(&self) -> &[&'static AllocatorEntry] {

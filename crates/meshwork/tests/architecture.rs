@@ -70,7 +70,7 @@ const FORBIDDEN: &[&str] = &[
 ];
 
 /// Names with which a line may begin in upper case.
-const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF"];
+const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
 /// Where randomness comes from: the one file that may know the generator.
 const GENERATOR: &str = "rng";

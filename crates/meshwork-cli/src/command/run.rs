@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::memory::check_count;
-use meshwork_lab::run::{Progress, Watcher};
+use meshwork_lab::run::{Progress, Watcher, build};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Refused, Study};
 
@@ -121,8 +121,8 @@ pub(super) fn one(
     let threads = threads.unwrap_or(0);
     let watcher = watched.map(|watched| -> &dyn Watcher { watched });
     let max_memory = memory.limit();
-    let options =
-        Options { out, threads, max_memory, progress: &show, watcher, ..Options::default() };
+    let build = build::of(&study.catalogue);
+    let options = Options { out, threads, max_memory, progress: &show, watcher, build };
     let finished = meshwork_lab::run(study, &options);
     meter.end();
     finished

@@ -7,7 +7,19 @@
 
 use std::fs::File;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::scenario::SOURCE;
+
+/// The build of a program with this catalogue.
+///
+/// ```
+/// use meshwork_lab::run::build;
+/// assert_eq!(build::of(&meshwork::catalogue::Catalogue::standard()), build::standard());
+/// ```
+#[must_use]
+pub fn of(catalogue: &Catalogue) -> String {
+    if catalogue.is_standard() { standard() } else { own() }
+}
 
 /// The build of a program whose strategies are all in the model: the same after it was built again from the same
 /// source.

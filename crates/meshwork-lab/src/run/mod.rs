@@ -175,32 +175,31 @@ struct Shared<'a, 'b> {
 }
 
 impl Shared<'_, '_> {
-    /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. Tasks are a
-    /// flat list, because nested parallel loops may pile one scenario on another's stack.
+    /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. The runs of a round
+    /// are numbered through, because nested parallel loops may pile one scenario on another's stack, and
+    /// not listed, because there may be millions.
     fn rounds(&self) -> Vec<Vec<Run>> {
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); self.runner.points.len()];
         let at_first = |point| first(self.runner.replications, point);
         let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
         loop {
-            let tasks: Vec<(usize, u64)> = runs
-                .iter()
-                .zip(&wanted)
-                .enumerate()
-                .flat_map(|(point, (runs, &wanted))| {
-                    (runs.len() as u64..wanted).map(move |replication| (point, replication))
-                })
-                .collect();
-            if tasks.is_empty() {
+            let round = Round::of(&runs, &wanted);
+            if round.len() == 0 {
                 return runs;
             }
-            locked(&self.progress).total += tasks.len() as u64;
-            let round: Vec<Run> = tasks
-                .par_iter()
-                .with_max_len(1)
-                .map(|&(point, replication)| self.replication(point, replication))
-                .collect();
-            for ((point, _), run) in tasks.into_iter().zip(round) {
-                runs[point].push(run);
+            locked(&self.progress).total += round.len() as u64;
+            for begin in (0..round.len()).step_by(AT_ONCE) {
+                let part: Vec<(usize, Run)> = (begin..round.len().min(begin + AT_ONCE))
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(|number| {
+                        let (point, replication) = round.run(number);
+                        (point, self.replication(point, replication))
+                    })
+                    .collect();
+                for (point, run) in part {
+                    runs[point].push(run);
+                }
             }
             for (wanted, runs) in wanted.iter_mut().zip(&runs) {
                 *wanted = more(self.runner.replications, runs);
@@ -329,6 +328,43 @@ impl Shared<'_, '_> {
             }
         }
         Ok(findings)
+    }
+}
+
+/// The most runs whose results wait for one another: thousands for each thread, so that the last ones of a
+/// part, which leave threads without work, cost nothing.
+const AT_ONCE: usize = 1 << 14;
+
+/// What is wanted of each scenario and not yet there, numbered through.
+struct Round {
+    /// Of each scenario, the number of its first run in this round, and that run's replication; in the end the
+    /// number of all.
+    begins: Vec<(usize, u64)>,
+}
+
+impl Round {
+    fn of(runs: &[Vec<Run>], wanted: &[u64]) -> Round {
+        let mut total = 0;
+        let mut begins = Vec::with_capacity(runs.len() + 1);
+        for (runs, &wanted) in runs.iter().zip(wanted) {
+            let have = runs.len() as u64;
+            begins.push((total, have));
+            total += usize::try_from(wanted.saturating_sub(have)).unwrap_or(usize::MAX);
+        }
+        begins.push((total, 0));
+        Round { begins }
+    }
+
+    /// How many runs there are in it.
+    fn len(&self) -> usize {
+        self.begins.last().map_or(0, |&(total, _)| total)
+    }
+
+    /// The scenario and the replication of the run of this number. **O(log n)** for *n* scenarios.
+    fn run(&self, number: usize) -> (usize, u64) {
+        let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;
+        let (begin, have) = self.begins[point];
+        (point, have + (number - begin) as u64)
     }
 }
 
@@ -562,6 +598,23 @@ mod tests {
         outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
         outcome.finished = 1;
         outcome
+    }
+
+    #[test]
+    fn the_runs_of_a_round_are_those_that_a_list_would_have() {
+        let run = || Run { key: String::new(), replication: 0, result: Err(String::new()) };
+        for (have, wanted) in
+            [(vec![], vec![]), (vec![0, 0, 0], vec![3, 0, 2]), (vec![2, 5, 1, 4], vec![4, 5, 0, 9])]
+        {
+            let runs: Vec<Vec<Run>> =
+                have.iter().map(|&have| (0..have).map(|_| run()).collect()).collect();
+            let round = Round::of(&runs, &wanted);
+            let listed: Vec<(usize, u64)> = (0..have.len())
+                .flat_map(|point| (have[point]..wanted[point]).map(move |of| (point, of)))
+                .collect();
+            let numbered: Vec<(usize, u64)> = (0..round.len()).map(|n| round.run(n)).collect();
+            assert_eq!(numbered, listed);
+        }
     }
 
     /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
