@@ -632,7 +632,7 @@ fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     assert_eq!(first, ends(&text(", rate_from = 'first_arrival'"), jobs()));
     // The mean delay is 3.5 / 3 at 13.5. Since the first arrival the rate is 5 / 3.5, and the job of one
     // may wait for 1.94 units; since 0 it is 5 / 13.5, and it may wait for 0.50, less than it has.
-    assert_eq!(first[4].units(), 14.5);
+    assert_eq!(first[4], Time::new(14.5));
     let zero = ends(&text(", rate_from = 'zero'"), jobs());
-    assert_eq!(zero[3].units(), 22.5);
+    assert_eq!(zero[3], Time::new(22.5));
 }
