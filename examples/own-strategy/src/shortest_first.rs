@@ -1,0 +1,46 @@
+//! Shortest job first, by estimate.
+
+use std::collections::BTreeSet;
+
+use meshwork::cluster::{Cluster, StartOptions, Ticket};
+use meshwork::job::Time;
+use meshwork::registry::About;
+use meshwork::sched::{Scheduler, SchedulerEntry};
+use meshwork::topology::Wiring;
+
+/// The entry of `shortest_first`.
+pub(crate) static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "shortest_first",
+        aliases: &[],
+        summary: "the job with the shortest estimate first, ties by arrival",
+        definition: "Of the waiting jobs the one with the shortest estimate is next, and among equals \
+                     the one that arrived first; while it cannot start, nothing does.",
+        complexity: "O(log q) for each arrival and each start, with q waiting jobs.",
+        source: "an example",
+        params: &[],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    malleable: false,
+    build: |_, _| Ok(Box::new(ShortestFirst::default())),
+};
+
+#[derive(Default)]
+struct ShortestFirst {
+    waiting: BTreeSet<(Time, Ticket)>,
+}
+
+impl Scheduler for ShortestFirst {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        for &ticket in cluster.arrivals() {
+            self.waiting.insert((Time::new(cluster.job(ticket).estimate), ticket));
+        }
+        while let Some(&(_, shortest)) = self.waiting.first()
+            && cluster.start(shortest, StartOptions::default())
+        {
+            self.waiting.pop_first();
+        }
+    }
+}
