@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use common::{examples, meshwork};
+use common::{examples, meshwork, without_progress};
 use meshwork_lab::{Options, Study, run};
 
 fn docs() -> PathBuf {
@@ -220,7 +220,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
             .output()
             .unwrap();
         let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8(said).unwrap();
+        let said = without_progress(&String::from_utf8(said).unwrap());
         let fails = said.contains("error: ");
         assert_eq!(output.status.success(), !fails, "{page}: {command}{said}");
         result += &command;

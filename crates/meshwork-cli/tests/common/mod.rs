@@ -29,10 +29,17 @@ pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
     said(&command(folder, arguments).output().expect("the binary starts"))
 }
 
-/// What a command that has ended said.
+/// What a command that has ended said, but for how far it was while it ran: whether it said that depends on how fast
+/// the machine is.
 pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
-    Said { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    let err = without_progress(&text(&output.stderr));
+    Said { status: output.status.code(), out: text(&output.stdout), err }
+}
+
+/// A text without the lines that tell how far a run is.
+pub(crate) fn without_progress(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect()
 }
 
 /// The folder of examples.
