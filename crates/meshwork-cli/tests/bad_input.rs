@@ -109,9 +109,12 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         (
             "metric.toml",
             "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, \
-             queueing_delay, turnaround, service, bounded_slowdown, utilization, utilization_asked, \
-             queue_length, internal_fragmentation, external_fragmentation, throughput, carried_load, \
-             makespan, max_wait, size, packet_latency, network_latency, blocking_time, hops, link_utilization, dispersal, weighted_dispersal, finished, refused, unusable)",
+             queueing_delay, turnaround, service, slowdown, bounded_slowdown, utilization, utilization_asked, \
+             queue_length, queue_seen, padding, internal_fragmentation, external_fragmentation, throughput, \
+             carried_load, makespan, max_wait, median_wait, p90_wait, p95_wait, p99_wait, median_slowdown, \
+             p90_slowdown, p95_slowdown, p99_slowdown, median_bounded_slowdown, p90_bounded_slowdown, \
+             p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
+             hops, link_utilization, dispersal, weighted_dispersal, finished, refused, unusable)",
         ),
         ("list.toml", "list.toml:13: `sweep.seed` is [], but must be a list of at least one value"),
         (
@@ -450,7 +453,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ("trace convert none.swf out.swf", "none.swf: there is no such file", 2),
         (
             "trace convert good.swf out.swf --from 100",
-            "good.swf: no job is left to write: 2 of its 2 lines are jobs",
+            "good.swf: `from` is 100, which leaves no job: the first is submitted at 0, the last at 5",
             2,
         ),
         (

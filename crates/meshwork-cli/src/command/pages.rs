@@ -134,13 +134,16 @@ mod tests {
                 &mut script,
             );
             let script = String::from_utf8(script).unwrap();
+            assert!(script.contains("scheduler=easy") && script.contains("first_fit"), "{shell}");
+            if shell == Shell::Fish {
+                continue; // Its generator completes the values of options alone.
+            }
             let names =
                 KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);
             let papers = PAPERS.iter().map(|paper| paper.key);
             for name in names.chain(KINDS.iter().map(|kind| kind.word())).chain(papers) {
                 assert!(script.contains(name), "{shell} does not know {name}");
             }
-            assert!(script.contains("scheduler=easy"), "{shell}");
         }
     }
 }

@@ -58,8 +58,9 @@ pub(super) fn figures(
                 at,
                 title: format!("{name}: {title}"),
                 sentence: format!(
-                    "{words}{each}{shared}. Each line is one run{}.",
-                    if parts > 0 { ", as far as it is shown here" } else { "" }
+                    "{words}{each}{shared}. Each line is one run{}.{}",
+                    if parts > 0 { ", as far as it is shown here" } else { "" },
+                    if x.log { " The scale is logarithmic." } else { "" }
                 ),
                 style: Style::Steps,
                 differences: false,

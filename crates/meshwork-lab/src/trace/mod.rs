@@ -80,6 +80,18 @@ pub enum TraceError {
     Unwritten(String),
 }
 
+impl TraceError {
+    /// The same error, as a sentence that begins with the file.
+    fn about(self, shown: &str) -> TraceError {
+        match self {
+            TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
+                TraceError::Wrong(format!("{shown}: {sentence}"))
+            }
+            error => error,
+        }
+    }
+}
+
 impl From<TopologyError> for TraceError {
     fn from(error: TopologyError) -> TraceError {
         TraceError::Wrong(error.to_string())
@@ -136,7 +148,7 @@ pub fn convert(
     let mut log = Log::read(&shown, &Choice::of(&params))?;
     let usable = log.kept.len();
     let jobs = usable as u64 + log.done.cut;
-    let kept = changed(&log, &params, seed)?;
+    let kept = changed(&log, &params, seed).map_err(|error| error.about(&shown))?;
     log.done.cut +=
         (usable - kept.iter().map(|(index, ..)| index).collect::<BTreeSet<_>>().len()) as u64;
     log.done.jobs = kept.len() as u64;
