@@ -61,7 +61,7 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
     assert_eq!(lines[1]["scenario"], serde_json::json!({ "scheduler": "easy" }));
     assert_eq!(
         lines[1]["metrics"]["turnaround"],
-        serde_json::json!({ "mean": 10.0, "half_width": null, "replications": 1 })
+        serde_json::json!({ "mean": 10.0, "half_width": null, "replications": 1, "method": null })
     );
     let quiet = meshwork(folder.path(), &["run", "study.toml", "--quiet", "--out", "out"]);
     assert_eq!((quiet.status, quiet.out.as_str(), quiet.err.as_str()), (Some(0), "", ""));
@@ -201,7 +201,7 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
     );
     let text = meshwork(folder.path(), &["trace", "info", "log.swf"]).out;
     assert!(
-        text.starts_with("log.swf\n3 jobs over 0.00116 days for 16 processors, load 0.255\n"),
+        text.starts_with("log.swf\nfirst submit  50 s\nlast submit   150 s\n3 jobs over 0.00116 days for 16 processors, load 0.255\n"),
         "{text}"
     );
 }

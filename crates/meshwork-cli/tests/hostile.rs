@@ -107,9 +107,10 @@ fn what_is_wrong_is_said_without_obeying_it() {
     let folder = folder();
     let path = folder.path();
     let set = |value: &str| format!("machine={value}");
+    // Text that is no TOML is not repeated.
+    is_clean(&meshwork(path, &["run", "text.toml"]).err, "text.toml");
     for arguments in [
         &["run", "key.toml"][..],
-        &["run", "text.toml"],
         &["run", NAME],
         &["run", "study.toml", "--set", &format!("{WORD}=1")],
         &["run", "study.toml", "--set", &format!("scheduler={WORD}")],

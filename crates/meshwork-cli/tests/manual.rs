@@ -266,7 +266,9 @@ fn every_command_of_the_manual_gives_what_it_shows() {
         fs::create_dir(&to).unwrap();
         for entry in fs::read_dir(examples()).unwrap() {
             let path = entry.unwrap().path();
-            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+            if path.is_file() {
+                fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+            }
         }
         let mut outputs = Vec::new();
         for block in blocks(&text) {

@@ -36,6 +36,7 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
     "allocator",
     "scheduler",
+    "passes",
     "selector",
     "sizing",
     "network",
