@@ -598,7 +598,7 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         &["run", "large.toml", "--max-memory", "2G"][..],
         &["watch", "large.toml", "--max-memory", "2G", "--max-frames", "1"],
         &["place", "--machine", "mesh:4096x4096", "--max-memory", "500M"],
-        &["trace", "generate", "a.swf", "--jobs", "100000000000", "--max-memory", "8G"],
+        &["trace", "generate", "a.swf", "--jobs", "10000000", "--max-memory", "1G"],
     ] {
         let said = meshwork(folder.path(), arguments);
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);

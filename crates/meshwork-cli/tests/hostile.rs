@@ -109,6 +109,14 @@ fn what_is_wrong_is_said_without_obeying_it() {
     let set = |value: &str| format!("machine={value}");
     // Text that is no TOML is not repeated.
     is_clean(&meshwork(path, &["run", "text.toml"]).err, "text.toml");
+    // What is no option is repeated without what would be obeyed.
+    for arguments in [
+        &["run", "study.toml", "--threads", WORD][..],
+        &["run", "study.toml", &format!("--{WORD}")],
+        &[WORD],
+    ] {
+        is_clean(&meshwork(path, arguments).err, &format!("{arguments:?}"));
+    }
     for arguments in [
         &["run", "key.toml"][..],
         &["run", NAME],
@@ -117,9 +125,6 @@ fn what_is_wrong_is_said_without_obeying_it() {
         &["run", "study.toml", "--set", &format!("scheduler='{WORD}'")],
         &["run", "study.toml", "--set", &set(NAME)],
         &["run", "study.toml", "--set", &format!("allocator={{name='first_fit',{WORD}=1}}")],
-        &["run", "study.toml", "--threads", NAME],
-        &["run", "study.toml", &format!("--{WORD}")],
-        &["show", "study.toml", "--set", &format!("workload.path={WORD}")],
         &["list", NAME],
         &["list", "allocator", NAME],
         &["reproduce", NAME],
@@ -137,7 +142,6 @@ fn what_is_wrong_is_said_without_obeying_it() {
         &["place", "--machine", NAME],
         &["place", "--machine", "mesh:4x4", "--allocator", NAME],
         &["traffic", "--dims", "4,4", "--traffic", NAME],
-        &[NAME],
     ] {
         tried(path, arguments);
     }

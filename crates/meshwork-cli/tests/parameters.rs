@@ -21,7 +21,8 @@ const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
 /// Why a run with such numbers may be given up.
-const GIVEN_UP: [&str; 5] = [
+const GIVEN_UP: [&str; 6] = [
+    ", which leaves no job: ",
     "failed: more than 4000000 jobs wait at once: ",
     "failed: `workload.from` is 1000000000000000, but none of the first 10000000 jobs arrives that late",
     "failed: `workload.split_above` cuts counts of processors, but job ",

@@ -228,7 +228,7 @@ fn what_would_be_given_and_what_is_free_can_be_asked_without_taking_anything() {
 {"error":"`ratio` is [0,1], but must be a list of whole numbers from 1, as in [2,1]","line":9}
 {"id":"y","error":"the placement 1,1:2x2 is not free","line":10}
 {"id":"y","error":"a block with base [7, 0] and dims [2, 2] does not lie on an 8 × 4 mesh","line":11}
-{"id":"y","error":"the placement 3,0:2x2+4,0:2x2 is not free","line":12}
+{"id":"y","error":"the placement 3,0:2x2;4,0:2x2 is not free","line":12}
 {"id":"y","error":"a placement has at least one block, and this one has none","line":13}
 {"id":"y","error":"`blocks` is [{\"base\":[0]}], but must be EXAMPLE","line":14}
 {"id":"x","error":"\"x\" is held already: release it first","line":15}
@@ -275,7 +275,7 @@ fn a_snapshot_is_gone_on_from_and_another_one_is_refused_without_a_change() {
             "torus:8x8x8",
             "first_fit",
             snapshot.to_owned(),
-            "the snapshot is of another pool: its `machine.allocator.name` is \"random\", and here \"first_fit\"",
+            "the snapshot is of another pool: its `allocator.name` is \"random\", and here \"first_fit\"",
         ),
         (
             "torus:8x8x8",

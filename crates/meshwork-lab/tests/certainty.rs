@@ -58,7 +58,7 @@ fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
 #[test]
 fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
     let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 3000, 0.6);
+    log(folder.path(), 20_000, 0.5);
     for asked in ["replications = 5", "precision = 0.01"] {
         let text = format!("{asked}\n{STUDY}");
         let found = finished(folder.path(), &text, &Options::default());

@@ -94,7 +94,8 @@ proptest! {
             }
             Err(error) => {
                 let error = error.to_string();
-                prop_assert!(error.contains("no job is left to write"), "{}", error);
+                let nothing = ["no job is left to write", "which leaves no job", "there is no job at all"];
+                prop_assert!(nothing.iter().any(|words| error.contains(words)), "{}", error);
             }
         }
     }
@@ -143,7 +144,7 @@ fn what_is_no_change_is_refused_in_a_sentence() {
         ),
     ] {
         let error = convert(&old, &new, &changes.parse().unwrap(), 1).unwrap_err();
-        assert_eq!(error.to_string(), sentence);
+        assert!(error.to_string().ends_with(sentence), "{error}");
     }
     let error = convert(&old, &new, &"users = 9".parse().unwrap(), 1).unwrap_err().to_string();
     assert!(error.ends_with("no job is left to write: 1 of its 1 lines are jobs"), "{error}");

@@ -58,7 +58,7 @@
 //! the smallest job first:
 //!
 //! ```
-//! use meshwork::cluster::{Cluster, Ticket};
+//! use meshwork::cluster::{Cluster, StartOptions, Ticket};
 //! use meshwork::engine::Setup;
 //! use meshwork::sched::Scheduler;
 //! use meshwork::{Component, NoInputs, Scenario};
@@ -70,7 +70,7 @@
 //!     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
 //!         self.0.extend(cluster.arrivals());
 //!         self.0.sort_by_key(|&ticket| cluster.job(ticket).request.nodes());
-//!         self.0.retain(|&ticket| !cluster.start(ticket));
+//!         self.0.retain(|&ticket| !cluster.start(ticket, StartOptions::default()));
 //!     }
 //! }
 //!

@@ -3,7 +3,7 @@
 use meshwork::workload::statistics::{Column as Distribution, Statistics};
 use meshwork_lab::findings::clock::Start;
 use meshwork_lab::study::set::assignment;
-use meshwork_lab::trace::{Converted, Model, convert, generate, info};
+use meshwork_lab::trace::{Converted, MAX_JOBS, Model, convert, generate, info};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
@@ -87,7 +87,9 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         load: arguments.load,
     };
     let what = format!("--jobs {}: so many jobs take", arguments.jobs);
-    arguments.memory.check(arguments.jobs.saturating_mul(BYTES_PER_JOB), &what)?;
+    // More than may be generated is refused for that, whatever the memory.
+    let jobs = arguments.jobs.min(MAX_JOBS);
+    arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;
     out.line(&format!("{}: {}", arguments.output.display(), gist(&statistics)))
 }

@@ -197,7 +197,7 @@ fn setting_to_blame<'l, 's>(
     for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
         set(&mut table, key, (*value).clone()).ok()?;
     }
-    if Scenario::read(&table).err().is_some_and(|own| own == *problem) {
+    if Scenario::read_in(&study.catalogue, &table).err().is_some_and(|own| own == *problem) {
         return None;
     }
     let first = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
@@ -355,7 +355,6 @@ mod tests {
         assert_eq!(pinned, format!("--set workload.load=-1: {load}"));
         for (setting, sentence) in [
             ("machine.topology=tours", "unknown topology `tours` (did you mean `torus`?"),
-            ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
             ("machine={topology='flat'}", "`machine.processors` is missing"),
             ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
             (

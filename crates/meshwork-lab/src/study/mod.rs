@@ -563,8 +563,8 @@ mod tests {
             (
                 "\nreplication = 3",
                 "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
-                 allocator, scheduler, selector, sizing, network, machine, workload, measure, sweep, \
-                 compare, output, quick, claim, name, description, paper, figure, obtain, replications, windows, precision, precision_of, \
+                 allocator, scheduler, passes, selector, sizing, network, machine, workload, measure, sweep, \
+                 compare, output, quick, claim, name, description, paper, figure, obtain, time_unit, record, replications, windows, precision, precision_of, \
                  min_replications, max_replications)",
             ),
             (
