@@ -16,7 +16,7 @@ use crate::study::Study;
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
-/// The names of [`UNITS`].
+/// The names of the units of time.
 pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
 /// When the clock of a log is at 0, by its header.

@@ -150,7 +150,7 @@ pub struct Study {
     pub figure: Option<String>,
     /// Where the log that it reads is to be had.
     pub obtain: Option<String>,
-    /// The unit of time, where it is given: see [`crate::clock`].
+    /// The unit of time, where it is given: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
     /// What `[quick]` lays over it for a quick look, as settings.
     pub quick: Vec<String>,

@@ -1,8 +1,8 @@
 //! Whole runs, kept on disk while they run: everything that happened, event by event.
 //!
-//! `recordings/<key>.run` begins with [`MAGIC`] and the key of its run. Then come the events in the order of the engine, each
+//! `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events in the order of the engine, each
 //! a byte that says what happened and numbers that take as many bytes as they need; times take those bytes in which they
-//! differ from the one before. A byte [`END`], the number of events and a digest of all that stands before make it whole: what
+//! differ from the one before. A byte `END`, the number of events and a digest of all that stands before make it whole: what
 //! has no such end, or another key than that of the run, is no recording. While a run goes on its file has another name.
 
 use std::fs::{self, File};

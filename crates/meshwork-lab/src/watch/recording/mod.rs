@@ -6,7 +6,7 @@
 //! again. Where that cannot be done, the rows that `[output] jobs` wrote stand in.
 //!
 //! The order of what happened is that of the engine. Whoever reads a recording puts the machine together from it as
-//! [`Scene`](crate::watch::Scene) does, event by event.
+//! [`Scene`] does, event by event.
 
 mod columns;
 pub mod kept;
