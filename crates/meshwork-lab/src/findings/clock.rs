@@ -51,7 +51,7 @@ impl Start {
     /// The date of an instant, in seconds on the log's clock, in its local time where that is known.
     ///
     /// ```
-    /// use meshwork_lab::clock::Start;
+    /// use meshwork_lab::findings::clock::Start;
     /// let start = Start { unix: 749_433_603, offset: None, zone: None };
     /// assert_eq!(start.date(0.0), "1993-10-01 00:00:03 UTC");
     /// let west = Start { offset: Some(-28_800), ..start };
