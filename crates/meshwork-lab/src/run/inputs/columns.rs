@@ -135,6 +135,7 @@ pub(super) enum Cell<'a> {
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV is text"))]
     Number(f64),
     /// Seconds since the beginning of 1970.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV is text"))]
     Date(f64),
 }
 
