@@ -8,24 +8,31 @@ use crate::topology::Grid;
 
 /// A step function of time: the processors that will be free, if nothing else is started.
 ///
+/// Nodes may be held twice where a promise could not be kept; they are free when nobody holds them.
+///
 /// # Complexity
 /// With *s* steps and *n* nodes, **O(s · n / 64)** at the worst for each operation, and as much space.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
+    /// Whether nodes may be held twice.
+    crossed: bool,
     /// Room to work in.
     from_then_on: Vec<NodeSet>,
-    own_nodes: NodeSet,
+    nodes: NodeSet,
 }
 
 /// From this instant on these are free.
 #[derive(Clone, Debug)]
 struct Step {
     from: Time,
-    free: NodeSet,
+    /// How many are free.
     count: u32,
+    /// How many would be if nodes that are held twice were held by two of them.
+    room: i64,
+    free: NodeSet,
     /// For what there is no place among these.
-    denied: Denied,
+    denied: Box<Denied>,
 }
 
 /// What a place is looked for: in which form, of how many nodes, for how long.
@@ -44,23 +51,22 @@ pub(super) struct Held<'a> {
     pub(super) placement: &'a Placement,
 }
 
-impl Step {
-    fn give_back(&mut self, placement: &Placement, grid: &Grid) {
-        placement.add_to(&mut self.free, grid);
-        self.count += placement.len();
-        self.denied.forget();
-    }
-}
-
 impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
+        let (count, denied) = (free.count(), Box::new(Denied::new(true)));
         let first =
-            Step { from: now, free: free.clone(), count: free.count(), denied: Denied::new(true) };
+            Step { from: now, count, room: i64::from(count), free: free.clone(), denied };
         FreeSets {
             steps: vec![first],
+            crossed: false,
             from_then_on: Vec::new(),
-            own_nodes: NodeSet::empty(free.universe()),
+            nodes: NodeSet::empty(free.universe()),
         }
+    }
+
+    /// Whether nodes may be held twice.
+    pub(super) fn is_crossed(&self) -> bool {
+        self.crossed
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -68,74 +74,164 @@ impl FreeSets {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);
         self.steps[0].from = self.steps[0].from.max(now);
+        // Whether nodes are held twice still shows where the counts differ.
+        self.crossed &= self.steps.iter().any(|step| step.room != i64::from(step.count));
     }
 
     /// These are free for ever from an instant on, at which they were not.
     pub(super) fn release(&mut self, from: Time, placement: &Placement, grid: &Grid) {
         let first = self.cut(from);
         for step in &mut self.steps[first..] {
-            step.give_back(placement, grid);
+            placement.add_to(&mut step.free, grid);
+            step.count += placement.len();
+            step.room += i64::from(placement.len());
+            step.denied.forget();
         }
     }
 
-    /// Takes what is held. `false`, and nothing is changed, if some of it is not free.
-    pub(super) fn hold(&mut self, held: Held<'_>, grid: &Grid) -> bool {
+    /// Takes what is held, free or not.
+    pub(super) fn hold(&mut self, held: Held<'_>, grid: &Grid) {
         let (first, last) = self.within(held);
-        let mut steps = self.steps[first..last].iter();
-        if !steps.all(|step| held.placement.is_within(&step.free, grid)) {
-            return false;
+        let FreeSets { steps, nodes, crossed, .. } = self;
+        nodes.clear();
+        held.placement.add_to(nodes, grid);
+        let taken = held.placement.len();
+        for step in &mut steps[first..last] {
+            let is_free = step.free.contains_all(nodes);
+            step.free.subtract(nodes);
+            step.room -= i64::from(taken);
+            step.count = if is_free { step.count - taken } else { step.free.count() };
+            *crossed |= !is_free;
         }
-        for step in &mut self.steps[first..last] {
-            let free = &mut step.free;
-            held.placement.for_each_run(grid, |start, count| free.remove_range(start, count));
-            step.count -= held.placement.len();
-        }
-        true
     }
 
-    /// Gives back what was held.
-    pub(super) fn give_back(&mut self, held: Held<'_>, grid: &Grid) {
+    /// Gives back what was held; if nodes may be held twice, the others that hold some have to be
+    /// named. From when up to when any of these nodes is now free without a break, around the time for
+    /// which they were held.
+    pub(super) fn give_back<'h>(
+        &mut self,
+        held: Held<'_>,
+        others: impl Iterator<Item = Held<'h>>,
+        grid: &Grid,
+    ) -> (Time, Time) {
         let (first, last) = self.within(held);
-        for step in &mut self.steps[first..last] {
-            step.give_back(held.placement, grid);
+        let FreeSets { steps, nodes, crossed, .. } = self;
+        nodes.clear();
+        held.placement.add_to(nodes, grid);
+        let given = held.placement.len();
+        for step in &mut steps[first..last] {
+            step.free.unite(nodes);
+            step.count += given;
+            step.room += i64::from(given);
+            step.denied.forget();
         }
-        // Where nothing changes any more there is no step.
-        for step in [last, first] {
-            if step > 0
-                && step < self.steps.len()
-                && self.steps[step].count == self.steps[step - 1].count
-                && self.steps[step].free == self.steps[step - 1].free
-            {
-                self.steps.remove(step);
+        if *crossed {
+            let meets = |other: &Held<'_>| {
+                other.from < held.until
+                    && held.from < other.until
+                    && other.placement.meets(held.placement, grid)
+            };
+            for other in others.filter(meets) {
+                let of_it = |step: &&mut Step| other.from <= step.from && step.from < other.until;
+                for step in steps[first..last].iter_mut().filter(of_it) {
+                    other.placement.for_each_run(grid, |start, count| {
+                        step.free.remove_range(start, count);
+                    });
+                }
+            }
+            steps[first..last].iter_mut().for_each(|step| step.count = step.free.count());
+        }
+        let around = self.around(first, last);
+        self.join(last);
+        self.join(first);
+        around
+    }
+
+    /// From when up to when any of the nodes at hand is free without a break, if all of them are from one
+    /// step up to another.
+    fn around(&mut self, first: usize, last: usize) -> (Time, Time) {
+        let FreeSets { steps, nodes, from_then_on, .. } = self;
+        if from_then_on.is_empty() {
+            from_then_on.push(nodes.clone());
+        }
+        let left = &mut from_then_on[0];
+        left.copy_from(nodes);
+        let after = steps[last..].iter().find(|step| {
+            left.intersect(&step.free);
+            left.is_empty()
+        });
+        let until = after.map_or(Time::new(f64::INFINITY), |step| step.from);
+        left.copy_from(nodes);
+        let mut from = steps[first].from;
+        for step in steps[..first].iter().rev() {
+            left.intersect(&step.free);
+            if left.is_empty() {
+                break;
+            }
+            from = step.from;
+        }
+        (from, until)
+    }
+
+    /// What is free for a span from an instant on, those nodes of `own` counted as free that it holds then.
+    pub(super) fn free_during(
+        &mut self,
+        from: Time,
+        span: f64,
+        own: Option<Held<'_>>,
+        grid: &Grid,
+    ) -> NodeSet {
+        let until = (from + span).max(from.next());
+        self.note_own(own, grid);
+        let first = self.from(from.next()).saturating_sub(1);
+        let mut free = NodeSet::full(self.nodes.universe());
+        for step in self.steps[first..].iter().take_while(|step| step.from < until) {
+            if own.is_some_and(|own| own.from <= step.from && step.from < own.until) {
+                let mut with_own = step.free.clone();
+                with_own.unite(&self.nodes);
+                free.intersect(&with_own);
+            } else {
+                free.intersect(&step.free);
             }
         }
+        free
     }
 
-    /// Looks for the first instant before `limit` from which there is a place for `wanted` as long as it
-    /// needs one: `place` is asked with the nodes that are free throughout, those of `own` counted as
-    /// free. It misses no block. `None` if there is no such instant.
+    /// The first step that begins after this instant.
+    pub(super) fn next_step(&self, instant: Time) -> Option<Time> {
+        self.steps.get(self.from(instant.next())).map(|step| step.from)
+    }
+
+    /// Whether from an instant on so many would be free for a span if nodes that are held twice were two.
+    pub(super) fn has_room(&self, from: Time, span: f64, count: u32) -> bool {
+        let until = (from + span).max(from.next());
+        let first = self.from(from.next()).saturating_sub(1);
+        let mut steps = self.steps[first..].iter().take_while(|step| step.from < until);
+        steps.all(|step| step.room >= i64::from(count))
+    }
+
+    /// Looks for the first instant from `begin` on, and before `limit`, from which there is a place for
+    /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
+    /// of `own` counted as free. It misses no block. `None` if there is no such instant.
     ///
     /// Where there is none in all the time that is needed, the last part of it in which there is none is
     /// found by halves: whatever starts before that part begins needs all of it.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
+        begin: Time,
         limit: Option<Time>,
         own: Option<Held<'_>>,
         grid: &Grid,
         mut place: impl FnMut(&NodeSet) -> Option<P>,
     ) -> Option<(Time, P)> {
-        let FreeSets { steps, from_then_on, own_nodes } = self;
+        self.note_own(own, grid);
+        let mut at = self.from(begin.next()).saturating_sub(1);
+        let FreeSets { steps, from_then_on, nodes: own_nodes, .. } = self;
         let Wanted { request, count, span } = *wanted;
-        own_nodes.clear();
-        let mut own_count = 0;
-        if let Some(own) = own {
-            own.placement.add_to(own_nodes, grid);
-            own_count = own.placement.len();
-        }
+        let own_count = own.map_or(0, |own| own.placement.len());
         let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
-        let mut at = 0;
         'starts: while let Some(first) = steps.get(at) {
             if limit.is_some_and(|limit| first.from >= limit) {
                 return None;
@@ -199,6 +295,14 @@ impl FreeSets {
         None
     }
 
+    /// Puts the nodes of a placement at hand.
+    fn note_own(&mut self, own: Option<Held<'_>>, grid: &Grid) {
+        self.nodes.clear();
+        if let Some(own) = own {
+            own.placement.add_to(&mut self.nodes, grid);
+        }
+    }
+
     /// The steps while something is held; they are made to begin and to end with it.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
@@ -222,6 +326,18 @@ impl FreeSets {
         }
         at
     }
+
+    /// Where nothing changes there is no step.
+    fn join(&mut self, at: usize) {
+        if at > 0
+            && let Some(step) = self.steps.get(at)
+            && let before = &self.steps[at - 1]
+            && (step.count, step.room) == (before.count, before.room)
+            && step.free == before.free
+        {
+            self.steps.remove(at);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -237,40 +353,86 @@ mod tests {
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
-            questions in prop::collection::vec((1_u32..6, 0_u32..25, prop::option::of(1_u32..60)), 1..8),
-            back in prop::collection::vec(any::<bool>(), 40),
+            questions in prop::collection::vec(
+                (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30), 1..8,
+            ),
+            back in prop::collection::vec(any::<prop::sample::Index>(), 40),
+            twice in any::<bool>(),
         ) {
             let topology = Topology::mesh(&[24]).unwrap();
             let grid = topology.grid();
             let time = |t: u32| Time::new(f64::from(t));
             let mut sets = FreeSets::new(time(0), &NodeSet::full(24));
-            let mut array = vec![NodeSet::full(24); 200];
+            let mut all: Vec<(u32, u32, Placement)> = Vec::new();
+            let held = |(from, until, placement): &(u32, u32, Placement)| {
+                (time(*from), time(*until), placement.clone())
+            };
+            let at = |all: &[(u32, u32, Placement)], t: u32| {
+                let mut free = NodeSet::full(24);
+                let here = all.iter().filter(|(from, until, _)| (*from..*until).contains(&t));
+                here.for_each(|(.., placement)| {
+                    placement.for_each_run(grid, |start, count| free.remove_range(start, count));
+                });
+                free
+            };
             for ((from, length, base, width), back) in changes.into_iter().zip(back) {
                 let block = Block { base, sides: [width.min(24 - base)].as_slice().into() };
-                let (placement, until) = (Placement::from(block), from + length);
-                let held = Held { from: time(from), until: time(until), placement: &placement };
-                let span = from as usize..until as usize;
-                let free = array[span.clone()].iter().all(|set| placement.is_within(set, grid));
-                prop_assert_eq!(sets.hold(held, grid), free);
-                if free && back {
-                    sets.give_back(held, grid);
-                } else if free {
-                    array[span].iter_mut().for_each(|set| set.remove_range(base, placement.len()));
+                let new = (from, from + length, Placement::from(block));
+                let free = (from..from + length).all(|t| new.2.is_within(&at(&all, t), grid));
+                if twice || free {
+                    let (from, until, placement) = held(&new);
+                    sets.hold(Held { from, until, placement: &placement }, grid);
+                    all.push(new);
+                }
+                prop_assert_eq!(sets.is_crossed() && !twice, false);
+                if back.index(3) == 0 && !all.is_empty() {
+                    let gone = all.swap_remove(back.index(all.len()));
+                    let (from, until, placement) = held(&gone);
+                    let others: Vec<_> = all.iter().map(held).collect();
+                    let others = others.iter().map(|(from, until, placement)| {
+                        Held { from: *from, until: *until, placement }
+                    });
+                    let of_it = Held { from, until, placement: &placement };
+                    let (begin, end) = sets.give_back(of_it, others, grid);
+                    // Around it, as long as any of its nodes goes on to be free.
+                    let nodes = placement.nodes(grid);
+                    let free = |node: &u32, t: u32| at(&all, t).contains(*node);
+                    let after = |node: &u32| (gone.1..99).find(|&t| !free(node, t)).unwrap_or(99);
+                    let last = nodes.iter().map(after).max().unwrap();
+                    prop_assert_eq!(end, if last == 99 { Time::new(f64::INFINITY) } else { time(last) });
+                    let before =
+                        |node: &u32| (0..gone.0).rev().find(|&t| !free(node, t)).map_or(0, |t| t + 1);
+                    prop_assert_eq!(begin, time(nodes.iter().map(before).min().unwrap()));
                 }
                 // Asked in between, so that what is remembered has to stay true.
-                for &(width, span, limit) in &questions {
+                for &(width, span, limit, begin) in &questions {
                     let run = |free: &NodeSet| (0..=24 - width).find(|&b| free.contains_range(b, width));
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
-                    let found = sets.first_place(&wanted, limit.map(time), None, grid, run);
+                    let found =
+                        sets.first_place(&wanted, time(begin), limit.map(time), None, grid, run);
                     let expected = (0..limit.unwrap_or(99)).find_map(|start| {
-                        let mut free = array[start as usize].clone();
-                        array[start as usize..(start + span.max(1)) as usize]
-                            .iter()
-                            .for_each(|set| free.intersect(set));
+                        let mut free = at(&all, start);
+                        (start..start + span.max(1)).for_each(|t| free.intersect(&at(&all, t)));
                         run(&free).map(|base| (time(start), base))
                     });
-                    prop_assert_eq!(found, expected);
+                    // None begins before the step in which the search begins.
+                    let step = sets.steps[sets.from(time(begin).next()) - 1].from;
+                    if expected.is_none_or(|(at, _)| at >= step) {
+                        prop_assert_eq!(found, expected);
+                    }
+                    let free = sets.free_during(time(begin), f64::from(span), None, grid);
+                    let expected = (begin..begin + span.max(1)).fold(NodeSet::full(24), |mut free, t| {
+                        free.intersect(&at(&all, t));
+                        free
+                    });
+                    prop_assert_eq!(free, expected);
+                    let room = |t: u32| {
+                        let here = all.iter().filter(|(from, until, _)| (*from..*until).contains(&t));
+                        24 - here.map(|(.., placement)| placement.len() as i64).sum::<i64>()
+                    };
+                    let has_room = (begin..begin + span.max(1)).all(|t| room(t) >= i64::from(width));
+                    prop_assert_eq!(sets.has_room(time(begin), f64::from(span), width), has_room);
                 }
             }
         }

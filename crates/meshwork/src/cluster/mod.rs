@@ -9,13 +9,16 @@ mod profile;
 mod queue;
 mod reservation;
 mod reshape;
+mod space;
 mod starts;
 
 pub use candidates::Candidates;
 pub use outlook::Outlook;
+pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
+pub(crate) use space::{Since, Space};
 pub use starts::{Place, StartOptions};
 
 // The names of jobs, for schedulers.
@@ -72,10 +75,6 @@ pub struct Cluster<'a> {
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
 }
-
-/// The most nodes of a site for which a plan of free sets is kept up: of so many nodes a set takes 8 KB,
-/// and there are some for each job that runs or is planned.
-const MAX_NODES_KEPT_UP: u32 = 1 << 16;
 
 /// A job that ended at this instant.
 #[derive(Clone, Debug)]
@@ -382,7 +381,7 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
-        Outlook::new(self.now, &self.facility, self.counts_alone(), running)
+        Outlook::new(self.now, &self.facility, running)
     }
 
     /// Whether the machine is one site where only the number of processors matters and every job gets
@@ -392,14 +391,13 @@ impl<'a> Cluster<'a> {
         self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// Whether the machine is one site of speed 1 on which every job gets what it asked for, and whose
-    /// allocator misses no block and goes by nothing but which nodes are free; and small enough that
-    /// many sets of its nodes can be kept.
-    pub(crate) fn goes_by_free_nodes(&self) -> bool {
-        self.facility.only_plain_site().is_some_and(|only| {
-            let site = only.site();
-            site.speed().to_bits() == 1_f64.to_bits() && site.nodes() <= MAX_NODES_KEPT_UP
-        })
+    /// What a waiting job would hold if it started now on the only site, where it gets what it asked for
+    /// and only the number of processors matters.
+    pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
+        let job = self.queue.job(ticket);
+        let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
+        let (span, hold) = (job.estimate * stretch, Hold::Count(request));
+        Some(Reservation { at: self.now, span, stretch, site: 0, hold })
     }
 
     /// Tells observers that a waiting job was promised a start by this instant.

@@ -1,7 +1,5 @@
 //! What is free from now on, as plans see it.
 
-use super::Departure;
-use super::free_sets::{FreeSets, Held, Wanted};
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
@@ -26,17 +24,12 @@ pub struct Outlook {
     running: Vec<(Time, usize, Placement)>,
     /// Where shape matters: what is planned.
     planned: Vec<Reservation>,
-    /// Whether only numbers matter: then an instant at which they do not change is no step.
-    counts: bool,
-    /// Where it is kept up and shape matters: which processors are free.
-    sets: Option<FreeSets>,
 }
 
 impl Outlook {
     pub(super) fn new<'a>(
         now: Time,
         facility: &Facility,
-        counts: bool,
         jobs: impl Iterator<Item = &'a Running>,
     ) -> Outlook {
         let facility = facility.fork();
@@ -51,115 +44,11 @@ impl Outlook {
                 running.push((end, job.site, job.placement.clone()));
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new(), counts, sets: None }
-    }
-
-    /// From now on it is to be kept up where shape matters, with these plans: on a site whose
-    /// allocator goes by nothing but which nodes are free. `None` if a plan takes what is not free.
-    pub(crate) fn kept_up<'r>(
-        mut self,
-        plans: impl Iterator<Item = &'r Reservation>,
-    ) -> Option<Outlook> {
-        let site = self.facility.sites()[0].site();
-        let mut sets = FreeSets::new(self.now, site.free());
-        for (end, _, placement) in self.running.drain(..) {
-            sets.release(end, &placement, site.grid());
-        }
-        for plan in plans {
-            if !sets.hold(held(plan)?, site.grid()) {
-                return None;
-            }
-        }
-        self.sets = Some(sets);
-        Some(self)
-    }
-
-    /// The same plan, or a better one for a job that starts when or before it does: what
-    /// [`sooner`](Outlook::sooner) and [`earliest`](Outlook::earliest) would say together, if the plan
-    /// itself were not held.
-    ///
-    /// Only if before `reach` something may have become free; nothing may be
-    /// [overdrawn](Outlook::is_overdrawn).
-    pub(crate) fn better(
-        &mut self,
-        job: &Job,
-        plan: &Reservation,
-        reach: Time,
-    ) -> Option<Reservation> {
-        let Outlook { now, facility, sets, .. } = self;
-        let Some(own) = held(plan) else {
-            return self.count_sooner(plan, reach).map(|at| plan.moved_to(at));
-        };
-        if plan.at > *now && reach <= *now {
-            return None;
-        }
-        let grid = facility.sites()[0].site().grid().clone();
-        // One that is due is looked at too: it may move to other processors.
-        let limit = if plan.at <= *now { now.next() } else { plan.at };
-        let request = facility.sites()[0].in_form(&job.request)?.into_owned();
-        let wanted = Wanted { request: &request, count: own.placement.len(), span: plan.span };
-        let (at, (placement, same)) =
-            sets.as_mut()?.first_place(&wanted, Some(limit), Some(own), &grid, |free| {
-                let placement = facility.place_where_free(free, &request, *now)?;
-                Some((placement, own.placement.is_within(free, &grid)))
-            })?;
-        // On its own processors, if those are as early, unless it is due.
-        let hold = if same && at > *now { plan.hold.clone() } else { Hold::Nodes(placement) };
-        Some(Reservation { at, hold, ..plan.clone() })
-    }
-
-    /// Goes on to this instant, with those who have ended since: where only numbers matter the future
-    /// is kept up and not made anew.
-    pub(crate) fn go_on_to(&mut self, now: Time, ended: &[Departure]) {
-        self.now = now;
-        self.free.iter_mut().for_each(|free| free.advance(now));
-        if let Some(sets) = &mut self.sets {
-            sets.advance(now);
-        }
-        for Departure { ran } in ended {
-            if ran.expected_end > now {
-                self.free[ran.site].add(now, Some(ran.expected_end), i64::from(ran.held));
-                self.free[ran.site].join(ran.expected_end);
-                if let Some(sets) = &mut self.sets {
-                    let (until, placement) = (ran.expected_end, &ran.placement);
-                    let grid = self.facility.sites()[0].site().grid();
-                    sets.give_back(Held { from: now, until, placement }, grid);
-                }
-            }
-        }
-    }
-
-    /// Whether it can be kept up from one instant to the next, and need not be made anew.
-    pub(crate) fn is_kept_up(&self) -> bool {
-        self.counts || self.sets.is_some()
-    }
-
-    /// Whether more is promised than there will be, as a promise that could not be kept may do.
-    pub(crate) fn is_overdrawn(&self) -> bool {
-        self.free.iter().any(Profile::is_overdrawn)
-    }
-
-    /// When a planned count of processors could be had sooner, at the earliest; only if before `reach`
-    /// there is an instant at which as many are free.
-    ///
-    /// # Complexity
-    /// That of a search in a [`Profile`], up to the planned start.
-    fn count_sooner(&self, reservation: &Reservation, reach: Time) -> Option<Time> {
-        let (free, count) = (&self.free[reservation.site], reservation.hold.nodes());
-        if !free.reaches(reach.min(reservation.at), count) {
-            return None;
-        }
-        // From its planned start on it has what it needs.
-        free.sooner(reservation.at, count, reservation.span)
+        Outlook { now, facility, free, running, planned: Vec::new() }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
     pub fn hold(&mut self, reservation: &Reservation) {
-        if let (Some(sets), Some(held)) = (&mut self.sets, held(reservation)) {
-            let free = sets.hold(held, self.facility.sites()[0].site().grid());
-            debug_assert!(free, "what is planned is free");
-            return;
-        }
         self.change(reservation, -1);
         if matches!(reservation.hold, Hold::Nodes(_)) {
             self.planned.push(reservation.clone());
@@ -168,15 +57,7 @@ impl Outlook {
 
     /// Takes a planned reservation back.
     pub fn drop_hold(&mut self, reservation: &Reservation) {
-        if let (Some(sets), Some(held)) = (&mut self.sets, held(reservation)) {
-            sets.give_back(held, self.facility.sites()[0].site().grid());
-            return;
-        }
         self.change(reservation, 1);
-        if self.counts {
-            self.free[reservation.site].join(reservation.at);
-            self.free[reservation.site].join(reservation.until());
-        }
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
         }
@@ -196,27 +77,10 @@ impl Outlook {
     /// allocator is asked at each step that has enough processors, on a fork that takes **O(r)** to
     /// prepare for *r* running and planned jobs.
     pub fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
-        if self.sets.is_some() {
-            return self.earliest_kept_up(job);
-        }
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
             .filter(|found| by.is_none_or(|by| found.at <= by))
             .reduce(|best, other| if other.at < best.at { other } else { best })
-    }
-
-    fn earliest_kept_up(&mut self, job: &Job) -> Option<Reservation> {
-        let count = u32::try_from(self.facility.fewest(job)?).ok()?;
-        let Outlook { now, facility, sets, .. } = self;
-        let grid = facility.sites()[0].site().grid().clone();
-        let stretch = 1.0 / facility.sites()[0].site().speed();
-        let span = job.estimate * stretch;
-        let request = facility.sites()[0].in_form(&job.request)?.into_owned();
-        let wanted = Wanted { request: &request, count, span };
-        let (at, placement) = sets.as_mut()?.first_place(&wanted, None, None, &grid, |free| {
-            facility.place_where_free(free, &request, *now)
-        })?;
-        Some(Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) })
     }
 
     /// The reservation moved to the earliest instant at which the same processors are free for as
@@ -284,7 +148,7 @@ impl Outlook {
 
     /// How long the job runs on a site at the least, by its estimate.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
-        job.estimate / self.facility.sites()[site].site().speed()
+        job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.
@@ -315,13 +179,5 @@ impl Outlook {
             }
             span = needed;
         }
-    }
-}
-
-/// What a plan holds, if it holds nodes.
-fn held(plan: &Reservation) -> Option<Held<'_>> {
-    match &plan.hold {
-        Hold::Nodes(placement) => Some(Held { from: plan.at, until: plan.until(), placement }),
-        Hold::Count(_) => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::job::Time;
 /// # Complexity
 /// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for each operation.
 #[derive(Clone, Debug)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     /// In order of time, none of them empty. May be negative where a promise is late because a job has
     /// outrun its estimate.
     chunks: Vec<Chunk>,
@@ -58,13 +58,13 @@ impl Chunk {
 }
 
 impl Profile {
-    pub(super) fn new(now: Time, free: u64) -> Profile {
+    pub(crate) fn new(now: Time, free: u64) -> Profile {
         Profile { chunks: vec![Chunk::new(vec![(now, free as i64)], 0)] }
     }
 
     /// Adds `count` (which may be negative) from `from` up to `until`; what lies before the first step is
     /// the first step's.
-    pub(super) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
+    pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         self.cut(from);
         if let Some(until) = until {
             self.cut(until);
@@ -82,7 +82,7 @@ impl Profile {
     }
 
     /// Takes out the step that begins at this instant, if nothing changes with it.
-    pub(super) fn join(&mut self, instant: Time) {
+    pub(crate) fn join(&mut self, instant: Time) {
         let (index, at) = self.from(instant);
         let Some(chunk) = self.chunks.get(index) else { return };
         let (from, free) = chunk.steps[at];
@@ -108,7 +108,7 @@ impl Profile {
     }
 
     /// The first step begins now: what lies before is forgotten.
-    pub(super) fn advance(&mut self, now: Time) {
+    pub(crate) fn advance(&mut self, now: Time) {
         let chunk = self.chunks.partition_point(|chunk| chunk.first() <= now).saturating_sub(1);
         self.chunks.drain(..chunk);
         let first = &mut self.chunks[0];
@@ -121,46 +121,65 @@ impl Profile {
     }
 
     /// The first step that begins after this instant.
-    pub(super) fn next_step(&self, instant: Time) -> Option<Time> {
+    pub(crate) fn next_step(&self, instant: Time) -> Option<Time> {
         let (chunk, at) = self.from(instant.next());
         self.chunks.get(chunk).map(|chunk| chunk.steps[at].0)
     }
 
-    /// The earliest step, no earlier than `begin`, from which `count` processors stay free for
-    /// `span`.
-    pub(super) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
-        self.search(begin, None, count, span)
-    }
-
-    /// The earliest step before `limit` from which `count` processors stay free for `span`, or until
-    /// then.
-    pub(super) fn sooner(&self, limit: Time, count: u64, span: f64) -> Option<Time> {
-        self.search(self.chunks[0].first(), Some(limit), count, span)
-    }
-
     /// Whether more is promised than there will be, at any time.
-    pub(super) fn is_overdrawn(&self) -> bool {
+    pub(crate) fn is_overdrawn(&self) -> bool {
         self.chunks.iter().any(|chunk| chunk.least + chunk.more < 0)
     }
 
-    /// Whether at some step before `limit` so many processors are free.
-    pub(super) fn reaches(&self, limit: Time, count: u64) -> bool {
+    /// The most that is free at any step before `limit`.
+    pub(crate) fn most_before(&self, limit: Time) -> i64 {
         let before = self.chunks.iter().take_while(|chunk| chunk.first() < limit);
-        let mut high = before.filter(|chunk| chunk.most + chunk.more >= count as i64);
-        high.any(|chunk| {
-            let steps = chunk.steps.iter().take_while(|(from, _)| *from < limit);
-            steps.map(|(_, free)| free + chunk.more).any(|free| free >= count as i64)
-        })
+        before.map(|chunk| chunk.most + chunk.more).max().unwrap_or(0)
     }
 
-    fn search(&self, begin: Time, limit: Option<Time>, count: u64, span: f64) -> Option<Time> {
+    /// The first instant from `begin` on, and before `limit`, at which `count` are free.
+    pub(crate) fn first_with(&self, begin: Time, limit: Time, count: u64) -> Option<Time> {
+        let count = count as i64;
+        let chunks = |chunk: &Chunk| chunk.most + chunk.more >= count;
+        self.first_that(begin, limit, chunks, |free| free >= count)
+    }
+
+    /// The first instant from `begin` on at which fewer are free.
+    pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
+        let count = count as i64;
+        let chunks = |chunk: &Chunk| chunk.least + chunk.more < count;
+        self.first_that(begin, Time::new(f64::INFINITY), chunks, |free| free < count)
+    }
+
+    /// The first instant from `begin` on, and before `limit`, of which this holds; in a chunk of which
+    /// `may_have` does not hold there is none.
+    fn first_that(
+        &self,
+        begin: Time,
+        limit: Time,
+        may_have: impl Fn(&Chunk) -> bool,
+        holds: impl Fn(i64) -> bool,
+    ) -> Option<Time> {
+        let first =
+            self.chunks.partition_point(|chunk| chunk.first() <= begin).saturating_sub(1);
+        let further = self.chunks[first..].iter().take_while(|chunk| chunk.first() < limit);
+        let found = further.filter(|chunk| may_have(chunk)).find_map(|chunk| {
+            // The step in which the search begins began before it.
+            let skip = chunk.steps.partition_point(|&(from, _)| from <= begin).saturating_sub(1);
+            let here = chunk.steps[skip..].iter();
+            here.take_while(|(from, _)| *from < limit).find(|(_, free)| holds(free + chunk.more))
+        });
+        found.map(|&(from, _)| from.max(begin)).filter(|&found| found < limit)
+    }
+
+    /// The earliest step, no earlier than `begin`, from which `count` processors stay free for
+    /// `span`.
+    pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         let count = count as i64;
         let mut start = None;
         let (first, at) = self.from(begin);
         for (i, chunk) in self.chunks.iter().enumerate().skip(first) {
-            let past_it = limit.is_some_and(|limit| chunk.first() >= limit);
-            let done = start.is_some_and(|start: Time| chunk.first() >= start + span);
-            if past_it || done {
+            if start.is_some_and(|start: Time| chunk.first() >= start + span) {
                 return start;
             }
             let (least, most) = (chunk.least + chunk.more, chunk.most + chunk.more);
@@ -168,9 +187,7 @@ impl Profile {
                 continue;
             }
             for &(from, free) in &chunk.steps[if i == first { at } else { 0 }..] {
-                if limit.is_some_and(|limit| from >= limit)
-                    || start.is_some_and(|start: Time| from >= start + span)
-                {
+                if start.is_some_and(|start: Time| from >= start + span) {
                     return start;
                 }
                 if free + chunk.more < count {
@@ -273,11 +290,16 @@ mod tests {
                 (start.max(begin)..301).find(|&t| is_step(t) && enough(t, t + span));
             let found = profile.earliest(time(begin), count, f64::from(span)).map(Time::units);
             prop_assert_eq!(found, expected.map(f64::from));
-            let sooner = (start..limit).find(|&t| is_step(t) && enough(t, limit.min(t + span)));
-            let found = profile.sooner(time(limit), count, f64::from(span)).map(Time::units);
-            prop_assert_eq!(found, sooner.map(f64::from));
-            let reaches = (start..limit).any(|t| is_step(t) && enough(t, t + 1));
-            prop_assert_eq!(profile.reaches(time(limit), count), reaches);
+            let most = (start..limit.max(start + 1)).map(|t| array[t as usize]).max();
+            let most = if limit > start { most.unwrap() } else { 0 };
+            // A chunk counts as a whole.
+            prop_assert!(profile.most_before(time(limit)) >= most);
+            let begin = begin.max(start);
+            let with = (begin..limit).find(|&t| enough(t, t + 1)).map(f64::from);
+            let found = profile.first_with(time(begin), time(limit), count);
+            prop_assert_eq!(found.map(Time::units), with);
+            let without = (begin..400).find(|&t| !enough(t, t + 1)).map(f64::from);
+            prop_assert_eq!(profile.first_without(time(begin), count).map(Time::units), without);
             let next = (begin + 1..301).find(|&t| t >= start && is_step(t)).map(f64::from);
             prop_assert_eq!(profile.next_step(time(begin)).map(Time::units), next);
         }

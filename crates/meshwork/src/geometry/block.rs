@@ -34,6 +34,18 @@ impl Block {
         self.len() == 0
     }
 
+    /// Whether it has a node in common with another block of the same grid. **O(d)**.
+    #[must_use]
+    pub fn meets(&self, other: &Block, grid: &Grid) -> bool {
+        (0..self.sides.len()).all(|d| {
+            let (mine, theirs) = (grid.coordinate(self.base, d), grid.coordinate(other.base, d));
+            // How far ahead the other one begins, around the edge, or this one seen from there.
+            let side = grid.sides()[d];
+            let ahead = if theirs >= mine { theirs - mine } else { theirs + side - mine };
+            ahead < self.sides[d] || side - ahead < other.sides[d]
+        })
+    }
+
     /// The block as runs of consecutive nodes `(start, count)`, in rank order: dimension 0 runs
     /// fastest. Leading dimensions that it covers from edge to edge make one run with the next, so
     /// that an aligned subcube in the low dimensions is a single run; where it reaches around an edge,
@@ -182,6 +194,13 @@ impl Placement {
         clear
     }
 
+    /// Whether it has a node in common with another one on the same grid. **O(b c d)** for *b* and *c*
+    /// blocks in *d* dimensions.
+    #[must_use]
+    pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
+        self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
+    }
+
     /// Adds its nodes to the set.
     pub fn add_to(&self, set: &mut NodeSet, grid: &Grid) {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
@@ -327,6 +346,34 @@ mod tests {
             let block = Block { base: grid.node(&corner), sides: block_sides };
             let expected = nodes_by_definition(&grid, &block);
             prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
+        }
+
+        #[test]
+        fn blocks_meet_where_they_have_a_node_in_common(
+            sides in prop::collection::vec(1_u32..6, 1..4),
+            wrapped in any::<bool>(),
+            blocks in prop::collection::vec((any::<u32>(), prop::collection::vec(1_u32..6, 3)), 2),
+        ) {
+            let grid = Grid::new(&sides, wrapped).unwrap();
+            let blocks: Vec<Block> = blocks
+                .into_iter()
+                .map(|(base, wanted)| {
+                    let mut corner = grid.coordinates(base % grid.nodes());
+                    let mut block_sides = Dims::new();
+                    for d in 0..sides.len() {
+                        let side = wanted[d].min(sides[d]);
+                        block_sides.push(side);
+                        if !wrapped {
+                            corner[d] = corner[d].min(sides[d] - side);
+                        }
+                    }
+                    Block { base: grid.node(&corner), sides: block_sides }
+                })
+                .collect();
+            let theirs = nodes_by_definition(&grid, &blocks[1]);
+            let expected =
+                nodes_by_definition(&grid, &blocks[0]).iter().any(|node| theirs.contains(node));
+            prop_assert_eq!(blocks[0].meets(&blocks[1], &grid), expected);
         }
     }
 

@@ -207,6 +207,12 @@ impl NodeSet {
         }
     }
 
+    /// Whether every node of the other set, which has as much room, is in this one. **O(len / 64)**.
+    pub(crate) fn contains_all(&self, other: &NodeSet) -> bool {
+        let missing = self.words.iter().zip(&other.words).fold(0, |all, (has, wants)| all | wants & !has);
+        missing == 0
+    }
+
     /// Takes out the nodes of the other set.
     pub fn subtract(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {

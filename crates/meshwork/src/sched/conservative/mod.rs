@@ -1,0 +1,134 @@
+//! Conservative backfilling: every waiting job has a promise.
+
+mod counts;
+mod shapes;
+
+use counts::Counts;
+use shapes::Shapes;
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `conservative`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "conservative",
+        aliases: &[],
+        summary: "conservative backfilling: a job may start out of turn only if that delays no job \
+                  that arrived before it",
+        definition: "Each job is promised, when it arrives, the earliest start that delays no \
+                     promise made before. When a job ends early, the promises are taken back in \
+                     order of arrival and made anew, so that none ever gets later. A job past \
+                     its estimate is expected to end now.",
+        complexity: "With q waiting and r running jobs and s steps of the future: on one site on \
+                     which jobs get what they ask for, O(log s + s / 64) for an arrival or an end \
+                     where only the number of processors matters, and when a job ends early as much \
+                     again for each job for which enough is free before its promise; where shape \
+                     matters, one question to the allocator at each instant at which enough is free \
+                     for long enough. Elsewhere O(q (q + r)) when a job ends early, and up to q + r \
+                     questions to the allocator for each waiting job.",
+        source: "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime \
+                 estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
+        params: &[],
+    },
+    serves: &Wiring::ALL,
+    plans: true,
+    serves_all: true,
+    malleable: false,
+    build: |_, _| Ok(Box::new(Conservative::default())),
+};
+
+/// Conservative backfilling over any allocator.
+///
+/// Each job is promised the earliest start that delays no earlier promise when it arrives. When a
+/// job ends the plan is compressed: in order of arrival each promise is taken
+/// back and made anew among all the others, so that none ever gets later. A job past its estimate
+/// is expected to end now; promises that wait for it are late until it does.
+///
+/// Where it is known what an answer depends on, the plan is kept up, and only promises are looked at that
+/// may have become better; the schedule is the same.
+#[derive(Default)]
+struct Conservative(Option<Plan>);
+
+/// The promises, as the last pass left them.
+enum Plan {
+    /// Only the number of processors matters.
+    Counts(Counts),
+    /// The allocator goes by which nodes are free.
+    Shapes(Shapes),
+    Anew(Anew),
+}
+
+impl Scheduler for Conservative {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let plan = self.0.get_or_insert_with(|| {
+            if cluster.counts_alone() {
+                return Plan::Counts(Counts::new(cluster));
+            }
+            let shapes = cluster.space().map(|space| Plan::Shapes(Shapes::new(space)));
+            shapes.unwrap_or_else(|| Plan::Anew(Anew::default()))
+        });
+        match plan {
+            Plan::Counts(counts) => counts.pass(cluster),
+            Plan::Shapes(shapes) => shapes.pass(cluster),
+            Plan::Anew(anew) => anew.pass(cluster),
+        }
+    }
+}
+
+/// Whether a job runs that should have ended by its estimate.
+fn runs_late(cluster: &Cluster<'_>) -> bool {
+    cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now())
+}
+
+/// The plan of which the future is made anew in each pass: the definition, for any machine.
+#[derive(Default)]
+struct Anew {
+    /// In order of arrival.
+    promises: Vec<(Ticket, Reservation)>,
+}
+
+impl Anew {
+    fn pass(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now();
+        let mut outlook = cluster.outlook();
+        for (_, promise) in &mut self.promises {
+            // A promise that a late job has broken is due now.
+            promise.at = promise.at.max(now);
+            outlook.hold(promise);
+        }
+        if !cluster.departures().is_empty() || runs_late(cluster) {
+            self.compress(cluster, &mut outlook);
+        }
+        for ticket in cluster.arrivals().to_vec() {
+            if let Some(promise) = outlook.earliest(cluster.job(ticket), None) {
+                outlook.hold(&promise);
+                cluster.promise(ticket, promise.at);
+                self.promises.push((ticket, promise));
+            }
+        }
+        self.promises.retain(|(ticket, promise)| {
+            let place = StartOptions::at(Place::Promised(promise));
+            promise.at > now || !cluster.start(*ticket, place)
+        });
+    }
+
+    /// Takes each promise back and makes it anew among all the others: on the processors it had,
+    /// or on others if those are free sooner. One that is due may also move to processors that
+    /// are free in fact, away from those of a job that is late.
+    fn compress(&mut self, cluster: &Cluster<'_>, outlook: &mut Outlook) {
+        let now = cluster.now();
+        for (ticket, promise) in &mut self.promises {
+            outlook.drop_hold(promise);
+            let kept = outlook.sooner(promise);
+            let fresh = outlook.earliest(cluster.job(*ticket), Some(kept.at));
+            *promise = match fresh {
+                Some(fresh) if fresh.at < kept.at || fresh.at == now => fresh,
+                _ => kept,
+            };
+            outlook.hold(promise);
+        }
+    }
+}
