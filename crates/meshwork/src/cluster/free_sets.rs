@@ -1,9 +1,11 @@
 //! Which processors are free, from now on.
 
+use std::ops::Range;
+
 use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::Placement;
-use crate::offer::Denied;
+use crate::offer::implies;
 use crate::topology::Grid;
 
 /// A step function of time: the processors that will be free, if nothing else is started.
@@ -18,7 +20,7 @@ pub(super) struct FreeSets {
     /// Whether nodes may be held twice.
     crossed: bool,
     /// Room to work in.
-    from_then_on: Vec<NodeSet>,
+    throughout: Vec<NodeSet>,
     nodes: NodeSet,
 }
 
@@ -31,9 +33,21 @@ struct Step {
     /// How many would be if nodes that are held twice were held by two of them.
     room: i64,
     free: NodeSet,
-    /// For what there is no place among these.
-    denied: Box<Denied>,
+    /// For what there is no place from here on up to some instant.
+    blockers: Vec<Blocker>,
 }
+
+/// For this there is no place up to then, and so none for what contains it in a time that contains that.
+#[derive(Clone, Debug)]
+struct Blocker {
+    request: Request,
+    until: Time,
+    /// Whether something has become free since: most likely there is still none.
+    suspected: bool,
+}
+
+/// As many are kept for each step.
+const MAX_BLOCKERS: usize = 64;
 
 /// What a place is looked for: in which form, of how many nodes, for how long.
 #[derive(Clone, Copy)]
@@ -51,15 +65,40 @@ pub(super) struct Held<'a> {
     pub(super) placement: &'a Placement,
 }
 
+impl Step {
+    /// It begins later than it did: what has no place in a part of it has none in any.
+    fn begin(&mut self, from: Time) {
+        self.from = from;
+        for blocker in &mut self.blockers {
+            blocker.until = blocker.until.max(from.next());
+        }
+    }
+
+    /// There is no place for this from here on up to then.
+    fn block(&mut self, request: &Request, until: Time) {
+        self.blockers
+            .retain(|other| other.until < until || !implies(request, &other.request, true));
+        if self.blockers.len() == MAX_BLOCKERS {
+            self.blockers.remove(0);
+        }
+        self.blockers.push(Blocker { request: request.clone(), until, suspected: false });
+    }
+}
+
 impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
-        let (count, denied) = (free.count(), Box::new(Denied::new(true)));
-        let first =
-            Step { from: now, count, room: i64::from(count), free: free.clone(), denied };
+        let count = free.count();
+        let first = Step {
+            from: now,
+            count,
+            room: i64::from(count),
+            free: free.clone(),
+            blockers: Vec::new(),
+        };
         FreeSets {
             steps: vec![first],
             crossed: false,
-            from_then_on: Vec::new(),
+            throughout: Vec::new(),
             nodes: NodeSet::empty(free.universe()),
         }
     }
@@ -73,7 +112,8 @@ impl FreeSets {
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);
-        self.steps[0].from = self.steps[0].from.max(now);
+        let begin = self.steps[0].from.max(now);
+        self.steps[0].begin(begin);
         // Whether nodes are held twice still shows where the counts differ.
         self.crossed &= self.steps.iter().any(|step| step.room != i64::from(step.count));
     }
@@ -81,11 +121,11 @@ impl FreeSets {
     /// These are free for ever from an instant on, at which they were not.
     pub(super) fn release(&mut self, from: Time, placement: &Placement, grid: &Grid) {
         let first = self.cut(from);
+        self.steps.iter_mut().for_each(|step| step.blockers.clear());
         for step in &mut self.steps[first..] {
             placement.add_to(&mut step.free, grid);
             step.count += placement.len();
             step.room += i64::from(placement.len());
-            step.denied.forget();
         }
     }
 
@@ -123,7 +163,6 @@ impl FreeSets {
             step.free.unite(nodes);
             step.count += given;
             step.room += i64::from(given);
-            step.denied.forget();
         }
         if *crossed {
             let meets = |other: &Held<'_>| {
@@ -142,6 +181,13 @@ impl FreeSets {
             steps[first..last].iter_mut().for_each(|step| step.count = step.free.count());
         }
         let around = self.around(first, last);
+        // Where there is a place now it has one of these nodes, all the time, and did not before.
+        let touched = self.from(around.0)..last;
+        for step in &mut self.steps[touched] {
+            for blocker in &mut step.blockers {
+                blocker.suspected |= held.from < blocker.until && blocker.until <= around.1;
+            }
+        }
         self.join(last);
         self.join(first);
         around
@@ -150,11 +196,11 @@ impl FreeSets {
     /// From when up to when any of the nodes at hand is free without a break, if all of them are from one
     /// step up to another.
     fn around(&mut self, first: usize, last: usize) -> (Time, Time) {
-        let FreeSets { steps, nodes, from_then_on, .. } = self;
-        if from_then_on.is_empty() {
-            from_then_on.push(nodes.clone());
+        let FreeSets { steps, nodes, throughout, .. } = self;
+        if throughout.is_empty() {
+            throughout.push(nodes.clone());
         }
-        let left = &mut from_then_on[0];
+        let left = &mut throughout[0];
         left.copy_from(nodes);
         let after = steps[last..].iter().find(|step| {
             left.intersect(&step.free);
@@ -214,8 +260,8 @@ impl FreeSets {
     /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
     /// of `own` counted as free. It misses no block. `None` if there is no such instant.
     ///
-    /// Where there is none in all the time that is needed, the last part of it in which there is none is
-    /// found by halves: whatever starts before that part begins needs all of it.
+    /// Where there is none in all the time that is needed, the least part of it in which there is none is
+    /// found by halves, and kept: whatever needs all of that part has no place either.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -223,76 +269,119 @@ impl FreeSets {
         limit: Option<Time>,
         own: Option<Held<'_>>,
         grid: &Grid,
-        mut place: impl FnMut(&NodeSet) -> Option<P>,
+        mut place: impl FnMut(&NodeSet, &Request) -> Option<P>,
     ) -> Option<(Time, P)> {
-        self.note_own(own, grid);
         let mut at = self.from(begin.next()).saturating_sub(1);
-        let FreeSets { steps, from_then_on, nodes: own_nodes, .. } = self;
         let Wanted { request, count, span } = *wanted;
         let own_count = own.map_or(0, |own| own.placement.len());
         let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
-        'starts: while let Some(first) = steps.get(at) {
-            if limit.is_some_and(|limit| first.from >= limit) {
-                return None;
-            }
-            if free(first) < count || !is_own(first.from) && first.denied.is_known(request) {
+        let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
+        let mut has_own = false;
+        'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
+            if free(first) < count {
                 at += 1;
                 continue;
             }
-            let until = (first.from + span).max(first.from.next());
+            let (from, until) = (first.from, (first.from + span).max(first.from.next()));
             let mut end = at + 1;
-            while let Some(step) = steps.get(end).filter(|step| step.from < until) {
+            while let Some(step) = self.steps.get(end).filter(|step| step.from < until) {
                 if free(step) < count {
                     at = end + 1;
                     continue 'starts;
                 }
                 end += 1;
             }
-            // For each step what is free from it to the end.
+            if let Some(blocked) = self.blocked(at..end, request, until, own, &mut place) {
+                at = blocked + 1;
+                continue;
+            }
+            if !has_own && own.is_some_and(|own| own.from < until && from < own.until) {
+                self.note_own(own, grid);
+                has_own = true;
+            }
+            // What is free from the first step to each; all the way is asked about first.
+            let FreeSets { steps, throughout, nodes: own_nodes, .. } = self;
             let parts = end - at;
-            while from_then_on.len() < parts {
-                from_then_on.push(NodeSet::empty(grid.nodes()));
+            while throughout.len() < parts {
+                throughout.push(NodeSet::empty(grid.nodes()));
             }
-            for part in (0..parts).rev() {
-                let (here, later) = from_then_on.split_at_mut(part + 1);
-                let (here, step) = (&mut here[part], &steps[at + part]);
-                here.copy_from(&step.free);
-                if is_own(step.from) {
-                    here.unite(own_nodes);
+            let with_own = |step: &Step| is_own(step.from).then_some(&*own_nodes);
+            for part in 0..parts {
+                let (before, here) = throughout.split_at_mut(part);
+                let step = &steps[at + part];
+                here[0].assign_shared(before.last(), &step.free, with_own(step));
+            }
+            let mut place =
+                |free: &NodeSet| if free.count() < count { None } else { place(free, request) };
+            if let Some(found) = place(&throughout[parts - 1]) {
+                return Some((from, found));
+            }
+            // The least of it in which there is none: first where it ends, then where it begins.
+            let ends = first_that(parts - 1, |part| place(&throughout[part]).is_none());
+            let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
+            let next = further.position(|step| free(step) >= count);
+            let mut begins = 0;
+            if next.is_some() && ends > 0 {
+                for part in (0..=ends).rev() {
+                    let (here, later) = throughout.split_at_mut(part + 1);
+                    let step = &steps[at + part];
+                    let later = later.first().filter(|_| part < ends);
+                    here[part].assign_shared(later, &step.free, with_own(step));
                 }
-                if part + 1 < parts {
-                    here.intersect(&later[0]);
-                }
+                begins = first_that(ends, |part| place(&throughout[part + 1]).is_some());
             }
-            let mut place_from = |part: usize| {
-                let free = &from_then_on[part];
-                if free.count() < count { None } else { place(free) }
-            };
-            if let Some(found) = place_from(0) {
-                return Some((steps[at].from, found));
-            }
-            let (mut none, mut some) = (0, parts);
-            while some - none > 1 {
-                let middle = usize::midpoint(none, some);
-                match place_from(middle) {
-                    Some(_) => some = middle,
-                    None => none = middle,
-                }
-            }
-            // What has no place at one step has none in whatever time that is a part of.
-            for step in [at, at + none] {
-                let step = &mut steps[step];
-                if !is_own(step.from)
-                    && !step.denied.is_known(request)
-                    && (parts == 1 || place(&step.free).is_none())
-                {
-                    step.denied.note(request);
-                }
-            }
-            at += none + 1;
+            let until = steps.get(at + ends + 1).map_or(until, |step| step.from.min(until));
+            steps[at + begins].block(request, until);
+            let Some(next) = next else { return None };
+            at += 1 + next.max(begins);
         }
         None
+    }
+
+    /// The last of some steps from which there is known to be no place up to the end of a time; or one from
+    /// which there was none before something became free, and still is none.
+    fn blocked<P>(
+        &mut self,
+        steps: Range<usize>,
+        request: &Request,
+        until: Time,
+        own: Option<Held<'_>>,
+        place: &mut impl FnMut(&NodeSet, &Request) -> Option<P>,
+    ) -> Option<usize> {
+        let holds = |step: &Step, blocker: &Blocker| {
+            blocker.until <= until
+                // On its own processors it may have a place.
+                && own.is_none_or(|own| blocker.until <= own.from || own.until <= step.from)
+                && implies(&blocker.request, request, true)
+        };
+        let is_known = |step: &Step| step.blockers.iter().any(|b| !b.suspected && holds(step, b));
+        let known = self.steps[steps.clone()].iter().rposition(is_known);
+        if let Some(step) = known {
+            return Some(steps.start + step);
+        }
+        for at in steps.rev() {
+            while let Some(suspect) =
+                self.steps[at].blockers.iter().position(|b| holds(&self.steps[at], b))
+            {
+                let Blocker { request, until, .. } = self.steps[at].blockers.swap_remove(suspect);
+                let free = self.free_between(at, until);
+                if u64::from(free.count()) < request.nodes() || place(&free, &request).is_none() {
+                    self.steps[at].block(&request, until);
+                    return Some(at);
+                }
+            }
+        }
+        None
+    }
+
+    /// What is free from a step on up to an instant.
+    fn free_between(&self, step: usize, until: Time) -> NodeSet {
+        let mut free = self.steps[step].free.clone();
+        for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {
+            free.intersect(&further.free);
+        }
+        free
     }
 
     /// Puts the nodes of a placement at hand.
@@ -321,8 +410,17 @@ impl FreeSets {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
         if at > 0 && !is_there {
-            let before = self.steps[at - 1].clone();
-            self.steps.insert(at, Step { from: instant, ..before });
+            // As much is free before it as after it, and so no more has a place.
+            let end = self.steps.get(at).map(|step| step.from);
+            let before = &mut self.steps[at - 1];
+            let mut after = before.clone();
+            after.begin(instant);
+            for blocker in &mut before.blockers {
+                if end.is_none_or(|end| blocker.until <= end) {
+                    blocker.until = blocker.until.min(instant);
+                }
+            }
+            self.steps.insert(at, after);
         }
         at
     }
@@ -338,6 +436,20 @@ impl FreeSets {
             self.steps.remove(at);
         }
     }
+}
+
+/// The first number below `end` of which this holds, if it holds of all from some number on; or else `end`.
+fn first_that(end: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 #[cfg(test)]

@@ -160,8 +160,7 @@ impl Profile {
         may_have: impl Fn(&Chunk) -> bool,
         holds: impl Fn(i64) -> bool,
     ) -> Option<Time> {
-        let first =
-            self.chunks.partition_point(|chunk| chunk.first() <= begin).saturating_sub(1);
+        let first = self.chunks.partition_point(|chunk| chunk.first() <= begin).saturating_sub(1);
         let further = self.chunks[first..].iter().take_while(|chunk| chunk.first() < limit);
         let found = further.filter(|chunk| may_have(chunk)).find_map(|chunk| {
             // The step in which the search begins began before it.

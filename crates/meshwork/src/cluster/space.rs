@@ -30,6 +30,8 @@ pub(crate) struct Space {
 /// These nodes have become free.
 struct Freed {
     placement: Placement,
+    /// From when on.
+    at: Time,
     /// From when up to when any of them is free without a break.
     from: Time,
     until: Time,
@@ -114,7 +116,7 @@ impl Space {
                 let held = Held { from: now, until: ran.expected_end, placement };
                 let others = promised.clone().filter_map(held_by).chain(running(cluster));
                 let (from, until) = self.sets.give_back(held, others, grid);
-                self.freed.push(Freed { placement: placement.clone(), from, until });
+                self.freed.push(Freed { placement: placement.clone(), at: now, from, until });
             }
         }
         let mut late: Option<NodeSet> = None;
@@ -166,7 +168,7 @@ impl Space {
         let Some(held) = held_by(promise) else { return };
         let others = others.filter_map(held_by).chain(running(cluster));
         let (from, until) = self.sets.give_back(held, others, cluster.site(0).grid());
-        self.freed.push(Freed { placement: held.placement.clone(), from, until });
+        self.freed.push(Freed { placement: held.placement.clone(), at: held.from, from, until });
     }
 
     /// Where the job could start at the earliest without touching what is planned.
@@ -180,8 +182,8 @@ impl Space {
         let mut begin = *now;
         loop {
             let (at, placement) =
-                sets.first_place(&asked.wanted(), begin, None, None, &grid, |free| {
-                    facility.place_where_free(free, &asked.request, *now)
+                sets.first_place(&asked.wanted(), begin, None, None, &grid, |free, request| {
+                    facility.place_where_free(free, request, *now)
                 })?;
             if sets.has_room(at, asked.span, asked.count) {
                 return Some(asked.at(at, placement));
@@ -224,11 +226,17 @@ impl Space {
         let limit = if own.from <= *now { now.next() } else { own.from };
         let mut last = Better::No;
         loop {
-            let found =
-                sets.first_place(&asked.wanted(), begin, Some(limit), counted, &grid, |free| {
-                    let placement = facility.place_where_free(free, &asked.request, *now)?;
+            let found = sets.first_place(
+                &asked.wanted(),
+                begin,
+                Some(limit),
+                counted,
+                &grid,
+                |free, request| {
+                    let placement = facility.place_where_free(free, request, *now)?;
                     Some((placement, own.placement.is_within(free, &grid)))
-                });
+                },
+            );
             let Some((at, (placement, same))) = found else { return last };
             let has_room = !crossed || sets.has_room(at, asked.span, asked.count);
             // On its own processors, if those are as early, unless it is due.
@@ -256,7 +264,8 @@ impl Space {
     ) -> (Option<Reservation>, Since) {
         let Some(own) = held_by(promise) else { return (None, self.seen()) };
         let is_due = promise.at <= self.now;
-        let begin = if is_due { Some(self.now) } else { self.worth_a_look(own, promise.span, since) };
+        let begin =
+            if is_due { Some(self.now) } else { self.worth_a_look(own, promise.span, since) };
         let Some(begin) = begin else { return (None, self.seen()) };
         let Some(asked) = self.asked_by(cluster.job(ticket)) else { return (None, self.seen()) };
         let crossed = self.sets.is_crossed();
@@ -279,8 +288,9 @@ impl Space {
 
     /// From when on a promise may be bettered by what has become free.
     ///
-    /// Whoever starts earlier than was possible needs some of that, and without a break: within the time in
-    /// which any of it is free, or else up to the promised start, on promised nodes.
+    /// Whoever starts earlier than was possible needs some of that, before it would end by the promise, and
+    /// without a break: within the time in which any of it is free, or else up to the promised start, on
+    /// promised nodes.
     fn worth_a_look(&self, own: Held<'_>, span: f64, since: Since) -> Option<Time> {
         let Since::Seen(seen) = since else { return Some(self.now) };
         let grid = self.asked.sites()[0].site().grid();
@@ -288,6 +298,7 @@ impl Space {
         let begins = self.freed[known.min(self.freed.len())..].iter().filter_map(|freed| {
             let from = freed.from.max(self.now);
             let may_help = from < own.from
+                && freed.at < own.until
                 && ((from + span).max(from.next()) <= freed.until
                     || freed.until >= own.from && freed.placement.meets(own.placement, grid));
             may_help.then_some(from)

@@ -193,6 +193,32 @@ impl NodeSet {
         }
     }
 
+    /// Makes this set the nodes of `one`, and of `more` if there is such a set, that `other` has too if
+    /// there is one; all have as much room.
+    pub(crate) fn assign_shared(
+        &mut self,
+        other: Option<&NodeSet>,
+        one: &NodeSet,
+        more: Option<&NodeSet>,
+    ) {
+        match (other, more) {
+            (Some(other), None) => {
+                for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
+                    *word = a & b;
+                }
+            }
+            (other, more) => {
+                self.copy_from(one);
+                if let Some(more) = more {
+                    self.unite(more);
+                }
+                if let Some(other) = other {
+                    self.intersect(other);
+                }
+            }
+        }
+    }
+
     /// Adds the nodes of the other set.
     pub fn unite(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
@@ -209,7 +235,8 @@ impl NodeSet {
 
     /// Whether every node of the other set, which has as much room, is in this one. **O(len / 64)**.
     pub(crate) fn contains_all(&self, other: &NodeSet) -> bool {
-        let missing = self.words.iter().zip(&other.words).fold(0, |all, (has, wants)| all | wants & !has);
+        let missing =
+            self.words.iter().zip(&other.words).fold(0, |all, (has, wants)| all | wants & !has);
         missing == 0
     }
 

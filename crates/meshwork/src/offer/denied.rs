@@ -111,7 +111,7 @@ impl Denied {
 
 /// Whether there is no room for the second request if there is none for the first. Whatever
 /// orientations are tried, a block lies within a larger one that is turned like it.
-fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
+pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {
             inner.len() == outer.len() && inner.iter().zip(outer).all(|(a, b)| a <= b)

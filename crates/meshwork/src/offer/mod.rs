@@ -3,7 +3,7 @@
 mod ahead;
 mod denied;
 
-pub(crate) use denied::Denied;
+pub(crate) use denied::{Denied, implies};
 
 pub use ahead::Ahead;
 

@@ -86,7 +86,9 @@ impl Counts {
         }
         for ticket in cluster.arrivals().to_vec() {
             let Some(kind) = Kind::of(cluster, ticket) else { continue };
-            let Some(at) = self.profile.earliest(now, kind.count, kind.promise.span) else { continue };
+            let Some(at) = self.profile.earliest(now, kind.count, kind.promise.span) else {
+                continue;
+            };
             self.change(at, kind.until(at), -(kind.count as i64));
             cluster.promise(ticket, at);
             self.append(kind, ticket, at);
@@ -110,7 +112,10 @@ impl Counts {
     /// Appends a promise, to the last row if that is of its kind and it comes no sooner than the others.
     fn append(&mut self, kind: Kind, ticket: Ticket, at: Time) {
         self.due = self.due.min(at);
-        let last = self.rows.last_mut().filter(|row| row.kind.is_like(&kind) && row.starts.back() <= Some(&at));
+        let last = self
+            .rows
+            .last_mut()
+            .filter(|row| row.kind.is_like(&kind) && row.starts.back() <= Some(&at));
         if let Some(row) = last {
             row.jobs.push_back(ticket);
             row.starts.push_back(at);
@@ -142,7 +147,8 @@ impl Counts {
         for index in 0..self.rows.len() {
             // Only if something may have become free for it, before its last.
             let Row { kind, starts, .. } = &self.rows[index];
-            let worth_a_look = kind.count as i64 <= most && starts.back().is_some_and(|last| *last > now);
+            let worth_a_look =
+                kind.count as i64 <= most && starts.back().is_some_and(|last| *last > now);
             if worth_a_look && self.move_up(index, now, &mut reach) {
                 most = self.profile.most_before(reach);
             }

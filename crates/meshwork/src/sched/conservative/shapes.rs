@@ -33,7 +33,9 @@ impl Shapes {
         if self.due < now {
             // A promise that a late job has broken is due now.
             let overdue = self.promises.iter_mut().map(|promised| &mut promised.promise);
-            overdue.filter(|promise| promise.at < now).for_each(|promise| self.space.put_off(promise));
+            overdue
+                .filter(|promise| promise.at < now)
+                .for_each(|promise| self.space.put_off(promise));
             self.due = now;
         }
         if !cluster.departures().is_empty() || runs_late(cluster) {
