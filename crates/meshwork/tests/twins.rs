@@ -90,6 +90,34 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
+/// Arrays of equal jobs move up as one: rows that are cut short by others, ends early, late and of no time.
+#[test]
+fn nor_does_it_for_arrays_of_jobs() {
+    let topology = Topology::flat(24).unwrap();
+    let text = "machine = { topology = 'flat', processors = 24 }\nscheduler = 'conservative'";
+    for seed in 0..16 {
+        let mut jobs = random_jobs(&topology, 400, 6.0, seed);
+        let size = [3, 17, 60][seed as usize % 3];
+        for array in jobs.chunks_mut(size) {
+            let (first, rest) = array.split_first_mut().unwrap();
+            // Everyone says the same, and most end sooner.
+            first.estimate = first.estimate.max(1.0) * 4.0;
+            for job in rest.iter_mut().filter(|job| job.number % 11 != 3) {
+                (job.request, job.arrival) = (first.request.clone(), first.arrival);
+                job.estimate = first.estimate;
+                job.runtime =
+                    if job.number % 13 == 1 { 0.0 } else { job.runtime.min(job.estimate) };
+            }
+        }
+        jobs.sort_by_key(|job| job.arrival);
+        if seed % 4 == 3 {
+            jobs[25].runtime = jobs[25].estimate * 1.5;
+        }
+        let [remembering, asking] = both(text, &jobs);
+        assert!(remembering == asking, "{seed}");
+    }
+}
+
 /// Long queues of many forms, with ends that tie, come early, and come late.
 #[test]
 fn nor_does_it_in_long_queues() {

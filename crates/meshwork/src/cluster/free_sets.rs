@@ -10,15 +10,11 @@ use crate::topology::Grid;
 
 /// A step function of time: the processors that will be free, if nothing else is started.
 ///
-/// Nodes may be held twice where a promise could not be kept; they are free when nobody holds them.
-///
 /// # Complexity
 /// With *s* steps and *n* nodes, **O(s · n / 64)** at the worst for each operation, and as much space.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Whether nodes may be held twice.
-    crossed: bool,
     /// Room to work in.
     throughout: Vec<NodeSet>,
     nodes: NodeSet,
@@ -30,8 +26,6 @@ struct Step {
     from: Time,
     /// How many are free.
     count: u32,
-    /// How many would be if nodes that are held twice were held by two of them.
-    room: i64,
     free: NodeSet,
     /// For what there is no place from here on up to some instant.
     blockers: Vec<Blocker>,
@@ -88,24 +82,12 @@ impl Step {
 impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
         let count = free.count();
-        let first = Step {
-            from: now,
-            count,
-            room: i64::from(count),
-            free: free.clone(),
-            blockers: Vec::new(),
-        };
+        let first = Step { from: now, count, free: free.clone(), blockers: Vec::new() };
         FreeSets {
             steps: vec![first],
-            crossed: false,
             throughout: Vec::new(),
             nodes: NodeSet::empty(free.universe()),
         }
-    }
-
-    /// Whether nodes may be held twice.
-    pub(super) fn is_crossed(&self) -> bool {
-        self.crossed
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -114,8 +96,6 @@ impl FreeSets {
         self.steps.drain(..past);
         let begin = self.steps[0].from.max(now);
         self.steps[0].begin(begin);
-        // Whether nodes are held twice still shows where the counts differ.
-        self.crossed &= self.steps.iter().any(|step| step.room != i64::from(step.count));
     }
 
     /// These are free for ever from an instant on, at which they were not.
@@ -125,60 +105,35 @@ impl FreeSets {
         for step in &mut self.steps[first..] {
             placement.add_to(&mut step.free, grid);
             step.count += placement.len();
-            step.room += i64::from(placement.len());
         }
     }
 
-    /// Takes what is held, free or not.
-    pub(super) fn hold(&mut self, held: Held<'_>, grid: &Grid) {
+    /// Takes what is held. `false` if some of it was not free.
+    pub(super) fn hold(&mut self, held: Held<'_>, grid: &Grid) -> bool {
         let (first, last) = self.within(held);
-        let FreeSets { steps, nodes, crossed, .. } = self;
+        let FreeSets { steps, nodes, .. } = self;
         nodes.clear();
         held.placement.add_to(nodes, grid);
-        let taken = held.placement.len();
+        let mut all_free = true;
         for step in &mut steps[first..last] {
-            let is_free = step.free.contains_all(nodes);
+            all_free &= step.free.contains_all(nodes);
             step.free.subtract(nodes);
-            step.room -= i64::from(taken);
-            step.count = if is_free { step.count - taken } else { step.free.count() };
-            *crossed |= !is_free;
+            step.count = step.count.saturating_sub(held.placement.len());
         }
+        all_free
     }
 
-    /// Gives back what was held; if nodes may be held twice, the others that hold some have to be
-    /// named. From when up to when any of these nodes is now free without a break, around the time for
-    /// which they were held.
-    pub(super) fn give_back<'h>(
-        &mut self,
-        held: Held<'_>,
-        others: impl Iterator<Item = Held<'h>>,
-        grid: &Grid,
-    ) -> (Time, Time) {
+    /// Gives back what was held. From when up to when any of these nodes is now free without a break, around
+    /// the time for which they were held.
+    pub(super) fn give_back(&mut self, held: Held<'_>, grid: &Grid) -> (Time, Time) {
         let (first, last) = self.within(held);
-        let FreeSets { steps, nodes, crossed, .. } = self;
+        let FreeSets { steps, nodes, .. } = self;
         nodes.clear();
         held.placement.add_to(nodes, grid);
         let given = held.placement.len();
         for step in &mut steps[first..last] {
             step.free.unite(nodes);
             step.count += given;
-            step.room += i64::from(given);
-        }
-        if *crossed {
-            let meets = |other: &Held<'_>| {
-                other.from < held.until
-                    && held.from < other.until
-                    && other.placement.meets(held.placement, grid)
-            };
-            for other in others.filter(meets) {
-                let of_it = |step: &&mut Step| other.from <= step.from && step.from < other.until;
-                for step in steps[first..last].iter_mut().filter(of_it) {
-                    other.placement.for_each_run(grid, |start, count| {
-                        step.free.remove_range(start, count);
-                    });
-                }
-            }
-            steps[first..last].iter_mut().for_each(|step| step.count = step.free.count());
         }
         let around = self.around(first, last);
         // Where there is a place now it has one of these nodes, all the time, and did not before.
@@ -217,43 +172,6 @@ impl FreeSets {
             from = step.from;
         }
         (from, until)
-    }
-
-    /// What is free for a span from an instant on, those nodes of `own` counted as free that it holds then.
-    pub(super) fn free_during(
-        &mut self,
-        from: Time,
-        span: f64,
-        own: Option<Held<'_>>,
-        grid: &Grid,
-    ) -> NodeSet {
-        let until = (from + span).max(from.next());
-        self.note_own(own, grid);
-        let first = self.from(from.next()).saturating_sub(1);
-        let mut free = NodeSet::full(self.nodes.universe());
-        for step in self.steps[first..].iter().take_while(|step| step.from < until) {
-            if own.is_some_and(|own| own.from <= step.from && step.from < own.until) {
-                let mut with_own = step.free.clone();
-                with_own.unite(&self.nodes);
-                free.intersect(&with_own);
-            } else {
-                free.intersect(&step.free);
-            }
-        }
-        free
-    }
-
-    /// The first step that begins after this instant.
-    pub(super) fn next_step(&self, instant: Time) -> Option<Time> {
-        self.steps.get(self.from(instant.next())).map(|step| step.from)
-    }
-
-    /// Whether from an instant on so many would be free for a span if nodes that are held twice were two.
-    pub(super) fn has_room(&self, from: Time, span: f64, count: u32) -> bool {
-        let until = (from + span).max(from.next());
-        let first = self.from(from.next()).saturating_sub(1);
-        let mut steps = self.steps[first..].iter().take_while(|step| step.from < until);
-        steps.all(|step| step.room >= i64::from(count))
     }
 
     /// Looks for the first instant from `begin` on, and before `limit`, from which there is a place for
@@ -430,7 +348,7 @@ impl FreeSets {
         if at > 0
             && let Some(step) = self.steps.get(at)
             && let before = &self.steps[at - 1]
-            && (step.count, step.room) == (before.count, before.room)
+            && step.count == before.count
             && step.free == before.free
         {
             self.steps.remove(at);
@@ -469,7 +387,6 @@ mod tests {
                 (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30), 1..8,
             ),
             back in prop::collection::vec(any::<prop::sample::Index>(), 40),
-            twice in any::<bool>(),
         ) {
             let topology = Topology::mesh(&[24]).unwrap();
             let grid = topology.grid();
@@ -491,21 +408,17 @@ mod tests {
                 let block = Block { base, sides: [width.min(24 - base)].as_slice().into() };
                 let new = (from, from + length, Placement::from(block));
                 let free = (from..from + length).all(|t| new.2.is_within(&at(&all, t), grid));
-                if twice || free {
+                if free {
                     let (from, until, placement) = held(&new);
-                    sets.hold(Held { from, until, placement: &placement }, grid);
+                    let of_it = Held { from, until, placement: &placement };
+                    prop_assert!(sets.hold(of_it, grid), "what is free can be held");
                     all.push(new);
                 }
-                prop_assert_eq!(sets.is_crossed() && !twice, false);
                 if back.index(3) == 0 && !all.is_empty() {
                     let gone = all.swap_remove(back.index(all.len()));
                     let (from, until, placement) = held(&gone);
-                    let others: Vec<_> = all.iter().map(held).collect();
-                    let others = others.iter().map(|(from, until, placement)| {
-                        Held { from: *from, until: *until, placement }
-                    });
                     let of_it = Held { from, until, placement: &placement };
-                    let (begin, end) = sets.give_back(of_it, others, grid);
+                    let (begin, end) = sets.give_back(of_it, grid);
                     // Around it, as long as any of its nodes goes on to be free.
                     let nodes = placement.nodes(grid);
                     let free = |node: &u32, t: u32| at(&all, t).contains(*node);
@@ -519,10 +432,14 @@ mod tests {
                 // Asked in between, so that what is remembered has to stay true.
                 for &(width, span, limit, begin) in &questions {
                     let run = |free: &NodeSet| (0..=24 - width).find(|&b| free.contains_range(b, width));
+                    let place = |free: &NodeSet, request: &Request| {
+                        let width = request.nodes() as u32;
+                        (0..=24 - width).find(|&b| free.contains_range(b, width))
+                    };
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
                     let found =
-                        sets.first_place(&wanted, time(begin), limit.map(time), None, grid, run);
+                        sets.first_place(&wanted, time(begin), limit.map(time), None, grid, place);
                     let expected = (0..limit.unwrap_or(99)).find_map(|start| {
                         let mut free = at(&all, start);
                         (start..start + span.max(1)).for_each(|t| free.intersect(&at(&all, t)));
@@ -533,18 +450,6 @@ mod tests {
                     if expected.is_none_or(|(at, _)| at >= step) {
                         prop_assert_eq!(found, expected);
                     }
-                    let free = sets.free_during(time(begin), f64::from(span), None, grid);
-                    let expected = (begin..begin + span.max(1)).fold(NodeSet::full(24), |mut free, t| {
-                        free.intersect(&at(&all, t));
-                        free
-                    });
-                    prop_assert_eq!(free, expected);
-                    let room = |t: u32| {
-                        let here = all.iter().filter(|(from, until, _)| (*from..*until).contains(&t));
-                        24 - here.map(|(.., placement)| placement.len() as i64).sum::<i64>()
-                    };
-                    let has_room = (begin..begin + span.max(1)).all(|t| room(t) >= i64::from(width));
-                    prop_assert_eq!(sets.has_room(time(begin), f64::from(span), width), has_room);
                 }
             }
         }

@@ -5,7 +5,6 @@ use super::free_sets::{FreeSets, Held, Wanted};
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
-use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
@@ -19,8 +18,8 @@ pub(crate) struct Space {
     /// A copy, to ask for places.
     asked: Facility,
     sets: FreeSets,
-    /// What jobs still hold that should have ended: it counts as free, but is not.
-    late: Option<NodeSet>,
+    /// Whether some nodes are planned twice.
+    crossed: bool,
     /// What has become free, the oldest first.
     freed: Vec<Freed>,
     /// How many of those have been forgotten.
@@ -56,16 +55,6 @@ impl Asked {
     }
 }
 
-/// How a promise may be made anew.
-enum Better {
-    Elsewhere(Time, Placement),
-    /// On the same processors.
-    There(Time),
-    No,
-    /// There is a place, but too much is promised then.
-    NoRoom,
-}
-
 /// What a promise may be bettered by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
@@ -89,7 +78,7 @@ impl Cluster<'_> {
             sets.release(job.expected_end.max(self.now), &job.placement, site.grid());
         }
         let asked = self.facility.fork();
-        Some(Space { now: self.now, asked, sets, late: None, freed: Vec::new(), forgotten: 0 })
+        Some(Space { now: self.now, asked, sets, crossed: false, freed: Vec::new(), forgotten: 0 })
     }
 }
 
@@ -98,43 +87,33 @@ impl Cluster<'_> {
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
-    /// Goes on to the present instant, with those who have ended since. Named are those who were promised
-    /// a start.
-    pub(crate) fn go_on<'p>(
-        &mut self,
-        cluster: &'p Cluster<'_>,
-        promised: impl Iterator<Item = &'p Reservation> + Clone,
-    ) {
+    /// Goes on to the present instant, with those who have ended since.
+    pub(crate) fn go_on(&mut self, cluster: &Cluster<'_>) {
         let now = cluster.now();
         self.now = now;
         self.sets.advance(now);
-        let grid = cluster.site(0).grid();
         for departure in cluster.departures() {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 let placement = &ran.placement;
-                let held = Held { from: now, until: ran.expected_end, placement };
-                let others = promised.clone().filter_map(held_by).chain(running(cluster));
-                let (from, until) = self.sets.give_back(held, others, grid);
-                self.freed.push(Freed { placement: placement.clone(), at: now, from, until });
+                self.free(Held { from: now, until: ran.expected_end, placement });
             }
         }
-        let mut late: Option<NodeSet> = None;
-        for (_, job) in cluster.running().take_while(|(_, job)| job.expected_end <= now) {
-            let late = late.get_or_insert_with(|| NodeSet::empty(grid.nodes()));
-            job.placement.add_to(late, grid);
-        }
-        self.late = late;
+    }
+
+    fn free(&mut self, held: Held<'_>) {
+        let (from, until) = self.sets.give_back(held, self.asked.sites()[0].site().grid());
+        let placement = held.placement.clone();
+        self.freed.push(Freed { placement, at: held.from, from, until });
     }
 
     /// How much has become free up to now.
-    pub(crate) fn seen(&self) -> Since {
-        Since::Seen(self.forgotten + self.freed.len() as u64)
+    pub(crate) fn freed(&self) -> u64 {
+        self.forgotten + self.freed.len() as u64
     }
 
     /// Forgets what everyone has seen.
-    pub(crate) fn forget(&mut self, seen: Since) {
-        let Since::Seen(seen) = seen else { return };
+    pub(crate) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
@@ -143,53 +122,32 @@ impl Space {
     /// Plans a promise, whether its nodes are free or not.
     pub(crate) fn hold(&mut self, promise: &Reservation) {
         if let Some(held) = held_by(promise) {
-            self.sets.hold(held, self.asked.sites()[0].site().grid());
+            self.crossed |= !self.sets.hold(held, self.asked.sites()[0].site().grid());
         }
     }
 
-    /// Puts a promise that was due before now off until now.
-    pub(crate) fn put_off(&mut self, promise: &mut Reservation) {
-        let from = promise.until().max(self.now);
-        promise.at = self.now;
-        let until = promise.until();
-        if let Some(held) = held_by(promise).filter(|_| from < until) {
-            self.sets.hold(Held { from, ..held }, self.asked.sites()[0].site().grid());
-        }
+    /// Whether a promise was planned where something was not free: then it is of no use.
+    pub(crate) fn is_crossed(&self) -> bool {
+        self.crossed
     }
 
-    /// Takes a promise back. Named are the others who were given one, and the machine for those who run,
-    /// who may hold the same nodes.
-    pub(crate) fn give_back<'p>(
-        &mut self,
-        promise: &Reservation,
-        others: impl Iterator<Item = &'p Reservation>,
-        cluster: &'p Cluster<'_>,
-    ) {
-        let Some(held) = held_by(promise) else { return };
-        let others = others.filter_map(held_by).chain(running(cluster));
-        let (from, until) = self.sets.give_back(held, others, cluster.site(0).grid());
-        self.freed.push(Freed { placement: held.placement.clone(), at: held.from, from, until });
+    /// Takes a promise back.
+    pub(crate) fn give_back(&mut self, promise: &Reservation) {
+        if let Some(held) = held_by(promise) {
+            self.free(held);
+        }
     }
 
     /// Where the job could start at the earliest without touching what is planned.
     pub(crate) fn earliest(&mut self, job: &Job) -> Option<Reservation> {
         let asked = self.asked_by(job)?;
-        if let Some(placement) = self.place_in_fact(&asked, None) {
-            return Some(asked.at(self.now, placement));
-        }
         let Space { now, asked: facility, sets, .. } = self;
         let grid = facility.sites()[0].site().grid().clone();
-        let mut begin = *now;
-        loop {
-            let (at, placement) =
-                sets.first_place(&asked.wanted(), begin, None, None, &grid, |free, request| {
-                    facility.place_where_free(free, request, *now)
-                })?;
-            if sets.has_room(at, asked.span, asked.count) {
-                return Some(asked.at(at, placement));
-            }
-            begin = sets.next_step(at)?;
-        }
+        let (at, placement) =
+            sets.first_place(&asked.wanted(), *now, None, None, &grid, |free, request| {
+                facility.place_where_free(free, request, *now)
+            })?;
+        Some(asked.at(at, placement))
     }
 
     fn asked_by(&self, job: &Job) -> Option<Asked> {
@@ -200,90 +158,31 @@ impl Space {
         Some(Asked { request, count, span: job.estimate * stretch, stretch })
     }
 
-    /// A place now on what is free in fact, if not all is that counts as free.
-    fn place_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Placement> {
-        let late = self.late.as_ref()?;
-        let grid = self.asked.sites()[0].site().grid();
-        let mut free = self.sets.free_during(self.now, asked.span, own, grid);
-        free.subtract(late);
-        if free.count() < asked.count {
-            return None;
-        }
-        self.asked.place_where_free(&free, &asked.request, self.now)
-    }
-
-    /// The first place before a promise, or now for one that is due; if nodes may be held twice, the
-    /// promise has been taken back.
-    fn sooner(&mut self, asked: &Asked, mut begin: Time, own: Held<'_>, crossed: bool) -> Better {
-        let counted = (!crossed).then_some(own);
-        if begin <= self.now
-            && let Some(placement) = self.place_in_fact(asked, counted)
-        {
-            return Better::Elsewhere(self.now, placement);
-        }
-        let Space { now, asked: facility, sets, .. } = self;
-        let grid = facility.sites()[0].site().grid().clone();
-        let limit = if own.from <= *now { now.next() } else { own.from };
-        let mut last = Better::No;
-        loop {
-            let found = sets.first_place(
-                &asked.wanted(),
-                begin,
-                Some(limit),
-                counted,
-                &grid,
-                |free, request| {
-                    let placement = facility.place_where_free(free, request, *now)?;
-                    Some((placement, own.placement.is_within(free, &grid)))
-                },
-            );
-            let Some((at, (placement, same))) = found else { return last };
-            let has_room = !crossed || sets.has_room(at, asked.span, asked.count);
-            // On its own processors, if those are as early, unless it is due.
-            if same && (at > *now || !has_room) {
-                return Better::There(at);
-            }
-            if has_room {
-                return Better::Elsewhere(at, placement);
-            }
-            last = Better::NoRoom;
-            let Some(next) = sets.next_step(at) else { return last };
-            begin = next;
-        }
-    }
-
-    /// The promise made anew if it can be had sooner: on the same processors, or on others if those are
-    /// free sooner, or now. It is the promise itself if not. And by what it may be bettered from then on.
-    pub(crate) fn better<'p>(
+    /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
+    /// others if those are free sooner.
+    pub(crate) fn better(
         &mut self,
         ticket: Ticket,
         promise: &Reservation,
         since: Since,
-        others: impl Iterator<Item = &'p Reservation>,
-        cluster: &'p Cluster<'_>,
-    ) -> (Option<Reservation>, Since) {
-        let Some(own) = held_by(promise) else { return (None, self.seen()) };
+        cluster: &Cluster<'_>,
+    ) -> Option<Reservation> {
+        let own = held_by(promise)?;
         let is_due = promise.at <= self.now;
-        let begin =
-            if is_due { Some(self.now) } else { self.worth_a_look(own, promise.span, since) };
-        let Some(begin) = begin else { return (None, self.seen()) };
-        let Some(asked) = self.asked_by(cluster.job(ticket)) else { return (None, self.seen()) };
-        let crossed = self.sets.is_crossed();
-        if crossed {
-            let others = others.filter_map(held_by).chain(running(cluster));
-            self.sets.give_back(own, others, cluster.site(0).grid());
-        }
-        let found = self.sooner(&asked, begin, own, crossed);
-        if crossed {
-            self.sets.hold(own, cluster.site(0).grid());
-        }
-        let seen = self.seen();
-        match found {
-            Better::Elsewhere(at, placement) => (Some(asked.at(at, placement)), seen),
-            Better::There(at) => (Some(promise.moved_to(at)), seen),
-            Better::No => (None, seen),
-            Better::NoRoom => (None, Since::Ever),
-        }
+        let begin = if is_due { self.now } else { self.worth_a_look(own, promise.span, since)? };
+        let asked = self.asked_by(cluster.job(ticket))?;
+        let Space { now, asked: facility, sets, .. } = self;
+        let grid = facility.sites()[0].site().grid().clone();
+        // One that is due is looked at too: it may move to other processors.
+        let limit = if is_due { now.next() } else { promise.at };
+        let wanted = asked.wanted();
+        let (at, (placement, same)) =
+            sets.first_place(&wanted, begin, Some(limit), Some(own), &grid, |free, request| {
+                let placement = facility.place_where_free(free, request, *now)?;
+                Some((placement, own.placement.is_within(free, &grid)))
+            })?;
+        // On its own processors, if those are as early, unless it is due.
+        Some(if same && at > *now { promise.moved_to(at) } else { asked.at(at, placement) })
     }
 
     /// From when on a promise may be bettered by what has become free.
@@ -315,13 +214,4 @@ fn held_by(promise: &Reservation) -> Option<Held<'_>> {
         }
         Hold::Count(_) => None,
     }
-}
-
-/// What running jobs hold, by their estimates.
-fn running<'c>(cluster: &'c Cluster<'_>) -> impl Iterator<Item = Held<'c>> {
-    cluster.running().map(|(_, job)| Held {
-        from: job.start,
-        until: job.expected_end,
-        placement: &job.placement,
-    })
 }

@@ -1,6 +1,5 @@
 //! The plan where the allocator goes by which nodes are free: kept up from pass to pass.
 
-use super::runs_late;
 use crate::cluster::{Cluster, Place, Reservation, Since, Space, StartOptions, Ticket};
 use crate::job::Time;
 
@@ -27,18 +26,33 @@ impl Shapes {
         Shapes { space, promises: Vec::new(), due: Time::new(f64::INFINITY) }
     }
 
+    /// These promises, in order of arrival; `None` if some of what they hold is held twice.
+    pub(super) fn of(space: Space, promises: &[(Ticket, Reservation)]) -> Option<Shapes> {
+        let mut shapes = Shapes::new(space);
+        for (ticket, promise) in promises {
+            shapes.space.hold(promise);
+            shapes.due = shapes.due.min(promise.at);
+            let (ticket, promise) = (*ticket, promise.clone());
+            shapes.promises.push(Promised { ticket, promise, since: Since::Ever });
+        }
+        (!shapes.space.is_crossed()).then_some(shapes)
+    }
+
+    /// The promises, to go on with otherwise.
+    pub(super) fn take(&mut self) -> Vec<(Ticket, Reservation)> {
+        let promises = std::mem::take(&mut self.promises);
+        promises.into_iter().map(|Promised { ticket, promise, .. }| (ticket, promise)).collect()
+    }
+
+    /// Whether a promise was due before now.
+    pub(super) fn is_overdue(&self, now: Time) -> bool {
+        self.due < now
+    }
+
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        self.space.go_on(cluster, self.promises.iter().map(|promised| &promised.promise));
-        if self.due < now {
-            // A promise that a late job has broken is due now.
-            let overdue = self.promises.iter_mut().map(|promised| &mut promised.promise);
-            overdue
-                .filter(|promise| promise.at < now)
-                .for_each(|promise| self.space.put_off(promise));
-            self.due = now;
-        }
-        if !cluster.departures().is_empty() || runs_late(cluster) {
+        self.space.go_on(cluster);
+        if !cluster.departures().is_empty() {
             self.compress(cluster);
         }
         for ticket in cluster.arrivals().to_vec() {
@@ -46,7 +60,11 @@ impl Shapes {
                 self.space.hold(&promise);
                 cluster.promise(ticket, promise.at);
                 self.due = self.due.min(promise.at);
-                self.promises.push(Promised { ticket, promise, since: self.space.seen() });
+                self.promises.push(Promised {
+                    ticket,
+                    promise,
+                    since: Since::Seen(self.space.freed()),
+                });
             }
         }
         if self.due <= now {
@@ -56,20 +74,18 @@ impl Shapes {
 
     /// In order of arrival, each promise is made anew among all the others if it can be bettered.
     fn compress(&mut self, cluster: &Cluster<'_>) {
-        let before = self.space.seen();
+        let before = self.space.freed();
         for index in 0..self.promises.len() {
-            let (earlier, rest) = self.promises.split_at_mut(index);
-            let Some((this, later)) = rest.split_first_mut() else { continue };
-            let others = || earlier.iter().chain(&*later).map(|promised| &promised.promise);
-            let (better, since) =
-                self.space.better(this.ticket, &this.promise, this.since, others(), cluster);
-            this.since = since;
-            let Some(better) = better.filter(|better| *better != this.promise) else { continue };
-            self.space.give_back(&this.promise, others(), cluster);
-            self.space.hold(&better);
-            this.since = self.space.seen();
-            self.due = self.due.min(better.at);
-            this.promise = better;
+            let Promised { ticket, promise, since } = &mut self.promises[index];
+            let better = self.space.better(*ticket, promise, *since, cluster);
+            if let Some(better) = better.filter(|better| better != promise) {
+                self.space.give_back(promise);
+                self.space.hold(&better);
+                self.due = self.due.min(better.at);
+                *promise = better;
+            }
+            // What it leaves was its own to take.
+            *since = Since::Seen(self.space.freed());
         }
         self.space.forget(before);
     }
@@ -77,7 +93,7 @@ impl Shapes {
     /// Starts those whose promise is due, in order of arrival.
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        let mut ended = Vec::new();
+        let space = &mut self.space;
         self.promises.retain(|Promised { ticket, promise, .. }| {
             let place = StartOptions::at(Place::Promised(promise));
             if promise.at > now || !cluster.start(*ticket, place) {
@@ -85,14 +101,11 @@ impl Shapes {
             }
             // It holds from now on what it was to hold; a job of no time holds nothing.
             if promise.span <= 0.0 {
-                ended.push(promise.clone());
+                space.give_back(promise);
             }
             false
         });
         let promises = || self.promises.iter().map(|promised| &promised.promise);
-        for promise in ended {
-            self.space.give_back(&promise, promises(), cluster);
-        }
         self.due = promises().map(|promise| promise.at).min().unwrap_or(Time::new(f64::INFINITY));
     }
 }
