@@ -1,6 +1,7 @@
 //! Allocators: which free processors of a site a job gets.
 
 pub mod block;
+pub mod optical;
 pub mod scattered;
 pub mod subcube;
 
@@ -199,6 +200,9 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &optical::folding::ENTRY,
+    &optical::reconfigurable_blocks::ENTRY,
+    &optical::rfold::ENTRY,
 ];
 
 /// Allocators, as a family of names.
