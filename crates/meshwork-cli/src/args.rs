@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
-        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
         run that ends is kept: the same command goes on where it stopped.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
@@ -398,7 +398,7 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
     #[arg(short, long)]
     pub(crate) machine: String,
     /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}

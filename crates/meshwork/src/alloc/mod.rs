@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod optical;
+pub mod partitions;
 pub mod scattered;
 pub mod subcube;
 
@@ -32,6 +33,18 @@ pub trait Allocator: Send {
     /// [says](AllocatorEntry::finds).
     fn finds(&self) -> Option<Finds> {
         None
+    }
+
+    /// Why a request in its form can never be placed on this machine, if a rule of the machine says so and not
+    /// only its size: one sentence without a full stop.
+    fn never(&self, _request: &Request) -> Option<String> {
+        None
+    }
+
+    /// How long the processors of a placement are held before the job on them begins to run, in units of the
+    /// clock: the time that it takes to wire them.
+    fn setup_time(&self, _placement: &Placement) -> f64 {
+        0.0
     }
 
     /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
@@ -203,6 +216,8 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &optical::folding::ENTRY,
     &optical::reconfigurable_blocks::ENTRY,
     &optical::rfold::ENTRY,
+    &optical::reconfigurable::ENTRY,
+    &partitions::ENTRY,
 ];
 
 /// Allocators, as a family of names.

@@ -92,7 +92,7 @@ impl FirstFit {
 
 impl FirstFit {
     /// The first fit of a block with these sides, the dimensions of the grid in reverse order or not.
-    fn first(
+    pub(crate) fn first(
         &mut self,
         grid: &Grid,
         free: &NodeSet,

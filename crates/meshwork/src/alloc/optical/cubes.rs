@@ -12,7 +12,9 @@ use crate::topology::{Grid, MAX_NODES, Node};
 pub(super) const CUBE: Param = Param {
     name: "cube",
     kind: Kind::Integer(1, MAX_NODES as u64),
-    default: DefaultValue::Absent("the largest number up to 4 that divides every side of the machine"),
+    default: DefaultValue::Absent(
+        "the largest number up to 4 that divides every side of the machine",
+    ),
     help: "the side of a cube",
 };
 
@@ -55,15 +57,22 @@ pub(super) struct Cubes {
 
 impl Cubes {
     pub(super) fn new(grid: &Grid, side: u32) -> Cubes {
+        let mut places = Vec::new();
+        let within = Dims::from_elem(side, grid.dimensions());
+        for_each_place(&within, |at| places.push(Dims::from_slice(at)));
+        Cubes::in_order(grid, side, &places)
+    }
+
+    /// Cubes whose nodes come in this order of their places.
+    pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
-        let within = Dims::from_elem(side, dimensions);
         let mut nodes = Vec::with_capacity(grid.nodes() as usize);
         for_each_place(&count, |cube| {
-            for_each_place(&within, |at| {
+            nodes.extend(places.iter().map(|at| {
                 let place: Dims = (0..dimensions).map(|d| cube[d] * side + at[d]).collect();
-                nodes.push(grid.node(&place));
-            });
+                grid.node(&place)
+            }));
         });
         let cubes: usize = count.iter().map(|&own| own as usize).product();
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
@@ -133,9 +142,10 @@ impl Cubes {
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
-            let place = at.iter().zip(corner).fold(0, |place, (at, corner)| {
-                place * self.side as usize + (at + corner) as usize
-            });
+            let place = at
+                .iter()
+                .zip(corner)
+                .fold(0, |place, (at, corner)| place * self.side as usize + (at + corner) as usize);
             bits[place / 64] |= 1 << (place % 64);
         });
         bits

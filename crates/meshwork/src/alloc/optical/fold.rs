@@ -69,7 +69,9 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
             let halved = |a: u32, b: u32| a % 2 == 0 && sorted([a / 2, b, 2]) == to;
             let quartered = |a: u32, b: u32| a % 4 == 0 && sorted([a / 4, b, 4]) == to;
             let both = a % 2 == 0 && b % 2 == 0 && sorted([a / 2, b / 2, 4]) == to;
-            halved(a, b) || halved(b, a) || side == 4 && (quartered(a, b) || quartered(b, a) || both)
+            halved(a, b)
+                || halved(b, a)
+                || side == 4 && (quartered(a, b) || quartered(b, a) || both)
         }
         _ => false,
     }

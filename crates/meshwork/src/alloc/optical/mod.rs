@@ -6,6 +6,7 @@ mod fold;
 pub mod folding;
 mod path;
 mod pieces;
+pub mod reconfigurable;
 pub mod reconfigurable_blocks;
 pub mod rfold;
 mod set_order;

@@ -116,7 +116,10 @@ mod tests {
     fn triples_come_as_they_do_from_a_python_set() {
         assert_eq!(hash([0, 0, 0]), 3_010_437_511_937_009_226);
         let six = [[1, 2, 3], [3, 2, 1], [2, 1, 3], [1, 1, 1], [5, 5, 5], [7, 0, 7]];
-        assert_eq!(Ties::Original.sort(six), [[5, 5, 5], [7, 0, 7], [1, 2, 3], [2, 1, 3], [3, 2, 1], [1, 1, 1]]);
+        assert_eq!(
+            Ties::Original.sort(six),
+            [[5, 5, 5], [7, 0, 7], [1, 2, 3], [2, 1, 3], [3, 2, 1], [1, 1, 1]]
+        );
         assert_eq!(Ties::Listed.sort([six, six].concat()), six);
         let forty = Ties::Original.sort((0..40).map(|i| [i % 9, i % 7, i / 3]));
         assert_eq!(forty[..4], [[3, 0, 7], [6, 1, 5], [4, 4, 1], [2, 1, 9]]);

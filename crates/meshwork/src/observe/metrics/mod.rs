@@ -38,6 +38,8 @@ pub enum Measure {
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
     /// The mean over the jobs that arrived of the jobs that waited when each did.
     PerArrival,
+    /// The mean of this share, what is over what is under, over the instants just after a job has started or ended.
+    PerEvent(fn(&State) -> (f64, f64)),
     /// The quantile at this share of a quantity of the jobs that finished.
     Quantile(Quantity, f64),
     /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
@@ -51,6 +53,8 @@ pub enum Measure {
 pub enum Quantity {
     /// Start less arrival.
     Wait,
+    /// Finish less arrival.
+    Turnaround,
     /// Turnaround over service; a job that took no time has none.
     Slowdown,
     /// Turnaround over service, both at least a threshold.
@@ -63,6 +67,7 @@ impl Quantity {
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         match self {
             Quantity::Wait => job.start - job.job.arrival,
+            Quantity::Turnaround => finish - job.job.arrival,
             Quantity::Slowdown => slowdown(job, finish),
             Quantity::BoundedSlowdown => bounded_slowdown(job, finish, rules),
         }
@@ -103,6 +108,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &BOUNDED_SLOWDOWN,
     &UTILIZATION,
     &UTILIZATION_ASKED,
+    &UTILIZATION_AT_EVENTS,
     &QUEUE_LENGTH,
     &QUEUE_SEEN,
     &PADDING,
@@ -116,6 +122,9 @@ pub static METRICS: &[&MetricEntry] = &[
     &quantiles::P90_WAIT,
     &quantiles::P95_WAIT,
     &quantiles::P99_WAIT,
+    &quantiles::MEDIAN_TURNAROUND,
+    &quantiles::P90_TURNAROUND,
+    &quantiles::P99_TURNAROUND,
     &quantiles::MEDIAN_SLOWDOWN,
     &quantiles::P90_SLOWDOWN,
     &quantiles::P95_SLOWDOWN,
@@ -149,7 +158,8 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 ];
 
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
-static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &QUEUE_SEEN, &PADDING];
+static ON_REQUEST: &[&MetricEntry] =
+    &[&SLOWDOWN, &UTILIZATION_AT_EVENTS, &QUEUE_SEEN, &PADDING];
 
 /// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]
@@ -293,6 +303,23 @@ static UTILIZATION_ASKED: MetricEntry = MetricEntry {
     },
     unit: "share",
     measure: Measure::OverTime(|state| (state.asked as f64, state.nodes as f64)),
+};
+
+static UTILIZATION_AT_EVENTS: MetricEntry = MetricEntry {
+    about: About {
+        name: "utilization_at_events",
+        aliases: &[],
+        summary: "share of processors that jobs hold, mean over the instants just after a job started or ended",
+        definition: "The mean, over the starts and ends of jobs in the measured part of the run, of the processors that are \
+                     held just after it, as a share of all. Starts and ends are most frequent while the machine is \
+                     busy, so this is more than `utilization` where it is not busy all the time: some simulators plot \
+                     it in place of an average over time.",
+        complexity: "O(1) for each job.",
+        source: "what RFold's program records at each start and end",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::PerEvent(|state| (state.held as f64, state.nodes as f64)),
 };
 
 static QUEUE_LENGTH: MetricEntry = MetricEntry {
