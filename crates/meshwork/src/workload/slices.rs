@@ -1,7 +1,7 @@
 //! Jobs that ask for blocks of a mix of shapes: the slices of a production machine, or the shapes of a paper.
 
 use crate::job::Request;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -31,7 +31,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         params: &[
             Param {
                 name: "mix",
-                kind: Kind::Choice(&["tpuv4_2022", "rfold"]),
+                kind: MIXES.kind(),
                 default: DefaultValue::Is("\"tpuv4_2022\""),
                 help: "which shapes, and how often each",
             },
@@ -55,6 +55,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         Ok(Box::new(Synthetic::new(params, setting, mix)?))
     },
 };
+
+/// Shapes for a machine of so many processors, and the weight of each.
+type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
+
+static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
+
+fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
+    TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect()
+}
 
 /// The slices of TPU v4 in production in 2022, and their shares in tenths of a percent. Twisted slices, which
 /// have other links and the same processors, are counted with those that are not.
@@ -99,10 +108,7 @@ struct Mix {
 impl Mix {
     fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<Mix, Problem> {
         let grid = setting.largest().grid();
-        let mut weighed = match params.text("mix") {
-            "rfold" => rfold(grid.nodes()),
-            _ => TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect(),
-        };
+        let mut weighed = params.meaning("mix", &MIXES)(grid.nodes());
         let longest = params.get_integer("longest").unwrap_or(u64::MAX);
         weighed.retain(|(shape, _)| shape.iter().all(|&side| u64::from(side) <= longest));
         if weighed.is_empty() {

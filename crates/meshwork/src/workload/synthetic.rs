@@ -1,7 +1,7 @@
 //! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
@@ -43,7 +43,7 @@ pub(super) const RUN_TIMES: Param = Param {
 /// What is drawn: a run time, or the work.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
-    kind: Kind::Choice(&["dependent", "independent"]),
+    kind: DEMANDS.kind(),
     default: DefaultValue::Is("\"dependent\""),
     help: "dependent: a run time is drawn whatever the size, so large jobs do more \
            work; independent: the work is drawn, and spread over the job's processors",
@@ -85,6 +85,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         Ok(Box::new(Synthetic::new(params, setting, OfSizes { sizes, streams })?))
     },
 };
+
+/// What is drawn: whether the work, and not the run time.
+static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 
 /// What jobs ask for, as it is drawn.
 pub(super) trait Requests: Send {
@@ -133,7 +136,7 @@ impl<R: Requests> Synthetic<R> {
     ) -> Result<Synthetic<R>, BuildError> {
         let runtimes = Runtime::new(&params.component("runtimes", &RUNTIMES))?;
         let mean_gap = mean_gap(params, setting, requests.mean_nodes() * runtimes.mean())?;
-        let independent = params.text("demand") == "independent";
+        let independent = params.meaning("demand", &DEMANDS);
         Ok(Synthetic {
             mean_gap,
             spread_over: independent.then(|| requests.mean_nodes()),

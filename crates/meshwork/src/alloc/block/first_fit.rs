@@ -11,7 +11,7 @@ use crate::geometry::orientation::{Rotation, orientations};
 use crate::geometry::reversed::{Reversed, reversed};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `first_fit`.
@@ -36,7 +36,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Rotation::PARAM,
             Param {
                 name: "scan",
-                kind: Kind::Choice(&["first_dimension", "last_dimension"]),
+                kind: SCANS.kind(),
                 default: DefaultValue::Is("\"first_dimension\""),
                 help: "which dimension runs fastest in the order of bases",
             },
@@ -49,12 +49,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: true,
     build: |params, topology| {
         let (grid, rotation) = (topology.grid(), Rotation::read(params));
-        Ok(Box::new(match params.text("scan") {
-            "last_dimension" => FirstFit::last_dimension_fastest(grid, rotation),
-            _ => FirstFit::new(grid, rotation),
+        Ok(Box::new(if params.meaning("scan", &SCANS) {
+            FirstFit::last_dimension_fastest(grid, rotation)
+        } else {
+            FirstFit::new(grid, rotation)
         }))
     },
 };
+
+/// Which dimension runs fastest: whether the last.
+static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a grid of any number of dimensions, wrapped or not.
 ///

@@ -9,7 +9,7 @@ use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::block_for;
 use crate::job::{Dims, Request, sides_text};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
 use crate::topology::{Grid, MAX_NODES, Topology, Wiring};
 
 /// The entry of `reconfigurable`.
@@ -37,13 +37,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             CUBE,
             Param {
                 name: "joined",
-                kind: Kind::Choice(&["optical", "static"]),
+                kind: JOINED.kind(),
                 default: DefaultValue::Is("\"optical\""),
                 help: "whether any cubes can be joined, or only those that lie side by side",
             },
             Param {
                 name: "shapes",
-                kind: Kind::Choice(&["listed", "rounded"]),
+                kind: SHAPES.kind(),
                 default: DefaultValue::Is("\"listed\""),
                 help: "whether sides that no slice has are refused, or rounded up to the next slice",
             },
@@ -74,6 +74,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: false,
     build: |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
 };
+
+/// How cubes are joined: whether only side by side.
+static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
+
+/// What becomes of sides that no slice has: whether they are rounded up.
+static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 /// A pod of cubes.
 #[derive(Clone)]
@@ -146,14 +152,14 @@ impl Reconfigurable {
             }
             Ok(failed)
         });
-        let is_static = params.text("joined") == "static";
+        let is_static = params.meaning("joined", &JOINED);
         Ok(Reconfigurable {
             cubes: Cubes::in_order(grid, side, &places),
             parts,
             handed_out,
             blocks: is_static.then(|| FirstFit::new(&cube_grid, Rotation::IfNeeded)),
             grid: cube_grid,
-            is_rounded: params.text("shapes") == "rounded",
+            is_rounded: params.meaning("shapes", &SHAPES),
             failed: failed.transpose()?,
             reconfiguration_time: if is_static {
                 0.0

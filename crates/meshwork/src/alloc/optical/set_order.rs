@@ -1,7 +1,7 @@
 //! In which order equals compete: as they are listed, or in the order of the set in which RFold's program keeps
 //! them.
 
-use crate::registry::{DefaultValue, Kind, Param, Params};
+use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// How ties between shapes, and between corners of a cube, are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub enum Ties {
     Original,
 }
 
+static WORDS: Words<Ties, 2> = Words::new([("listed", Ties::Listed), ("original", Ties::Original)]);
+
 impl Ties {
     /// The parameter `ties`.
     pub(super) const PARAM: Param = Param {
         name: "ties",
-        kind: Kind::Choice(&["listed", "original"]),
+        kind: WORDS.kind(),
         default: DefaultValue::Is("\"listed\""),
         help: "which of equal shapes, or of corners of a cube, comes first: as they are listed, or as RFold's program \
                happens to walk them, so that runs can be compared with its own",
@@ -25,7 +27,7 @@ impl Ties {
 
     /// Reads the parameter.
     pub(super) fn read(params: &Params) -> Ties {
-        if params.text("ties") == "original" { Ties::Original } else { Ties::Listed }
+        params.meaning("ties", &WORDS)
     }
 
     /// Distinct triples in this order; `Listed` keeps the order in which they come.

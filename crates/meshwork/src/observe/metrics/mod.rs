@@ -158,8 +158,7 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 ];
 
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
-static ON_REQUEST: &[&MetricEntry] =
-    &[&SLOWDOWN, &UTILIZATION_AT_EVENTS, &QUEUE_SEEN, &PADDING];
+static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &UTILIZATION_AT_EVENTS, &QUEUE_SEEN, &PADDING];
 
 /// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]
