@@ -24,8 +24,6 @@ pub(crate) enum Memory {
     FixedNumbers(Arc<[f64]>),
     /// Whole numbers that nobody changes.
     FixedWholes(Arc<[i64]>),
-    /// Numbers of 32 bits that nobody changes.
-    FixedSingles(Arc<[f32]>),
 }
 
 impl Memory {
@@ -36,7 +34,6 @@ impl Memory {
             Memory::Numbers(memory) => memory.as_ptr().addr(),
             Memory::FixedNumbers(memory) => memory.as_ptr().addr(),
             Memory::FixedWholes(memory) => memory.as_ptr().addr(),
-            Memory::FixedSingles(memory) => memory.as_ptr().addr(),
         }
     }
 
@@ -44,7 +41,6 @@ impl Memory {
         match self {
             Memory::Flags(_) => ("|b1", 1),
             Memory::Wholes(_) => ("<i4", 4),
-            Memory::FixedSingles(_) => ("<f4", 4),
             Memory::Numbers(_) | Memory::FixedNumbers(_) => ("<f8", 8),
             Memory::FixedWholes(_) => ("<i8", 8),
         }
@@ -57,7 +53,6 @@ impl Memory {
             Memory::Numbers(memory) => memory.len(),
             Memory::FixedNumbers(memory) => memory.len(),
             Memory::FixedWholes(memory) => memory.len(),
-            Memory::FixedSingles(memory) => memory.len(),
         }
     }
 }

@@ -64,7 +64,9 @@ fn list() -> MutexGuard<'static, Vec<Registered>> {
 
 /// Everything that may be named now.
 pub(crate) fn current() -> Catalogue {
-    let added = list().iter().try_fold(Catalogue::standard(), |catalogue, one| one.entry.added_to(&catalogue));
+    let added = list()
+        .iter()
+        .try_fold(Catalogue::standard(), |catalogue, one| one.entry.added_to(&catalogue));
     // Each was added when it was registered, so none has a name that is taken.
     added.unwrap_or_else(|_| Catalogue::standard())
 }
@@ -89,9 +91,17 @@ pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>
             *named = *named || table.values().any(|value| names(value, one.name));
         }
     }
-    let digests: Vec<&str> =
-        list.iter().zip(named).filter(|(_, named)| *named).map(|(one, _)| one.digest.as_str()).collect();
-    if digests.is_empty() { build::standard() } else { format!("{}+{}", build::standard(), digests.join("+")) }
+    let digests: Vec<&str> = list
+        .iter()
+        .zip(named)
+        .filter(|(_, named)| *named)
+        .map(|(one, _)| one.digest.as_str())
+        .collect();
+    if digests.is_empty() {
+        build::standard()
+    } else {
+        format!("{}+{}", build::standard(), digests.join("+"))
+    }
 }
 
 fn names(value: &Value, name: &str) -> bool {
@@ -143,14 +153,22 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
             malleable: false,
             build: strategy::scheduler::build,
         }))),
-        "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry { about, build: strategy::sizing::build }))),
-        _ => Entry::Selector(Box::leak(Box::new(SelectorEntry { about, build: strategy::selector::build }))),
+        "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry {
+            about,
+            build: strategy::sizing::build,
+        }))),
+        _ => Entry::Selector(Box::leak(Box::new(SelectorEntry {
+            about,
+            build: strategy::selector::build,
+        }))),
     };
     let digest = text("digest")?;
     let mut list = list();
     let place = list.iter().position(|one| one.entry.kind() == entry.kind() && one.name == name);
     let others = list.iter().enumerate().filter(|(at, _)| Some(*at) != place);
-    let others = others.map(|(_, one)| one.entry).try_fold(Catalogue::standard(), |all, entry| entry.added_to(&all))?;
+    let others = others
+        .map(|(_, one)| one.entry)
+        .try_fold(Catalogue::standard(), |all, entry| entry.added_to(&all))?;
     entry.added_to(&others)?;
     let new = Registered { entry, name, class, digest };
     match place {
@@ -172,7 +190,9 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     let words: Vec<String> = given.extract()?;
     let wiring = |word: &String| {
         Wiring::ALL.into_iter().find(|wiring| wiring.name() == word).ok_or_else(|| {
-            wrong(format!("`serves` has {word:?}, but must be a list of mesh, torus, hypercube and flat"))
+            wrong(format!(
+                "`serves` has {word:?}, but must be a list of mesh, torus, hypercube and flat"
+            ))
         })
     };
     let all: PyResult<Vec<Wiring>> = words.iter().map(wiring).collect();
@@ -211,9 +231,15 @@ fn finds(word: &str) -> PyResult<Finds> {
 fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
     let mut params = Vec::new();
     for one in given.try_iter()? {
-        let (name, kind, words, default, help): (String, String, Vec<String>, Option<String>, String) =
-            one?.extract()?;
-        let bound = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        let (name, kind, words, default, help): (
+            String,
+            String,
+            Vec<String>,
+            Option<String>,
+            String,
+        ) = one?.extract()?;
+        let bound =
+            |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
         let kind = match kind.as_str() {
             "number" => Kind::Number(range(words.first().map_or("", String::as_str))),
             "integer" => Kind::Integer(bound(0), bound(1)),

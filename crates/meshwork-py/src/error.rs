@@ -10,11 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 /// An exception of this class with this sentence.
-fn exception(
-    class: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-    sentence: impl Display,
-) -> PyErr {
+fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl Display) -> PyErr {
     let sentence = sentence.to_string();
     Python::attach(|py| match class.import(py, "meshwork._errors", name) {
         Ok(class) => PyErr::from_type(class.clone(), sentence),
@@ -59,7 +55,12 @@ pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {
         let rest = sentence.strip_prefix(file)?.strip_prefix(':')?;
-        Some(rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(": ").unwrap_or(rest).trim_start())
+        Some(
+            rest.trim_start_matches(|c: char| c.is_ascii_digit())
+                .strip_prefix(": ")
+                .unwrap_or(rest)
+                .trim_start(),
+        )
     });
     wrong(shorter.unwrap_or(sentence))
 }

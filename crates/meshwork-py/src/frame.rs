@@ -1,12 +1,15 @@
 //! Tables that come in: any object with `__arrow_c_stream__`, as the rows of a table of jobs.
-#![allow(unsafe_code, reason = "the interface of Arrow hands over a pointer, whose contract the capsule's name vouches for")]
+#![allow(
+    unsafe_code,
+    reason = "the interface of Arrow hands over a pointer, whose contract the capsule's name vouches for"
+)]
 
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, TimeUnit};
@@ -30,8 +33,11 @@ pub(crate) fn rows_as_csv(
     };
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and release.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let reader = reader.map_err(|error| wrong(format!("{what}: this is no table that can be read ({error})")))?;
+    let reader = unsafe {
+        RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
+    };
+    let reader = reader
+        .map_err(|error| wrong(format!("{what}: this is no table that can be read ({error})")))?;
     py.detach(|| csv(reader, &columns, what)).map_err(wrong)
 }
 
@@ -44,7 +50,9 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
         let (name, kind) = (schema.field(at).name(), schema.field(at).data_type());
         let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
         if !is_readable(value) {
-            return Err(format!("{what}: the column `{name}` holds {kind}, but must hold numbers, dates or text"));
+            return Err(format!(
+                "{what}: the column `{name}` holds {kind}, but must hold numbers, dates or text"
+            ));
         }
     }
     let names: Vec<&str> = wanted.iter().map(|&at| schema.field(at).name().as_str()).collect();
@@ -54,7 +62,8 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
         let batch = batch.map_err(|error| format!("{what}: {error}"))?;
         let arrays: Vec<_> = wanted.iter().map(|&at| batch.column(at)).collect();
         // Of a dictionary, which of its values each row has.
-        let keys = |array: &ArrayRef| array.as_any_dictionary_opt().map(|array| array.normalized_keys());
+        let keys =
+            |array: &ArrayRef| array.as_any_dictionary_opt().map(|array| array.normalized_keys());
         let keys: Vec<_> = arrays.iter().map(|array| keys(array)).collect();
         for row in 0..batch.num_rows() {
             for (i, array) in arrays.iter().enumerate() {
@@ -63,7 +72,9 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
                 }
                 match &keys[i] {
                     Some(_) if array.is_null(row) => {}
-                    Some(keys) => cell(array.as_any_dictionary().values().as_ref(), keys[row], &mut text),
+                    Some(keys) => {
+                        cell(array.as_any_dictionary().values().as_ref(), keys[row], &mut text)
+                    }
                     None => cell(array.as_ref(), row, &mut text),
                 }
             }
@@ -74,8 +85,25 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
 }
 
 fn is_readable(kind: &DataType) -> bool {
-    kind.is_numeric() && !matches!(kind, DataType::Float16 | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..))
-        || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 | DataType::Null)
+    kind.is_numeric()
+        && !matches!(
+            kind,
+            DataType::Float16
+                | DataType::Decimal32(..)
+                | DataType::Decimal64(..)
+                | DataType::Decimal128(..)
+                | DataType::Decimal256(..)
+        )
+        || matches!(
+            kind,
+            DataType::Utf8
+                | DataType::LargeUtf8
+                | DataType::Utf8View
+                | DataType::Timestamp(..)
+                | DataType::Date32
+                | DataType::Date64
+                | DataType::Null
+        )
 }
 
 fn cell(column: &dyn Array, at: usize, out: &mut String) {
@@ -100,7 +128,9 @@ fn cell(column: &dyn Array, at: usize, out: &mut String) {
         // What pandas writes where nothing is.
         DataType::Float64 if column.as_primitive::<Float64Type>().value(at).is_nan() => {}
         DataType::Float64 => number!(Float64Type),
-        DataType::Date32 => date(f64::from(column.as_primitive::<Date32Type>().value(at)) * 86_400.0, out),
+        DataType::Date32 => {
+            date(f64::from(column.as_primitive::<Date32Type>().value(at)) * 86_400.0, out)
+        }
         DataType::Date64 => date(seconds::<Date64Type>(column, at, 1e3), out),
         DataType::Timestamp(unit, _) => date(
             match unit {
@@ -118,7 +148,11 @@ fn cell(column: &dyn Array, at: usize, out: &mut String) {
     }
 }
 
-fn seconds<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array, at: usize, per_second: f64) -> f64 {
+fn seconds<T: ArrowPrimitiveType<Native = i64>>(
+    column: &dyn Array,
+    at: usize,
+    per_second: f64,
+) -> f64 {
     column.as_primitive::<T>().value(at) as f64 / per_second
 }
 
@@ -129,7 +163,8 @@ fn date(seconds: f64, out: &mut String) {
     let shifted = days as i64 + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;

@@ -1,7 +1,7 @@
 //! The jobs of one run, as a table: one row for each job that finished, in the order of arrival.
 
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use meshwork::job::{Request, Time, sides_text};
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
@@ -25,19 +25,39 @@ impl Jobs {
     pub(crate) fn table(mut self) -> Table {
         self.finished.sort_by_key(|(running, _)| running.id);
         let rows = &self.finished;
-        let dimensions = self.topologies.iter().map(|topology| topology.grid().dimensions()).max().unwrap_or(0);
-        let mut whole: [Int64Builder; 5] = std::array::from_fn(|_| Int64Builder::with_capacity(rows.len()));
-        let mut number: [Float64Builder; 9] = std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
+        let dimensions =
+            self.topologies.iter().map(|topology| topology.grid().dimensions()).max().unwrap_or(0);
+        let mut whole: [Int64Builder; 6] =
+            std::array::from_fn(|_| Int64Builder::with_capacity(rows.len()));
+        let mut number: [Float64Builder; 9] =
+            std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
         let mut text: [StringBuilder; 4] = std::array::from_fn(|_| StringBuilder::new());
-        let mut corner: Vec<Int64Builder> = (0..dimensions).map(|_| Int64Builder::with_capacity(rows.len())).collect();
+        let mut corner: Vec<Int64Builder> =
+            (0..dimensions).map(|_| Int64Builder::with_capacity(rows.len())).collect();
         for (running, finish) in rows {
             let (job, grid) = (&running.job, self.topologies[running.site].grid());
-            let wholes = [job.number as i64, running.asked as i64, i64::from(running.held), running.site as i64];
+            let wholes = [
+                job.number as i64,
+                running.asked as i64,
+                i64::from(running.held),
+                running.site as i64,
+            ];
             for (builder, value) in whole.iter_mut().zip(wholes) {
                 builder.append_value(value);
             }
-            let (submit, start, finish) = (job.arrival.units(), running.start.units(), finish.units());
-            let numbers = [submit, start, finish, start - submit, finish - submit, job.runtime, job.estimate, running.dispersal, running.stretch];
+            let (submit, start, finish) =
+                (job.arrival.units(), running.start.units(), finish.units());
+            let numbers = [
+                submit,
+                start,
+                finish,
+                start - submit,
+                finish - submit,
+                job.runtime,
+                job.estimate,
+                running.dispersal,
+                running.stretch,
+            ];
             for (builder, value) in number.iter_mut().zip(numbers) {
                 builder.append_value(value);
             }
@@ -50,21 +70,36 @@ impl Jobs {
             text[2].append_option(owner.and_then(|owner| owner.user.as_deref()));
             text[3].append_option(owner.and_then(|owner| owner.group.as_deref()));
             match &job.request {
+                Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
+                _ => whole[5].append_null(),
+            }
+            match &job.request {
                 Request::Subcube(dimension) => whole[4].append_value(i64::from(*dimension)),
                 _ => whole[4].append_null(),
             }
             let base = running.placement.blocks.first().map(|block| grid.coordinates(block.base));
             for (axis, builder) in corner.iter_mut().enumerate() {
-                builder.append_option(base.as_ref().and_then(|base| base.get(axis)).map(|&at| i64::from(at)));
+                builder.append_option(
+                    base.as_ref().and_then(|base| base.get(axis)).map(|&at| i64::from(at)),
+                );
             }
         }
         let mut columns: Vec<(String, ArrayRef)> = Vec::new();
         let mut add = |name: &str, array: ArrayRef| columns.push((name.to_owned(), array));
-        let [job, requested, held, site, subcube] = &mut whole;
-        let [submit, start, finish, wait, turnaround, runtime, estimate, dispersal, stretch] = &mut number;
+        let [job, requested, held, site, subcube, nodes] = &mut whole;
+        let [submit, start, finish, wait, turnaround, runtime, estimate, dispersal, stretch] =
+            &mut number;
         let [blocks, block, user, group] = &mut text;
         add("job", Arc::new(job.finish()));
-        for (name, builder) in [("submit", submit), ("start", start), ("finish", finish), ("wait", wait), ("turnaround", turnaround), ("runtime", runtime), ("estimate", estimate)] {
+        for (name, builder) in [
+            ("submit", submit),
+            ("start", start),
+            ("finish", finish),
+            ("wait", wait),
+            ("turnaround", turnaround),
+            ("runtime", runtime),
+            ("estimate", estimate),
+        ] {
             add(name, Arc::new(builder.finish()));
         }
         add("requested", Arc::new(requested.finish()));
@@ -74,6 +109,7 @@ impl Jobs {
         for (axis, builder) in corner.iter_mut().enumerate() {
             add(&axis_name(axis), Arc::new(builder.finish()));
         }
+        add("nodes", Arc::new(nodes.finish()));
         add("block", Arc::new(block.finish()));
         add("subcube", Arc::new(subcube.finish()));
         add("dispersal", Arc::new(dispersal.finish()));

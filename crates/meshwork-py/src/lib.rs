@@ -47,9 +47,9 @@ mod _meshwork {
     #[pymodule_export]
     use crate::strategy::cluster::{Cluster, Guard};
     #[pymodule_export]
-    use crate::strategy::offers::Offers;
-    #[pymodule_export]
     use crate::strategy::job::Job;
+    #[pymodule_export]
+    use crate::strategy::offers::Offers;
     #[pymodule_export]
     use crate::strategy::site::Site;
     #[pymodule_export]

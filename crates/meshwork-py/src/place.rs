@@ -41,7 +41,9 @@ impl Topology {
         let grid = self.0.grid();
         let is_on_it = at.len() == grid.dimensions()
             && at.iter().zip(grid.sides()).all(|(at, side)| at < side);
-        if is_on_it { Ok(grid.node(&at)) } else {
+        if is_on_it {
+            Ok(grid.node(&at))
+        } else {
             Err(wrong(format!("{} is no node of a {}", repr(coordinates), self.0)))
         }
     }
@@ -119,9 +121,14 @@ impl Placement {
 #[pymethods]
 impl Placement {
     #[getter]
-    fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
+    fn blocks<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
         let grid = self.topology.grid();
-        let block = |block: &Block| Ok((tuple(py, &grid.coordinates(block.base))?, tuple(py, &block.sides)?));
+        let block = |block: &Block| {
+            Ok((tuple(py, &grid.coordinates(block.base))?, tuple(py, &block.sides)?))
+        };
         self.nodes.blocks.iter().map(block).collect()
     }
 
@@ -222,12 +229,14 @@ pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<
         return PlacedBlock::placement(&[block], topology).map_err(wrong);
     }
     if let Ok(blocks) = given.cast::<PySequence>()
-        && let Ok(blocks) = blocks.try_iter()?.map(|block| one_block(&block?)).collect::<PyResult<Vec<_>>>()
+        && let Ok(blocks) =
+            blocks.try_iter()?.map(|block| one_block(&block?)).collect::<PyResult<Vec<_>>>()
         && !blocks.is_empty()
     {
         return PlacedBlock::placement(&blocks, topology).map_err(wrong);
     }
-    let numbers = if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
+    let numbers =
+        if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
     let Ok(nodes) = numbers.extract::<Vec<i64>>() else {
         return Err(wrong(format!(
             "{} is no placement: it must be a block as (base, sides), a list of such, or the numbers of nodes",
@@ -239,9 +248,13 @@ pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<
     let mut placement = Nodes::default();
     let mut next = None;
     for node in nodes {
-        let node = u32::try_from(node).ok().filter(|&node| node < grid.nodes()).ok_or_else(|| {
-            wrong(format!("{node} is no node of a {topology}, whose nodes are 0 to {}", grid.nodes() - 1))
-        })?;
+        let node =
+            u32::try_from(node).ok().filter(|&node| node < grid.nodes()).ok_or_else(|| {
+                wrong(format!(
+                    "{node} is no node of a {topology}, whose nodes are 0 to {}",
+                    grid.nodes() - 1
+                ))
+            })?;
         // Nodes that follow one another in a row are one block.
         match placement.blocks.last_mut() {
             Some(block) if next == Some(node) => block.sides[0] += 1,

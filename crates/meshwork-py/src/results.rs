@@ -40,10 +40,12 @@ impl Results {
     /// A table with a row for each of these lines, each of a scenario: which one, what is swept in it, and then the
     /// columns.
     fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
-        let mut all = vec![("scenario".to_owned(), wholes(scenarios.iter().map(|&at| at as i64 + 1)))];
+        let mut all =
+            vec![("scenario".to_owned(), wholes(scenarios.iter().map(|&at| at as i64 + 1)))];
         let keys = self.rows().first().map_or(&[][..], |row| &row.swept);
         for (at, (name, _)) in keys.iter().enumerate() {
-            let values: Vec<&Value> = scenarios.iter().map(|&row| &self.rows()[row].swept[at].1).collect();
+            let values: Vec<&Value> =
+                scenarios.iter().map(|&row| &self.rows()[row].swept[at].1).collect();
             all.push((name.clone(), swept(&values)));
         }
         all.extend(columns.into_iter().map(|(name, array)| (name.to_owned(), array)));
@@ -59,10 +61,13 @@ impl Results {
     fn by_owner(&self, owner: &str, of: impl Fn(&Row) -> &[OwnerRow]) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
             let classes = of(row).iter();
-            classes.flat_map(|class| class.metrics.iter().map(move |metric| (class, metric))).collect()
+            classes
+                .flat_map(|class| class.metrics.iter().map(move |metric| (class, metric)))
+                .collect()
         });
         (!lines.is_empty()).then(|| {
-            let intervals: Vec<&Interval> = lines.iter().map(|(_, (_, interval))| interval).collect();
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval))| interval).collect();
             let mut columns = vec![
                 (owner, texts(lines.iter().map(|(class, _)| Some(class.name.as_str())))),
                 ("jobs", wholes(lines.iter().map(|(class, _)| class.jobs as i64))),
@@ -156,7 +161,8 @@ impl Results {
     fn summary(&self) -> Table {
         let (scenarios, lines) = self.lines(|row| row.metrics.iter().collect());
         let intervals: Vec<&Interval> = lines.iter().map(|(_, interval)| interval).collect();
-        let mut columns = vec![("metric", texts(lines.iter().map(|(name, _)| Some(name.as_str()))))];
+        let mut columns =
+            vec![("metric", texts(lines.iter().map(|(name, _)| Some(name.as_str()))))];
         columns.extend(found("mean", &intervals));
         columns.push(method(&intervals));
         self.table(&scenarios, columns)
@@ -165,10 +171,13 @@ impl Results {
     fn by_size(&self) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
             let classes = row.by_size.iter();
-            classes.flat_map(|class| class.metrics.iter().map(move |metric| (class, metric))).collect()
+            classes
+                .flat_map(|class| class.metrics.iter().map(move |metric| (class, metric)))
+                .collect()
         });
         (!lines.is_empty()).then(|| {
-            let intervals: Vec<&Interval> = lines.iter().map(|(_, (_, interval))| interval).collect();
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval))| interval).collect();
             let mut columns = vec![
                 ("size", wholes(lines.iter().map(|(class, _)| class.size as i64))),
                 ("jobs", wholes(lines.iter().map(|(class, _)| class.jobs as i64))),
@@ -190,18 +199,22 @@ impl Results {
     fn comparison(&self) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
             let all = row.differences.iter();
-            all.flat_map(|all| all.metrics.iter().map(move |metric| (&all.baseline, metric))).collect()
+            all.flat_map(|all| all.metrics.iter().map(move |metric| (&all.baseline, metric)))
+                .collect()
         });
         (!lines.is_empty()).then(|| {
-            let intervals: Vec<&Interval> = lines.iter().map(|(_, (_, interval, _))| interval).collect();
-            let baselines: Vec<&Value> = lines.iter().map(|(baseline, _)| &baseline.value).collect();
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval, _))| interval).collect();
+            let baselines: Vec<&Value> =
+                lines.iter().map(|(baseline, _)| &baseline.value).collect();
             let mut columns = vec![
                 ("compared", texts(lines.iter().map(|(baseline, _)| Some(baseline.key.as_str())))),
                 ("baseline", swept(&baselines)),
                 ("metric", texts(lines.iter().map(|(_, (name, ..))| Some(name.as_str())))),
             ];
             columns.extend(found("difference", &intervals));
-            columns.push(("relative", numbers(lines.iter().map(|(_, (_, _, relative))| *relative))));
+            columns
+                .push(("relative", numbers(lines.iter().map(|(_, (_, _, relative))| *relative))));
             columns.push(method(&intervals));
             self.table(&scenarios, columns)
         })
@@ -211,7 +224,8 @@ impl Results {
     fn runs(&self) -> Table {
         let runs = self.finished.results.runs.iter().enumerate();
         let ended = runs.flat_map(|(at, runs)| {
-            runs.iter().filter_map(move |run| Some((at, run.replication, run.result.as_ref().ok()?)))
+            runs.iter()
+                .filter_map(move |run| Some((at, run.replication, run.result.as_ref().ok()?)))
         });
         let lines: Vec<_> = ended
             .flat_map(|(at, replication, findings)| {
@@ -236,7 +250,9 @@ impl Results {
             let run = guarded(|| -> Result<Table, String> {
                 let scenario = point.scenario_of(replication)?;
                 let mut jobs = Jobs::new(scenario.topologies());
-                scenario.run(replication, &files as &dyn Inputs, &mut jobs).map_err(|error| error.to_string())?;
+                scenario
+                    .run(replication, &files as &dyn Inputs, &mut jobs)
+                    .map_err(|error| error.to_string())?;
                 Ok(jobs.table())
             });
             run?.map_err(failed)
@@ -246,7 +262,8 @@ impl Results {
     /// Puts all that has run into a folder, as the command would have left it.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         py.detach(|| guarded(|| self.keep(&folder)))?.map_err(wrong)?;
-        let options = Options { out: Some(folder), build: self.build.clone(), ..Options::default() };
+        let options =
+            Options { out: Some(folder), build: self.build.clone(), ..Options::default() };
         let run = py.detach(|| guarded(|| meshwork_lab::run(&self.study, &options)))?;
         run.map(drop).map_err(|error| refused(&error, None))
     }
@@ -263,7 +280,11 @@ impl Results {
                 Some(path) => {
                     let located = files.locate(path);
                     let whole = std::path::absolute(&located).unwrap_or(located);
-                    Some(Input { path: whole.display().to_string(), blake3: files.digest(path)?, start: None })
+                    Some(Input {
+                        path: whole.display().to_string(),
+                        blake3: files.digest(path)?,
+                        start: None,
+                    })
                 }
             };
             for run in runs {

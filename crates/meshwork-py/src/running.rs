@@ -38,7 +38,9 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     let mut sentence = format!("{what}{}", context.place);
     if let Some(cause) = &cause {
         let text = Python::attach(|py| cause.value(py).to_string());
-        let kind = Python::attach(|py| cause.get_type(py).name().map_or_else(|_| String::new(), |name| name.to_string()));
+        let kind = Python::attach(|py| {
+            cause.get_type(py).name().map_or_else(|_| String::new(), |name| name.to_string())
+        });
         sentence += &format!(": {kind}: {}", text.replace('\n', "; "));
     }
     let mut first = context.failures.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +81,8 @@ impl Watcher for Overseer {
     fn ended(&self, _point: usize, _run: &Run) {}
 
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
-        let swept = if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
+        let swept =
+            if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
         let place = format!(", in the run of {swept}replication {replication}");
         CONTEXT.set(Context { failures: Arc::clone(&self.failures), place });
         let stopper = Stopper(&self.stop);
@@ -165,7 +168,8 @@ pub(crate) fn run(
             let (sender, receiver) = mpsc::sync_channel(1);
             let options = Options { progress: &note, watcher: Some(&overseer), ..options };
             scope.spawn(move || {
-                let finished = catch_unwind(AssertUnwindSafe(|| meshwork_lab::run(study, &options)));
+                let finished =
+                    catch_unwind(AssertUnwindSafe(|| meshwork_lab::run(study, &options)));
                 let _ = sender.send(finished);
             });
             let mut interrupted = None;
@@ -173,11 +177,14 @@ pub(crate) fn run(
                 match receiver.recv_timeout(LOOK_EVERY) {
                     Ok(finished) => return (finished, interrupted),
                     Err(RecvTimeoutError::Disconnected) => {
-                        let said: Box<dyn std::any::Any + Send> = Box::new("the thread of the study is gone");
+                        let said: Box<dyn std::any::Any + Send> =
+                            Box::new("the thread of the study is gone");
                         return (Err(said), interrupted);
                     }
                     Err(RecvTimeoutError::Timeout) if interrupted.is_none() => {
-                        interrupted = Python::attach(|py| py.check_signals().and_then(|()| telling(py))).err();
+                        interrupted =
+                            Python::attach(|py| py.check_signals().and_then(|()| telling(py)))
+                                .err();
                         overseer.stop.store(interrupted.is_some(), Ordering::Relaxed);
                     }
                     Err(RecvTimeoutError::Timeout) => {}

@@ -73,7 +73,10 @@ impl Study {
     /// Reads a text; relative paths in it are looked up in the folder.
     #[staticmethod]
     fn parse(text: &str, folder: PathBuf, set: &Bound<'_, PyDict>) -> PyResult<Study> {
-        Study::of(Lab::parse_in(&catalogue::current(), NAMELESS, text, &folder, &settings(set)?), true)
+        Study::of(
+            Lab::parse_in(&catalogue::current(), NAMELESS, text, &folder, &settings(set)?),
+            true,
+        )
     }
 
     /// Reads a mapping; `found` says where the files are that it names.
@@ -85,7 +88,8 @@ impl Study {
     ) -> PyResult<Study> {
         let table = to_table(document, "a study")?;
         // In TOML a plain key behind a table would be a key of that table.
-        let (tables, plain): (Vec<_>, Vec<_>) = table.into_iter().partition(|(_, value)| is_table(value));
+        let (tables, plain): (Vec<_>, Vec<_>) =
+            table.into_iter().partition(|(_, value)| is_table(value));
         let ordered: toml::Table = plain.into_iter().chain(tables).collect();
         let text = ordered.to_string();
         let mut read = Lab::parse_in(&catalogue::current(), NAMELESS, &text, &folder, &[]);
@@ -138,9 +142,11 @@ impl Study {
         let text = setting(key, &to_toml(value, key)?);
         set::assignment(&text).map_err(wrong)?;
         let mut study = self.study.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut texts: Vec<String> = study.settings.iter().map(|setting| setting.text.clone()).collect();
+        let mut texts: Vec<String> =
+            study.settings.iter().map(|setting| setting.text.clone()).collect();
         texts.push(text);
-        let read = Lab::parse_in(&catalogue::current(), &study.file, &study.source, &study.folder, &texts);
+        let read =
+            Lab::parse_in(&catalogue::current(), &study.file, &study.source, &study.folder, &texts);
         let mut new = read.map_err(|error| self.refused(&error))?;
         new.found = std::mem::take(&mut study.found);
         *study = new;
@@ -148,7 +154,11 @@ impl Study {
     }
 
     fn __copy__(&self) -> Study {
-        Study { study: Mutex::new(self.copy()), without_file: self.without_file, running: AtomicUsize::new(0) }
+        Study {
+            study: Mutex::new(self.copy()),
+            without_file: self.without_file,
+            running: AtomicUsize::new(0),
+        }
     }
 
     /// Runs it.
@@ -167,7 +177,8 @@ impl Study {
         let build = catalogue::build_for(points.iter().map(|point| point.scenario.table()));
         drop(points);
         self.running.fetch_add(1, Ordering::SeqCst);
-        let options = Options { out, threads, max_memory, build: build.clone(), ..Options::default() };
+        let options =
+            Options { out, threads, max_memory, build: build.clone(), ..Options::default() };
         let finished = running::run(py, &study, options, tell.as_ref());
         self.running.fetch_sub(1, Ordering::SeqCst);
         let finished = finished?.map_err(|error| self.refused(&error))?;

@@ -27,9 +27,12 @@ impl Table {
     pub(crate) fn of(columns: Vec<(String, ArrayRef)>) -> Table {
         let fields: Vec<Field> = columns
             .iter()
-            .map(|(name, array)| Field::new(name, array.data_type().clone(), array.null_count() > 0))
+            .map(|(name, array)| {
+                Field::new(name, array.data_type().clone(), array.null_count() > 0)
+            })
             .collect();
-        let (schema, arrays) = (Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array));
+        let (schema, arrays) =
+            (Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array));
         let batch = RecordBatch::try_new(schema, arrays.collect());
         Table(batch.expect("the columns of a table are made together"))
     }
@@ -37,7 +40,10 @@ impl Table {
     fn column(&self, name: &str) -> PyResult<&ArrayRef> {
         self.0.column_by_name(name).ok_or_else(|| {
             let known: Vec<&str> = self.names().collect();
-            PyKeyError::new_err(format!("there is no column `{name}`; there are {}", known.join(", ")))
+            PyKeyError::new_err(format!(
+                "there is no column `{name}`; there are {}",
+                known.join(", ")
+            ))
         })
     }
 
@@ -65,8 +71,12 @@ impl Table {
         let column = self.column(name)?;
         if column.null_count() == 0 {
             let memory = match column.data_type() {
-                DataType::Float64 => Some(Memory::FixedNumbers(column.as_primitive::<Float64Type>().values().iter().copied().collect())),
-                DataType::Int64 => Some(Memory::FixedWholes(column.as_primitive::<Int64Type>().values().iter().copied().collect())),
+                DataType::Float64 => Some(Memory::FixedNumbers(
+                    column.as_primitive::<Float64Type>().values().iter().copied().collect(),
+                )),
+                DataType::Int64 => Some(Memory::FixedWholes(
+                    column.as_primitive::<Int64Type>().values().iter().copied().collect(),
+                )),
                 _ => None,
             };
             if let Some(memory) = memory {
@@ -82,7 +92,8 @@ impl Table {
 
     /// The values of a row, in the order of the columns.
     fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
-        let cells: PyResult<Vec<_>> = self.0.columns().iter().map(|column| cell(py, column, row)).collect();
+        let cells: PyResult<Vec<_>> =
+            self.0.columns().iter().map(|column| cell(py, column, row)).collect();
         PyList::new(py, cells?)
     }
 
@@ -110,8 +121,12 @@ fn cell<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'
         return Ok(py.None().into_bound(py));
     }
     Ok(match column.data_type() {
-        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
+        DataType::Float64 => {
+            column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any()
+        }
+        DataType::Int64 => {
+            column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any()
+        }
         DataType::Boolean => PyBool::new(py, column.as_boolean().value(row)).to_owned().into_any(),
         _ => PyString::new(py, column.as_string::<i32>().value(row)).into_any(),
     })
@@ -139,14 +154,16 @@ pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
         return wholes(values.iter().filter_map(|value| value.as_integer()));
     }
     if all(|value| value.is_integer() || value.is_float()) {
-        let number = |value: &&Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+        let number =
+            |value: &&Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
         return numbers(values.iter().map(number));
     }
     if all(Value::is_bool) {
         let truths: Vec<bool> = values.iter().filter_map(|value| value.as_bool()).collect();
         return Arc::new(BooleanArray::from(truths));
     }
-    let texts: Vec<String> = values.iter().map(|value| meshwork_lab::findings::summary::shown(value)).collect();
+    let texts: Vec<String> =
+        values.iter().map(|value| meshwork_lab::findings::summary::shown(value)).collect();
     Arc::new(StringArray::from(texts))
 }
 
@@ -155,14 +172,17 @@ impl Table {
     fn of_objects(rows: &[serde_json::Map<String, Json>]) -> Table {
         let names: Vec<&String> = rows.first().map_or_else(Vec::new, |row| row.keys().collect());
         let column = |name: &String| -> ArrayRef {
-            let cells: Vec<&Json> = rows.iter().map(|row| row.get(name).unwrap_or(&Json::Null)).collect();
+            let cells: Vec<&Json> =
+                rows.iter().map(|row| row.get(name).unwrap_or(&Json::Null)).collect();
             let all = |is: fn(&Json) -> bool| cells.iter().all(|cell| is(cell));
             if all(Json::is_i64) {
                 wholes(cells.iter().filter_map(|cell| cell.as_i64()))
             } else if all(|cell| cell.is_number() || cell.is_null()) {
                 numbers(cells.iter().map(|cell| cell.as_f64()))
             } else if all(Json::is_boolean) {
-                Arc::new(BooleanArray::from(cells.iter().filter_map(|cell| cell.as_bool()).collect::<Vec<_>>()))
+                Arc::new(BooleanArray::from(
+                    cells.iter().filter_map(|cell| cell.as_bool()).collect::<Vec<_>>(),
+                ))
             } else {
                 let text = |cell: &&Json| match cell {
                     Json::Null => None,

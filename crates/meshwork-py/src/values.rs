@@ -1,7 +1,9 @@
 //! Values of Python as TOML, and of TOML and JSON as Python.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
+};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
@@ -42,7 +44,10 @@ pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
         for item in mapping.items()?.iter() {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let Ok(key) = key.extract::<String>() else {
-                return Err(wrong(format!("`{at}` has the key {}, but keys are texts", repr(&key))));
+                return Err(wrong(format!(
+                    "`{at}` has the key {}, but keys are texts",
+                    repr(&key)
+                )));
             };
             let inner = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
             table.insert(key, to_toml(&value, &inner)?);

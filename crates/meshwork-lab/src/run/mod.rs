@@ -586,6 +586,12 @@ mod tests {
     use super::*;
     use crate::run::store::load;
 
+    #[test]
+    fn what_stops_a_run_on_purpose_is_its_own_sentence() {
+        let stopped = caught::<()>(|| std::panic::resume_unwind(Box::new(Stopped("enough".into()))));
+        assert_eq!(stopped, Err("enough".to_owned()));
+    }
+
     fn points(loads: &[f64]) -> Vec<Point> {
         let point = |&load: &f64| {
             let table = format!(

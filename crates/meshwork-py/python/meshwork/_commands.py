@@ -86,9 +86,7 @@ def show(path: str | os.PathLike[str], set: Mapping[str, object] | None = None) 
     return _objects("show", str(path), *_settings(set))
 
 
-def check(
-    folder: str | os.PathLike[str], sample: int = 20, threads: int | None = None
-) -> list[dict[str, Any]]:
+def check(folder: str | os.PathLike[str], sample: int = 20, threads: int | None = None) -> list[dict[str, Any]]:
     """Replay a sample of the stored runs of a folder, and compare.
 
     Returns

@@ -86,19 +86,21 @@ def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(f"{what}: its columns are of different lengths: {text}")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    return lines.getvalue()
 
 
 def _cell(value: Any) -> Any:
-    if value is None or value != value:  # noqa: PLR0124  (what differs from itself is not a number)
+    # What differs from itself is not a number.
+    if value is None or value != value:
         return ""
-    if hasattr(value, "item") and not isinstance(value, str):
-        value = value.item()
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    if not isinstance(value, str):
+        value = value.item() if hasattr(value, "item") else value
+        return value.isoformat() if hasattr(value, "isoformat") else value
+    return value
 
 
 def written(source: Any, folder: Path, what: str) -> tuple[str, Path]:

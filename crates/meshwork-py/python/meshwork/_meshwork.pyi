@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 __version__: str
 
@@ -73,7 +74,7 @@ class Placement:
 PlacementLike = Placement | Block | Sequence[Block] | Sequence[int] | NDArray[Any]
 
 class Pool:
-    def __new__(cls, document: Mapping[str, Any]) -> Pool: ...
+    def __new__(cls, document: Mapping[str, Any]) -> Self: ...
     def allocate(self, wanted: Request) -> Placement | None:
         """Take processors for a request, or `None` if the allocator finds none now.
 

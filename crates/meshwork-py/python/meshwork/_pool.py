@@ -11,6 +11,7 @@ from ._errors import InputError
 
 if TYPE_CHECKING:
     import numpy
+    from typing_extensions import Self
 
     from ._machine import Machine
 
@@ -58,7 +59,7 @@ class Pool(_native.Pool):
         *,
         seed: int | None = None,
         shape: str | None = None,
-    ) -> Pool:
+    ) -> Self:
         """Make an empty pool."""
         document: dict[str, Any] = {"machine": machine}
         for key, value in (("allocator", allocator), ("seed", seed), ("shape", shape)):

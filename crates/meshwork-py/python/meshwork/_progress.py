@@ -79,7 +79,9 @@ def _notebook() -> Any:
     return display({"text/plain": ""}, raw=True, display_id=True)
 
 
-def teller(progress: bool | Callable[[Progress], object], name: str) -> tuple[Callable[..., None] | None, Callable[[], None]]:
+def teller(
+    progress: bool | Callable[[Progress], object], name: str
+) -> tuple[Callable[..., None] | None, Callable[[], None]]:
     """Give what is told how far a study is, and what is done when it has ended."""
     if progress is False:
         return None, lambda: None

@@ -161,7 +161,7 @@ def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str
         extras = tuple(rest)
     help_ = next((extra for extra in extras if isinstance(extra, str) and extra not in _RANGES), "a parameter of its own")
     within = next((extra for extra in extras if extra in _RANGES), "non_negative")
-    default = parameter.default
+    default: Any = parameter.default
     if hint is None and default is not parameter.empty:
         hint = type(default)
     words: list[str] = []
@@ -185,7 +185,7 @@ def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str
         return parameter.name, kind, words, None, help_
     from ._commands import _toml
 
-    return parameter.name, kind, words, _toml(float(default) if hint is float else default), help_
+    return parameter.name, kind, words, _toml(float(typing.cast(Any, default)) if hint is float else default), help_
 
 
 def instance(cls: type, kind: str, machine: tuple[Any, ...], given: dict[str, Any]) -> Any:

@@ -145,9 +145,7 @@ class Study:
         return cls._of(_native.Study.read(Path(path), dict(set or {})))
 
     @classmethod
-    def from_text(
-        cls, text: str, folder: str | os.PathLike[str] = "", set: Mapping[str, Any] | None = None
-    ) -> Study:
+    def from_text(cls, text: str, folder: str | os.PathLike[str] = "", set: Mapping[str, Any] | None = None) -> Study:
         """Read the text of a study; relative paths in it are looked up in `folder`.
 
         Examples
@@ -369,8 +367,8 @@ class Results:
         -------
         Table
             `job`, `submit`, `start`, `finish`, `wait`, `turnaround`, `runtime`, `estimate`, `requested`, `held`, `site`,
-            `blocks`, the coordinates of the first node as `x`, `y`, `z`, … , `block`, `subcube`, `dispersal`, `stretch`,
-            `user` and `group`.
+            `blocks`, the coordinates of the first node as `x`, `y`, `z`, … , what was asked for as `nodes`, `block` or
+            `subcube`, `dispersal`, `stretch`, `user` and `group`.
 
         Raises
         ------

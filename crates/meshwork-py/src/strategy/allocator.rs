@@ -53,7 +53,11 @@ impl InPython {
     fn is_wrong(placement: &Nodes, request: &Request, site: &Model) -> Option<String> {
         let grid = site.grid();
         if u64::from(placement.len()) < request.nodes() {
-            return Some(format!("which is {} nodes instead of {}", placement.len(), request.nodes()));
+            return Some(format!(
+                "which is {} nodes instead of {}",
+                placement.len(),
+                request.nodes()
+            ));
         }
         let mut seen = NodeSet::empty(grid.nodes());
         for node in placement.nodes(grid) {
@@ -75,7 +79,9 @@ impl InPython {
             let placement = Placement { nodes: placement.clone(), topology };
             let object = self.instance.object.bind(py);
             let told = match now {
-                Some(now) => object.call_method1(what, (placement, self.site.clone_ref(py), now.units())),
+                Some(now) => {
+                    object.call_method1(what, (placement, self.site.clone_ref(py), now.units()))
+                }
                 None => object.call_method1(what, (placement, self.site.clone_ref(py))),
             };
             if let Err(error) = told {
@@ -131,19 +137,30 @@ impl Allocator for InPython {
         Python::attach(|py| {
             let memory = self.instance.object.call_method0(py, "memory");
             let memory = memory.and_then(|memory| memory.extract(py));
-            memory.unwrap_or_else(|error| self.instance.give_up("when it was asked what it remembers", error))
+            memory.unwrap_or_else(|error| {
+                self.instance.give_up("when it was asked what it remembers", error)
+            })
         })
     }
 
     fn recall(&mut self, memory: &[u64], site: &Model) -> Result<(), String> {
         self.site.get().sync(site.free());
         if !self.instance.has_memory {
-            return if memory.is_empty() { Ok(()) } else {
-                Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
+            return if memory.is_empty() {
+                Ok(())
+            } else {
+                Err(format!(
+                    "this allocator remembers nothing, but {} numbers are given",
+                    memory.len()
+                ))
             };
         }
         Python::attach(|py| {
-            let recalled = self.instance.object.call_method1(py, "recall", (memory.to_vec(), self.site.clone_ref(py)));
+            let recalled = self.instance.object.call_method1(
+                py,
+                "recall",
+                (memory.to_vec(), self.site.clone_ref(py)),
+            );
             recalled.map(drop).map_err(|error| error.value(py).to_string())
         })
     }
@@ -155,9 +172,13 @@ impl Allocator for InPython {
     fn fork(&self) -> Box<dyn Allocator> {
         let instance = self.instance.fork();
         let made = Python::attach(|py| -> PyResult<_> {
-            Ok((Py::new(py, self.site.get().fork())?, Py::new(py, Rng::new(&self.rng.get().stream()))?))
+            Ok((
+                Py::new(py, self.site.get().fork())?,
+                Py::new(py, Rng::new(&self.rng.get().stream()))?,
+            ))
         });
-        let (site, rng) = made.unwrap_or_else(|error| instance.give_up("when it was copied", error));
+        let (site, rng) =
+            made.unwrap_or_else(|error| instance.give_up("when it was copied", error));
         Box::new(InPython { instance, site, rng })
     }
 }

@@ -43,7 +43,9 @@ impl Cluster {
     fn ticket(&self, job: u64) -> PyResult<Ticket> {
         let tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
         tickets.get(&job).copied().ok_or_else(|| {
-            wrong(format!("the job {job} does not wait: it has started, or there is none of that number"))
+            wrong(format!(
+                "the job {job} does not wait: it has started, or there is none of that number"
+            ))
         })
     }
 
@@ -80,7 +82,9 @@ impl Cluster {
 
     #[getter]
     fn departures(&self) -> PyResult<Vec<u64>> {
-        self.ask(|cluster| cluster.departures().iter().map(|departure| departure.ran.id.0).collect())
+        self.ask(|cluster| {
+            cluster.departures().iter().map(|departure| departure.ran.id.0).collect()
+        })
     }
 
     #[getter]
@@ -110,12 +114,16 @@ impl Cluster {
 
     #[getter]
     fn running_nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.wholes(py, |cluster| cluster.running().map(|(_, running)| i64::from(running.held)).collect())
+        self.wholes(py, |cluster| {
+            cluster.running().map(|(_, running)| i64::from(running.held)).collect()
+        })
     }
 
     #[getter]
     fn running_ends(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.numbers(py, |cluster| cluster.running().map(|(_, running)| running.expected_end.units()).collect())
+        self.numbers(py, |cluster| {
+            cluster.running().map(|(_, running)| running.expected_end.units()).collect()
+        })
     }
 
     #[getter]
@@ -142,7 +150,10 @@ impl Cluster {
     /// A site as it is now; what happens later it does not show.
     fn site(&self, index: usize) -> PyResult<Site> {
         let topology = self.topologies.get(index).ok_or_else(|| {
-            PyIndexError::new_err(format!("there is no site {index}: there are {}", self.topologies.len()))
+            PyIndexError::new_err(format!(
+                "there is no site {index}: there are {}",
+                self.topologies.len()
+            ))
         })?;
         let site = Site::new(Arc::clone(topology));
         self.ask(|cluster| {

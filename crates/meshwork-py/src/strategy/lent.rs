@@ -1,6 +1,9 @@
 //! What is lent to Python for the length of one call.
-#![allow(unsafe_code, reason = "Python keeps what it is given for as long as it likes, and Rust lends for one call: a pointer \
-    that is taken away again at its end is the one thing that serves both")]
+#![allow(
+    unsafe_code,
+    reason = "Python keeps what it is given for as long as it likes, and Rust lends for one call: a pointer \
+    that is taken away again at its end is the one thing that serves both"
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -43,11 +46,15 @@ impl<T> Lent<T> {
             Ok(lent) => lent,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                return Err(failed(format!("the {what} is in use: nobody can ask it while it asks somebody else")));
+                return Err(failed(format!(
+                    "the {what} is in use: nobody can ask it while it asks somebody else"
+                )));
             }
         };
         let Some(mut value) = *lent else {
-            return Err(failed(format!("the {what} can be asked only during the call that it was given to")));
+            return Err(failed(format!(
+                "the {what} can be asked only during the call that it was given to"
+            )));
         };
         // SAFETY: it is lent now, and the mutex keeps everybody else away.
         let value = unsafe { value.as_mut() };

@@ -36,14 +36,19 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
                 failed(format!("the {kind} `{}` is not registered in this process", params.name()))
             })?;
             let machine = machine.iter().map(|one| Topology(Arc::new(one.clone())));
-            let machine = PyTuple::new(py, machine.map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+            let machine = PyTuple::new(
+                py,
+                machine.map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?,
+            )?;
             let given = PyDict::new(py);
             for (key, value) in params.table().iter().filter(|(key, _)| *key != "name") {
                 given.set_item(key, from_toml(py, value)?)?;
             }
             let maker = py.import("meshwork._strategies")?.getattr("instance")?;
             let object = maker.call1((class.bind(py), kind, machine, given))?;
-            let flag = |name: &str| object.getattr(name).and_then(|flag| flag.is_truthy()).unwrap_or(false);
+            let flag = |name: &str| {
+                object.getattr(name).and_then(|flag| flag.is_truthy()).unwrap_or(false)
+            };
             let has = |name: &str| object.hasattr(name).unwrap_or(false);
             Ok(Instance {
                 kind,

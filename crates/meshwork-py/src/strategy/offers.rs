@@ -30,7 +30,8 @@ impl Offers {
         if let Some(known) = proposed.get(&site) {
             return Ok(known.clone());
         }
-        let asked = self.lent.with("offers", |offers| (site < offers.sites()).then(|| offers.at(site)))?;
+        let asked =
+            self.lent.with("offers", |offers| (site < offers.sites()).then(|| offers.at(site)))?;
         let asked = asked.ok_or_else(|| wrong(format!("there is no site {site}")))?;
         proposed.insert(site, asked.clone());
         Ok(asked)
@@ -47,7 +48,10 @@ impl Offers {
     fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
         let Some(proposal) = self.proposal(site)? else { return Ok(None) };
         let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;
-        Ok(Some((Placement { nodes: proposal.placement, topology: Arc::new(topology) }, proposal.stretch)))
+        Ok(Some((
+            Placement { nodes: proposal.placement, topology: Arc::new(topology) },
+            proposal.stretch,
+        )))
     }
 
     fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -32,7 +32,9 @@ impl Scheduler for InPython {
         let scheduled = Python::attach(|py| {
             lend_cluster(py, &lent.lent, cluster, || {
                 let object = self.instance.object.bind(py);
-                object.call_method1(intern!(py, "schedule"), (self.cluster.clone_ref(py),)).map(drop)
+                object
+                    .call_method1(intern!(py, "schedule"), (self.cluster.clone_ref(py),))
+                    .map(drop)
             })
         });
         if let Err(error) = scheduled {

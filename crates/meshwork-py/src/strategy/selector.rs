@@ -23,7 +23,12 @@ struct InPython {
 }
 
 impl Selector for InPython {
-    fn select(&mut self, job: &Asked, offers: &mut Model<'_>, rng: &mut Stream) -> Option<Proposal> {
+    fn select(
+        &mut self,
+        job: &Asked,
+        offers: &mut Model<'_>,
+        rng: &mut Stream,
+    ) -> Option<Proposal> {
         let selected = Python::attach(|py| -> PyResult<Option<Proposal>> {
             let (drawn, lent) = (Py::new(py, Rng::new(rng))?, Py::new(py, Offers::nothing())?);
             let selected = lend_offers(py, &lent.get().lent, offers, || {

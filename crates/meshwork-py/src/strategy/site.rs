@@ -118,7 +118,12 @@ impl Site {
     }
 
     /// Makes it that of the model, with these placements held.
-    pub(crate) fn set_to<'n>(&self, model: &Model, held: impl Iterator<Item = &'n Nodes>, _py: Python<'_>) {
+    pub(crate) fn set_to<'n>(
+        &self,
+        model: &Model,
+        held: impl Iterator<Item = &'n Nodes>,
+        _py: Python<'_>,
+    ) {
         self.sync(&NodeSet::full(model.nodes()));
         self.state().claims = 0;
         for placement in held {
@@ -135,7 +140,12 @@ impl Site {
         });
     }
 
-    fn array(&self, py: Python<'_>, which: usize, memory: impl FnOnce() -> Memory) -> PyResult<Py<PyAny>> {
+    fn array(
+        &self,
+        py: Python<'_>,
+        which: usize,
+        memory: impl FnOnce() -> Memory,
+    ) -> PyResult<Py<PyAny>> {
         let made = || Buffer::grid(memory(), self.topology.grid().sides()).array(py);
         Ok(self.arrays[which].get_or_try_init(py, made)?.clone_ref(py))
     }

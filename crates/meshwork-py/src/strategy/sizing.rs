@@ -71,7 +71,9 @@ impl InPython {
 /// A subcube is a number of processors in Python.
 fn in_form(request: Request, asks: Asks) -> Request {
     match (&request, asks) {
-        (Request::Nodes(nodes), Asks::Subcube) if nodes.is_power_of_two() => Request::Subcube(nodes.ilog2()),
+        (Request::Nodes(nodes), Asks::Subcube) if nodes.is_power_of_two() => {
+            Request::Subcube(nodes.ilog2())
+        }
         _ => request,
     }
 }
@@ -80,7 +82,8 @@ impl Sizing for InPython {
     fn sizes(&self, demand: &Model<'_>) -> SmallVec<[Size; 1]> {
         let sizes = Python::attach(|py| self.asked(py, demand));
         let sizes = sizes.unwrap_or_else(|error| {
-            self.instance.give_up(&format!("when it was asked for the sizes of {}", demand.request), error)
+            self.instance
+                .give_up(&format!("when it was asked for the sizes of {}", demand.request), error)
         });
         let is_right = |(request, stretch): &(Request, f64)| {
             std::mem::discriminant(request) == std::mem::discriminant(demand.request)
@@ -102,7 +105,10 @@ impl Sizing for InPython {
             let fewest = self.instance.object.call_method1(py, "fewest", (Demand::of(demand),));
             let fewest = fewest.and_then(|fewest| fewest.extract(py));
             fewest.unwrap_or_else(|error| {
-                self.instance.give_up(&format!("when it was asked for the fewest processors of {}", demand.request), error)
+                self.instance.give_up(
+                    &format!("when it was asked for the fewest processors of {}", demand.request),
+                    error,
+                )
             })
         })
     }
