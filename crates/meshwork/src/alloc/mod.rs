@@ -1,6 +1,7 @@
 //! Allocators: which free processors of a site a job gets.
 
 pub mod block;
+pub mod listed;
 pub mod scattered;
 pub mod subcube;
 
