@@ -51,9 +51,7 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     // inside a run is caught by the laboratory and fails that run alone.
     panic::set_hook(Box::new(remember));
     match Arguments::try_parse_from(words) {
-        Ok(arguments) => {
-            finish(caught(|| run(&mut Output::new(), arguments.command, catalogue)))
-        }
+        Ok(arguments) => finish(caught(|| run(&mut Output::new(), arguments.command, catalogue))),
         Err(error) => answer(&error),
     }
 }

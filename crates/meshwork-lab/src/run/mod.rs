@@ -588,7 +588,8 @@ mod tests {
 
     #[test]
     fn what_stops_a_run_on_purpose_is_its_own_sentence() {
-        let stopped = caught::<()>(|| std::panic::resume_unwind(Box::new(Stopped("enough".into()))));
+        let stopped =
+            caught::<()>(|| std::panic::resume_unwind(Box::new(Stopped("enough".into()))));
         assert_eq!(stopped, Err("enough".to_owned()));
     }
 
