@@ -119,7 +119,8 @@ impl ManagedSite {
 
     /// Why its allocator can [never](Allocator::never) place a request, if a rule of the machine says so.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
-        self.allocator.never(self.in_form(request)?.as_ref())
+        let form = self.in_form(request);
+        self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
     /// How long the processors of a placement are held before its job begins to run.

@@ -341,7 +341,7 @@ impl Allocator for Reconfigurable {
         let parts: Vec<String> = smaller.map(|part| sides_text(&self.parts[part].1)).collect();
         let (side, count) = (self.cubes.side(), self.cubes.len());
         let multiples = match (count, &self.blocks) {
-            (1, _) => format!("{}", sides_text(&self.parts[0].1)),
+            (1, _) => sides_text(&self.parts[0].1),
             (_, None) => format!("sides that are multiples of {side}, of at most {count} cubes"),
             (_, Some(_)) => {
                 format!(

@@ -41,7 +41,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             default: DefaultValue::Is("\"halves\""),
             help: "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES NAMES` for cards of so many \
                    nodes, and a line `NAME: PARTS` for each partition, whose parts are cards and switches; `a[0-3]` stands \
-                   for four names",
+                   for four names; a study may name a file with such a text",
         }],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Flat],

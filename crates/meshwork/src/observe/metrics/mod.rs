@@ -310,7 +310,7 @@ static UTILIZATION_AT_EVENTS: MetricEntry = MetricEntry {
         aliases: &[],
         summary: "share of processors that jobs hold, mean over the instants just after a job started or ended",
         definition: "The mean, over the starts and ends of jobs in the measured part of the run, of the processors that are \
-                     held just after it, as a share of all. Starts and ends are most frequent while the machine is \
+                     held just after it, as a share of all; those at the instant 0 are left out. Starts and ends are most frequent while the machine is \
                      busy, so this is more than `utilization` where it is not busy all the time: some simulators plot \
                      it in place of an average over time.",
         complexity: "O(1) for each job.",
