@@ -9,6 +9,7 @@ mod nodeset;
 pub mod order;
 pub mod orientation;
 pub(crate) mod ranked;
+pub(crate) mod ranks;
 pub mod squarest;
 
 pub use bases::FreeBases;
