@@ -10,7 +10,7 @@ pub mod order;
 pub mod orientation;
 pub(crate) mod ranked;
 pub(crate) mod ranks;
-pub mod squarest;
+pub(crate) mod squarest;
 
 pub use bases::FreeBases;
 pub use block::{Block, Placement};
