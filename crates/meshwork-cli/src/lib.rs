@@ -64,6 +64,7 @@ fn run(command: Command, catalogue: &Catalogue) -> Ended {
         Command::Watch(arguments) => command::watch::run(&mut out, catalogue, &arguments)?,
         Command::Place(arguments) => command::place::run(&mut out, catalogue, &arguments)?,
         Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
+        Command::Ops(asked) => command::ops::run(&mut out, &asked)?,
         Command::Check(arguments) => command::check::run(&mut out, catalogue, &arguments)?,
         Command::Completions { shell } => command::pages::completions(&mut out, catalogue, shell)?,
         Command::Manual { dir } => command::manual::run(catalogue, &dir)?,

@@ -524,6 +524,18 @@ fn whole(value: &Value, least: u64, most: u64) -> Option<i64> {
     within.then_some(number)
 }
 
+/// What may be meant by a word that nobody knows: the nearest of the known ones, and all of them.
+///
+/// ```
+/// use meshwork::registry::did_you_mean;
+/// assert_eq!(did_you_mean("nods", &["name", "nodes"]), "did you mean `nodes`? known: name, nodes");
+/// assert_eq!(did_you_mean("wrap", &["name", "nodes"]), "known: name, nodes");
+/// ```
+#[must_use]
+pub fn did_you_mean(given: &str, known: &[&str]) -> String {
+    suggestion(given, known, known)
+}
+
 /// "did you mean …?" and the known names; only the names where nothing is near.
 fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
     suggested(nearest(given, candidates), known)

@@ -70,6 +70,18 @@ impl Tree {
         Tree { switches, hops }
     }
 
+    /// The level of a switch: 0 for a leaf.
+    #[must_use]
+    pub fn level(&self, switch: usize) -> u32 {
+        self.switches[switch].level
+    }
+
+    /// The nodes below a switch.
+    #[must_use]
+    pub fn nodes(&self, switch: usize) -> &NodeSet {
+        &self.switches[switch].nodes
+    }
+
     fn leaves(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.switches.len()).filter(|&i| self.switches[i].level == 0)
     }
