@@ -135,6 +135,8 @@ pub enum Kind {
     Names(&'static Family),
     /// A table of its own.
     Table(&'static [Param]),
+    /// A list of such tables.
+    Tables(&'static [Param]),
 }
 
 /// A range of numbers.
@@ -199,6 +201,10 @@ impl fmt::Display for Kind {
             Kind::Components(family) => write!(f, "a list of {}s", family.kind),
             Kind::Names(family) => write!(f, "a list of names of {}s", family.kind),
             Kind::Table(_) => f.write_str("a table"),
+            Kind::Tables(params) => {
+                let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+                write!(f, "a list of tables with {}", names.join(", "))
+            }
         }
     }
 }
@@ -501,6 +507,17 @@ impl Kind {
                 resolve_in(lists, path, &params, table, &[])
                     .map(|params| Value::Table(params.table))
             }
+            Kind::Tables(params) => {
+                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+                let params: Vec<&Param> = params.iter().collect();
+                let read = |(i, item): (usize, &Value)| {
+                    let table = item.as_table().ok_or_else(refuse)?;
+                    let at = format!("{path}[{i}]");
+                    resolve_in(lists, &at, &params, table, &[]).map(|p| Value::Table(p.table))
+                };
+                let read: Result<Vec<Value>, Problem> = list.iter().enumerate().map(read).collect();
+                read.map(Value::Array)
+            }
         }
     }
 }
@@ -715,6 +732,18 @@ impl Params {
         let table = self.table.get(key).and_then(Value::as_table);
         let table = table.unwrap_or_else(|| panic!("no table `{key}` is declared")).clone();
         Params { path: join(&self.path, key), table, key: "" }
+    }
+
+    /// A list of tables that may have been left out.
+    #[must_use]
+    pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
+        let list = self.table.get(key)?.as_array()?;
+        let path = join(&self.path, key);
+        let tables = list.iter().enumerate().filter_map(|(i, item)| {
+            let table = item.as_table()?.clone();
+            Some(Params { path: format!("{path}[{i}]"), table, key: "" })
+        });
+        Some(tables.collect())
     }
 
     /// A component that may have been left out.

@@ -6,8 +6,9 @@ use meshwork::alloc::listed::Rule;
 use meshwork::alloc::listed::anchors::{self, Anchors, Shape};
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::criteria::Criterion;
-use meshwork::alloc::listed::flat::Flat;
+
 use meshwork::alloc::listed::ring::Rings;
+use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::geometry::NodeSet;
 use meshwork::topology::{MAX_NODES, Node};
@@ -129,7 +130,7 @@ impl Structure {
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
-            Structure::Flat => &Flat,
+            Structure::Flat => &Runs,
             Structure::Tree(tree, _) => tree,
             Structure::Block(blocks, ..) => blocks,
             Structure::Ring(rings, _) => rings,

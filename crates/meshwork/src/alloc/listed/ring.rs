@@ -1,9 +1,60 @@
 //! Rings: a job gets consecutive nodes of one of them.
 
 use super::decide::{Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of};
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::topology::Node;
+use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::topology::{Node, Wiring};
+
+/// The entry of `ring`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "ring",
+        aliases: &[],
+        summary: "consecutive nodes of one of the rings that are listed",
+        definition: "The machine is a list of rings, each with its nodes in their order around it. A job gets as many \
+                     consecutive nodes of one ring as it asks for: in each ring the first stretch whose heaviest node \
+                     is lightest, then of all rings the lightest stretch, and of these the one in the ring with the \
+                     fewest free nodes; of equal ones the first. A job of several segments gets one stretch in each of \
+                     as many rings. A job of one node gets the lightest node of lowest number; one that no ring holds \
+                     never starts.",
+        complexity: "O(n r) for n nodes in rings of up to r.",
+        source: "Slurm 26.05, topology/ring, checked against its decisions",
+        params: &[
+            Param {
+                name: "length",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Is("8"),
+                help: "how many consecutive nodes a ring has, where no rings are listed",
+            },
+            Param {
+                name: "rings",
+                kind: Kind::Tables(&[NODES]),
+                default: DefaultValue::Absent("rings of `length` consecutive nodes"),
+                help: "the rings, each with its nodes in their order around it",
+            },
+            SEGMENT,
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let listed = params.get_tables("rings");
+        let rings = match listed {
+            Some(rings) => rings.iter().map(|ring| nodes_of(ring, &mut universe)).collect(),
+            None => consecutive(universe, params.integer("length") as u32),
+        };
+        Ok(Box::new(Keeper::new(Rings::new(universe, rings), params, topology, universe)?))
+    },
+};
 
 /// A list of rings, each with its nodes in their order around it.
 #[derive(Clone, Debug)]
