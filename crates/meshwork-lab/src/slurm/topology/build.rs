@@ -223,8 +223,13 @@ impl Builder<'_> {
         if !self.unknown.is_empty() {
             let listed = compressed(self.unknown.iter().map(String::as_str));
             let says = format!("slurm.conf has no nodes {listed}, which this topology names");
-            let slurm = format!("warning: Invalid hostnames in {what} configuration: {listed}");
-            self.findings.warn_logged(topology.line, says, &[&slurm]);
+            let missed = |name: &String| {
+                format!("error: _find_node_record: lookup failure for node \"{name}\"")
+            };
+            let mut slurm: Vec<String> = self.unknown.iter().map(missed).collect();
+            slurm.push(format!("warning: Invalid hostnames in {what} configuration: {listed}"));
+            let slurm: Vec<&str> = slurm.iter().map(String::as_str).collect();
+            self.findings.warn_logged(topology.line, says, &slurm);
         }
     }
 
@@ -351,21 +356,25 @@ impl Builder<'_> {
         self.warn_of_nodes(topology, "block", "Blocks", &covered);
         self.warn_of_unknown(topology, "block");
         self.warn_of_shared("block", named);
-        for block in named.iter().filter(|block| !block.nodes.is_empty()) {
-            let count = block.nodes.count();
-            if count < base {
-                let says = format!(
-                    "the block {} has {count} nodes, fewer than the base size {base}: jobs of whole blocks do not fit in it",
-                    block.name
-                );
-                self.findings.warn(block.line, says);
-            } else if count > base {
-                let says = format!(
-                    "the block {} has {count} nodes, more than the base size {base}: a job of more than {base} nodes counts as one of two blocks",
-                    block.name
-                );
-                self.findings.warn(block.line, says);
-            }
+        let sized = |is: fn(&u32, &u32) -> bool| {
+            let are = named
+                .iter()
+                .filter(|block| !block.nodes.is_empty() && is(&block.nodes.count(), &base));
+            let names: Vec<&Named> = are.collect();
+            let list = compressed(names.iter().map(|block| block.name.as_str()));
+            names.first().map(|first| (first.line, list))
+        };
+        if let Some((line, list)) = sized(u32::lt) {
+            let says = format!(
+                "{list}: fewer nodes than the base size {base}, so jobs of whole blocks do not fit"
+            );
+            self.findings.warn(line, says);
+        }
+        if let Some((line, list)) = sized(u32::gt) {
+            let says = format!(
+                "{list}: more nodes than the base size {base}, so a job of all of them counts as one of two blocks"
+            );
+            self.findings.warn(line, says);
         }
         let Some((_, line)) = sizes else { return };
         let highest = levels.iter().copied().max().unwrap_or(0);

@@ -239,15 +239,9 @@ fn map(item: &Yaml, what: &str, findings: &mut Findings) -> Result<(), Fatal> {
     if matches!(item.value, Value::Map(_)) {
         return Ok(());
     }
-    let kind = match item.value {
-        Value::List(_) => "list",
-        _ => "string",
-    };
     let says = format!("{what} is {}, but must be a mapping with keys", shown(item));
-    let rejecting = format!("error: description: Rejecting {kind} when dictionary expected");
     let failed = "error: Failed to load topology.yaml: Data parser expected a dictionary or object";
-    let slurm: &[&str] =
-        if kind == "list" { &[&rejecting, failed, yaml::FATAL] } else { &[failed, yaml::FATAL] };
+    let slurm: &[&str] = &[failed, yaml::FATAL];
     Err(findings.fatal(item.line, says, slurm))
 }
 
