@@ -241,6 +241,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &optical::rfold::ENTRY,
     &optical::reconfigurable::ENTRY,
     &partitions::ENTRY,
+    &listed::anchors::ENTRY,
+    &listed::blocks::ENTRY,
+    &listed::ring::ENTRY,
+    &listed::tree::ENTRY,
+    &listed::runs::ENTRY,
 ];
 
 /// Allocators, as a family of names.
