@@ -7,6 +7,7 @@ use std::path::Path;
 use meshwork::rng::Stream;
 use meshwork_lab::findings::statistics::Method;
 use meshwork_lab::report::Report;
+use meshwork_lab::run::Runs;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -94,7 +95,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
-    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
     // Where any free processors will do, the choice among them changes nothing: `random` draws, but all is the same.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
@@ -132,12 +133,10 @@ to = { selector = 'first_fit' }
 above = 0.01
 ";
     let found = finished(folder.path(), text, &Options::default());
-    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
     assert_eq!(counts, [1, 4]);
-    let values: Vec<f64> = found.results.runs[1]
-        .iter()
-        .map(|run| run.result.as_ref().unwrap().metrics[0].value.unwrap())
-        .collect();
+    let metric = &found.summary.rows[1].metrics[0].0;
+    let values: Vec<f64> = found.results.runs[1].measured(metric).map(|(_, value)| value).collect();
     let base = found.summary.rows[0].metrics[0].1.mean.unwrap();
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     let mean = values.iter().sum::<f64>() / 4.0 - base;
@@ -309,7 +308,7 @@ fn runs_of_another_build_are_not_taken_and_that_is_said() {
             out.join("runs.jsonl").display()
         )]
     );
-    assert_ne!(edited.results.runs[0][0].key, first.results.runs[0][0].key);
+    assert_ne!(edited.results.runs[0].key(0), first.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 4);
     // A page shows those of the build that ran last.
     assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty(), "nothing is run");

@@ -11,7 +11,8 @@ use meshwork_lab::findings::statistics::{Interval, Method};
 use meshwork_lab::findings::summary::{Means, OwnerRow, Row, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
-use meshwork_lab::run::store::{Findings, RUNS};
+use meshwork_lab::run::Runs;
+use meshwork_lab::run::store::RUNS;
 use meshwork_lab::study::Replications;
 use meshwork_lab::{Finished, Study};
 use toml::Value;
@@ -407,19 +408,18 @@ fn print_owners(
 /// What is worth a word only where it happened.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut notes = Vec::new();
-    let counts = |of: fn(&Findings) -> u64| -> Vec<u64> {
-        let runs = finished.results.runs.iter().flatten();
-        runs.filter_map(|run| run.result.as_ref().ok().map(of)).collect()
+    let counts = |of: fn(&Runs) -> &[u64]| -> Vec<u64> {
+        finished.results.runs.iter().flat_map(of).copied().collect()
     };
     for (counts, one, several) in [
         (
-            counts(|findings| findings.refused),
+            counts(Runs::refused),
             "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
             "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
              them away",
         ),
         (
-            counts(|findings| findings.unusable),
+            counts(Runs::unusable),
             "line of the log was no job, and was passed over",
             "lines of the log were no jobs, and were passed over",
         ),

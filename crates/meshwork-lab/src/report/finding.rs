@@ -6,8 +6,9 @@ use super::axes::{Axis, Kind, Layout};
 use super::figures::{claimed, every, index, title, word};
 use crate::findings::columns::value;
 use crate::findings::number::Rounded;
+use crate::findings::paired;
 use crate::findings::statistics::Interval;
-use crate::findings::summary::{Summary, paired};
+use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::Study;
 

@@ -245,7 +245,7 @@ impl Report {
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
-    /// let results = Results { runs: vec![vec![]; points.len()], ..Results::default() };
+    /// let results = Results { runs: vec![Default::default(); points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
     ///     asked: Asked::default(),
     ///     missing: 1,

@@ -3,6 +3,8 @@
 //! What a user writes in one line may ask for more than the machine has, and a process that runs out of
 //! memory is ended without a word. So it is estimated first, and refused with the estimate above a limit.
 
+use thiserror::Error;
+
 use crate::findings::number::significant;
 use crate::findings::summary::label;
 use crate::study::expand::{Point, count};
@@ -45,6 +47,23 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
+/// What a request takes is above the limit.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
+    size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
+)]
+pub struct TooMuch {
+    /// What takes it, with its verb: `a run takes`.
+    pub what: String,
+    /// How many bytes it takes.
+    pub bytes: u64,
+    /// How many it may take.
+    pub limit: u64,
+    /// Whether it is above the limit only because several go on at once.
+    pub at_once: bool,
+}
+
 /// How many of so many runs go on at once on so many threads; 0 is as many as there are processors.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
@@ -53,34 +72,31 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
     runs.min(threads as u64).max(1)
 }
 
-/// A sentence that begins with `what`, if one run of so many bytes is above the limit, or as many as go on
-/// at once.
+/// Whether one run of so many bytes is within the limit, and as many as go on at once; `what` begins the sentence.
 ///
 /// # Errors
-/// That sentence.
+/// If it is not.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,
     at_once: u64,
     what: &str,
-) -> Result<(), String> {
+) -> Result<(), TooMuch> {
     refuse_above(limit, bytes, what)?;
     let what = format!("{what} about {}, and {at_once} of them at once", size(bytes));
     refuse_above(limit, bytes.saturating_mul(at_once), &what)
-        .map_err(|sentence| format!("{sentence}: `--threads` says how many go on at once"))
+        .map_err(|error| TooMuch { at_once: true, ..error })
 }
 
-/// A sentence that begins with `what`, if so many bytes are above the limit.
+/// Whether so many bytes are within the limit; `what` begins the sentence.
 ///
 /// # Errors
-/// That sentence.
-pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), String> {
+/// If they are not.
+pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
-        Some(limit) if bytes > limit => Err(format!(
-            "{what} about {} of memory, which is more than the {} of `--max-memory`",
-            size(bytes),
-            size(limit)
-        )),
+        Some(limit) if bytes > limit => {
+            Err(TooMuch { what: what.to_owned(), bytes, limit, at_once: false })
+        }
         _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
@@ -56,19 +57,23 @@ impl Windows {
 }
 
 impl Point {
-    /// The scenario of one of its replications: its own but, where windows of a log are the replications, with
-    /// that window for `workload.from` and `workload.until`.
+    /// The scenario of one of its replications, read in the catalogue of its study: its own but, where windows of a
+    /// log are the replications, with that window for `workload.from` and `workload.until`.
     ///
     /// # Errors
-    /// One sentence; only for windows of a length that is nothing beside the instant at which they begin.
-    pub fn scenario_of(&self, replication: u64) -> Result<Cow<'_, Scenario>, String> {
+    /// Only for windows of a length that is nothing beside the instant at which they begin.
+    pub fn scenario_of(
+        &self,
+        catalogue: &Catalogue,
+        replication: u64,
+    ) -> Result<Cow<'_, Scenario>, Problem> {
         let Some(windows) = &self.windows else { return Ok(Cow::Borrowed(&self.scenario)) };
         let (from, until) = windows.at(replication);
         let mut table = self.scenario.table().clone();
         for (key, value) in [("workload.from", from), ("workload.until", until)] {
-            set(&mut table, key, Value::Float(value)).map_err(|problem| problem.message)?;
+            set(&mut table, key, Value::Float(value))?;
         }
-        Scenario::read(&table).map(Cow::Owned).map_err(|problem| problem.message)
+        Scenario::read_in(catalogue, &table).map(Cow::Owned)
     }
 }
 

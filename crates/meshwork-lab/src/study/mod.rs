@@ -6,6 +6,7 @@ pub mod expand;
 mod keys;
 pub mod locate;
 pub mod papers;
+mod refused;
 pub mod set;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
-use crate::run::inputs::reading_failed;
+use crate::run::file::FileError;
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
@@ -24,12 +25,7 @@ use crate::study::set::{assignment, plain, set};
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 use keys::{job_formats, replications, take_table};
-
-/// A request that cannot be met: one sentence that says what was given, what would have been right,
-/// and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub String);
+pub use refused::Refused;
 
 /// The keys of a study that make up its scenario; all others say what to do with scenarios.
 pub const SCENARIO_KEYS: &[&str] = &[
@@ -185,8 +181,7 @@ impl Study {
         settings: &[String],
     ) -> Result<Study, Refused> {
         let file = path.display().to_string();
-        let bytes =
-            std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
+        let bytes = std::fs::read(path).map_err(|error| FileError::reading(&file, path, &error))?;
         let source = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
                 .iter()

@@ -18,8 +18,8 @@ use meshwork::workload::{
 use toml::{Table, Value};
 
 use crate::date::unix_seconds;
+use crate::run::file::write_whole;
 use crate::run::inputs::Files;
-use crate::run::store::write_whole;
 
 pub use form::Form;
 
@@ -445,7 +445,7 @@ fn write(
     kept: &[(Record, Job)],
 ) -> Result<(), TraceError> {
     let bytes = form::bytes(form, header, kept);
-    write_whole(output, &bytes).map_err(TraceError::Unwritten)
+    write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
 /// Turns `from` and `until` that are dates into instants of the clock of a log.
