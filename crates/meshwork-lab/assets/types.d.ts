@@ -26,6 +26,8 @@ export interface Series {
   mean: number[];
   half?: (number | null)[];
   replications?: number[];
+  /** Whether each mean is of a run that is made once by design. */
+  once?: boolean[];
 }
 
 export interface View {
@@ -55,6 +57,8 @@ export interface Point {
   high: number;
   /** How many replications it is of; 0 where that means nothing. */
   replications: number;
+  /** Whether it is of a run that is made once by design. */
+  once: boolean;
   name: string;
   colour: number;
   panel: number;

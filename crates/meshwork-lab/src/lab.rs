@@ -16,7 +16,7 @@ use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
 use crate::run::memory;
 use crate::run::store::{Input, RUNS, Store};
-use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
+use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
@@ -107,7 +107,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     memory::check_runs(study, &points, options.threads, options.max_memory)?;
     let files = Files::of(study);
     let inputs = inputs(study, &points, &files, options.out.is_some())?;
+    memory::check_inputs(study, &points, &files, options.threads, options.max_memory)?;
     let spans = windows::open(study, &mut points, &files)?;
+    memory::check_results(study, &points, options.max_memory)?;
+    cuts::check(study, &points, &files)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {

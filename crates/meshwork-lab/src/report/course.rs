@@ -48,6 +48,7 @@ pub(super) fn figures(
         mean,
         half: Vec::new(),
         replications: Vec::new(),
+        once: Vec::new(),
     };
     let view =
         |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {

@@ -156,6 +156,11 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
+    /// Whether each mean is of a run that is made once by design, because nothing in its replications differs; empty
+    /// where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
+    pub once: Vec<bool>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -179,6 +184,8 @@ struct Plan<'a> {
     differences: Option<String>,
     /// The interval of a metric with these values of the axes.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
+    /// Whether the scenario with these values of the axes is run once by design.
+    once: &'a dyn Fn(&[usize]) -> bool,
 }
 
 /// Every figure of a study: of each metric that a claim is about, of all others behind a chooser, of
@@ -200,6 +207,7 @@ pub(super) fn all(
         Replications::Precision { .. } | Replications::Windows { .. } => None,
     };
     let row = |at: &[usize]| rows.get(index(&axes, at));
+    let once = |at: &[usize]| row(at).is_some_and(|row| row.constant);
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
     if layout.along.is_some() {
@@ -223,6 +231,7 @@ pub(super) fn all(
             metrics,
             differences: None,
             find: &mean,
+            once: &once,
         };
         for metric in claimed {
             plans.push(plan(&metric, &title(&metric), vec![metric.clone()]));
@@ -259,6 +268,7 @@ pub(super) fn all(
             metrics: claimed_first(study, rows),
             differences: None,
             find: &of_size,
+            once: &|_| false,
         });
     }
     let differences: Vec<_> = (0..study.compare.len())
@@ -286,6 +296,7 @@ pub(super) fn all(
             metrics: shown.clone(),
             differences: Some(value),
             find,
+            once: &once,
         });
     }
     let mut left = MAX_POINTS;
@@ -459,6 +470,7 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                 mean: Vec::new(),
                 half: Vec::new(),
                 replications: Vec::new(),
+                once: Vec::new(),
             };
             for number in 0..axis.count() {
                 let mut at = fixed.to_vec();
@@ -477,6 +489,10 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                 line.mean.extend(interval.mean);
                 line.half.push(interval.half_width);
                 line.replications.push(interval.replications);
+                line.once.push(interval.replications == 1 && (plan.once)(&at));
+            }
+            if !line.once.contains(&true) {
+                line.once.clear();
             }
             if !line.x.is_empty() {
                 series.push(line);
@@ -564,8 +580,12 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
         text += if view.differences { "; a mark is full where they exclude 0." } else { "." };
     }
     let fewer = |expected: u64| {
-        let all = view.series.iter().flat_map(|line| &line.replications);
-        all.filter(|&&number| number > 0 && number < expected).count() as u64
+        let of = |line: &Series| {
+            let is_once = |i: usize| line.once.get(i).copied().unwrap_or(false);
+            let numbers = line.replications.iter().enumerate();
+            numbers.filter(|&(i, &number)| number > 0 && number < expected && !is_once(i)).count()
+        };
+        view.series.iter().map(of).sum::<usize>() as u64
     };
     if let Some(expected) = view.expected
         && let number @ 1.. = fewer(expected)
@@ -577,7 +597,10 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
             plural(expected, "replication"),
         );
     }
-    if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
+    let is_alone = |line: &Series| {
+        line.half.iter().all(Option::is_none) && line.replications.iter().all(|&number| number < 2)
+    };
+    if view.differences && view.series.iter().all(is_alone) {
         text += " With one replication a difference has no interval.";
     }
     if view.y.log {

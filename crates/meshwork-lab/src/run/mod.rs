@@ -3,6 +3,7 @@
 pub mod build;
 pub mod check;
 mod columns;
+pub(crate) mod cuts;
 pub mod file;
 pub mod inputs;
 pub mod joboutput;

@@ -109,6 +109,10 @@ pub(crate) const BYTES_PER_NODE: u64 = 40;
 /// What a job takes that a log holds back to sort it.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
+/// What a job takes of a workload that is held whole, with the room that a list has to grow: measured on a million rows
+/// of a table.
+const BYTES_PER_WHOLE_JOB: u64 = 200;
+
 /// The keys of `[measure]`.
 pub static MEASURE: &[Param] = &[
     Param {
@@ -154,19 +158,19 @@ pub static MEASURE: &[Param] = &[
         name: "by_size",
         kind: Kind::Choice(&["no", "exact", "power_of_two"]),
         default: DefaultValue::Is("\"no\""),
-        help: "whether means over jobs are also given for each size of job",
+        help: "whether means and quantiles over jobs are also given for each size of job",
     },
     Param {
         name: "by_user",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each user: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each user: of logs and tables",
     },
     Param {
         name: "by_group",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each group of users: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each group of users: of logs and tables",
     },
 ];
 
@@ -513,6 +517,17 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
+    }
+
+    /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
+    /// table, since it has to be sorted, and all of what is shuffled.
+    #[must_use]
+    pub fn memory_of_rows(&self, rows: u64) -> u64 {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let of_table = if workload.name() == "table" { rows } else { 0 };
+        let first = workload.get_integer("first_jobs").unwrap_or(rows);
+        let shuffled = if workload.flag("shuffle") { rows.min(first) } else { 0 };
+        (of_table + shuffled).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
 
     fn network_memory(&self) -> Result<u64, Problem> {
