@@ -16,6 +16,15 @@ export interface Scale {
   names?: string[];
   colours?: number[];
   grid?: number[];
+  /** Which dates its numbers are, where that is known. */
+  dates?: Dates;
+}
+
+export interface Dates {
+  /** How many seconds 1 is. */
+  seconds: number;
+  /** Which second 0 is, counted from the beginning of 1970 in the time of the place. */
+  start: number;
 }
 
 export interface Series {

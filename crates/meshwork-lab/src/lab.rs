@@ -11,6 +11,7 @@ use meshwork::workload::swf::header;
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
+use crate::report::sample;
 use crate::run::build::standard;
 use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
@@ -134,7 +135,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
-    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
+    let kept =
+        options.out.as_ref().and_then(|folder| Kept::of(folder, study.record, sample(study)));
     let runner = Runner {
         catalogue: &study.catalogue,
         points: &points,

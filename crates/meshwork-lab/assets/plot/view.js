@@ -2,6 +2,8 @@
 
 /** @import { Point, Scale, View } from "../types.js" */
 
+import { dateOf } from "./dates.js";
+
 /** Every point of a view, series by series. @param {View} view @returns {Point[]} */
 export function pointsOf(view) {
   return view.series.flatMap((series) => series.x.map((x, i) => {
@@ -21,7 +23,10 @@ export const isPartial = (/** @type {View} */ view, /** @type {Point} */ point) 
   view.expected !== undefined && !point.once && point.replications > 0 && point.replications < view.expected;
 
 /** The name of a place along the plot. */
-export const placeOf = (/** @type {View} */ view, /** @type {number} */ x) => (view.x.names?.length ? view.x.names[x] : String(x));
+export function placeOf(/** @type {View} */ view, /** @type {number} */ x) {
+  if (view.x.names?.length) return view.x.names[x];
+  return view.x.dates ? dateOf(view.x.dates, x) : String(x);
+}
 
 /** A scale with its unit. */
 export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
 use crate::findings::clock::Clock;
-use crate::findings::columns::{Shown, about, value};
+use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, Summary};
@@ -132,6 +132,19 @@ pub struct Scale {
     /// All numbers that were swept, measured or not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
+    /// Which dates its numbers are, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<Dates>,
+}
+
+/// Which date a number of an axis is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Dates {
+    /// How many seconds 1 is.
+    pub seconds: f64,
+    /// Which second 0 is, counted from the beginning of 1970 in the time of the place.
+    pub start: i64,
 }
 
 /// One line, or the bars of one colour, in one panel.
@@ -173,6 +186,7 @@ struct Plan<'a> {
     /// What the section is called.
     name: &'a str,
     clock: &'a Clock,
+    meanings: &'a Meanings,
     id: String,
     heading: String,
     axes: &'a [Axis],
@@ -198,7 +212,7 @@ pub(super) fn all(
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
     let rows = &summary.rows;
-    let shown = Shown::of(rows, points.first().map(|point| &point.scenario)).names;
+    let shown = Shown::of(summary, points.first().map(|point| &point.scenario)).names;
     let axes = Axis::all(study);
     let layout = Layout::of(&axes, None);
     let coloured = layout.coloured(&axes);
@@ -222,6 +236,7 @@ pub(super) fn all(
         let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-{part}"),
             heading: heading.to_owned(),
             axes: &axes,
@@ -258,6 +273,7 @@ pub(super) fn all(
         plans.push(Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-sizes"),
             heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
@@ -287,6 +303,7 @@ pub(super) fn all(
         plans.push(Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-differences-{number}"),
             heading: format!("Differences from {} = {value}", word(&baseline.key)),
             axes: &axes,
@@ -448,11 +465,6 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// In what a metric is measured.
-fn unit(metric: &str) -> &'static str {
-    about(metric).map_or("", |metric| metric.unit)
-}
-
 /// One drawing: everything but what is fixed.
 fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
     let Layout { along, colour, panel, .. } = plan.layout;
@@ -525,11 +537,12 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
             names: if is_number { Vec::new() } else { axis.labels.clone() },
             colours: if has_colours { (0..axis.count()).collect() } else { Vec::new() },
             grid,
+            dates: None,
         },
         y: Scale {
             label: title(metric),
             key: metric.to_owned(),
-            unit: plan.clock.unit(unit(metric)),
+            unit: plan.clock.unit(plan.meanings.unit(metric)),
             log: y_log,
             ..Scale::default()
         },
@@ -555,7 +568,7 @@ pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> boo
 
 /// What a view shows.
 fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
-    let mut text = match about(metric) {
+    let mut text = match plan.meanings.entry(metric) {
         Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
         None => title(metric),
     };
