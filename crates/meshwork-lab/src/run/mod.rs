@@ -27,7 +27,7 @@ use crate::study::expand::Point;
 pub use columns::Class;
 pub use replications::{has_same_jobs, known, more};
 pub use results::Results;
-pub use runner::Runner;
+pub use runner::{Runner, Stopped};
 pub(crate) use runner::caught;
 pub(crate) use runs::Batches;
 pub use runs::Runs;
