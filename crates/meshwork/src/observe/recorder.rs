@@ -310,6 +310,7 @@ impl Recorder {
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
                 Measure::PerStart(_)
                 | Measure::PerArrival
+                | Measure::PerEvent(_)
                 | Measure::OverTime(_)
                 | Measure::Rate(..)
                 | Measure::Total(_) => return None,
