@@ -37,6 +37,7 @@ fn sample(kind: &Kind) -> Value {
         Kind::Number(_) => Value::Float(1.0),
         Kind::Integer(least, _) => Value::Integer(i64::try_from((*least).max(4)).unwrap()),
         Kind::Flag => Value::Boolean(false),
+        Kind::Flags => Value::Array(vec![Value::Boolean(true)]),
         Kind::Choice(words) | Kind::Or(words, _) => words[0].into(),
         Kind::Text => "jobs.csv".into(),
         Kind::Integers(..) => Value::Array(vec![Value::Integer(4), Value::Integer(4)]),

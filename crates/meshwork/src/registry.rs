@@ -127,6 +127,8 @@ pub enum Kind {
     Integers(u64, u64),
     /// A list of numbers, each in a range.
     Numbers(Range),
+    /// A list of `true` and `false`; a single one is a list of one.
+    Flags,
     /// A name, or a table with a name and parameters, from a list.
     Component(&'static Family),
     /// A list of components.
@@ -189,6 +191,7 @@ impl fmt::Display for Kind {
                 write!(f, "a list of whole numbers from {least} to {most}")
             }
             Kind::Numbers(range) => write!(f, "a list, each {range}"),
+            Kind::Flags => f.write_str("a list, each true or false"),
             Kind::Component(family) => {
                 write!(
                     f,
@@ -471,6 +474,18 @@ impl Kind {
                 })
                 .map(Value::Array)
                 .ok_or_else(refuse),
+            Kind::Flags => match given {
+                Value::Array(list) if !list.is_empty() => list
+                    .iter()
+                    .map(|item| item.as_bool().map(Value::Boolean))
+                    .collect::<Option<Vec<Value>>>()
+                    .map(Value::Array)
+                    .ok_or_else(refuse),
+                single => single
+                    .as_bool()
+                    .map(|flag| Value::Array(vec![Value::Boolean(flag)]))
+                    .ok_or_else(refuse),
+            },
             Kind::Component(family) => {
                 family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
             }
@@ -680,6 +695,13 @@ impl Params {
     #[must_use]
     pub fn integers(&self, key: &str) -> Vec<u32> {
         self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
+    }
+
+    /// A list of flags that may have been left out.
+    #[must_use]
+    pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
+        let list = self.table.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_bool).collect())
     }
 
     /// A list of numbers.

@@ -195,6 +195,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 virtual_channels,
                 class_rule: ClassRule::Static,
                 lanes: if shares || is_booksim { Lanes::Shared } else { Lanes::Independent },
+                ..WormholeConfig::default()
             };
             let mut created = 0;
             let sent = packets

@@ -211,6 +211,6 @@ pub static FAMILY: Family =
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {
         Wiring::Mesh | Wiring::Torus | Wiring::Hypercube => "first_fit",
-        Wiring::Flat => "naive",
+        _ => "naive",
     }
 }

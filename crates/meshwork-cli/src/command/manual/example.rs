@@ -258,7 +258,7 @@ fn sample(param: &Param, of: &str) -> String {
         (_, Kind::Numbers(_)) => "[0.5, 0.3, 0.2]".to_owned(),
         (_, Kind::Number(range)) if range.to_string().contains("below 1") => "0.5".to_owned(),
         (_, Kind::Number(_)) => "5.0".to_owned(),
-        (_, Kind::Flag) => "true".to_owned(),
+        (_, Kind::Flag | Kind::Flags) => "true".to_owned(),
         (_, Kind::Choice(words) | Kind::Or(words, _)) => format!("\"{}\"", words[0]),
         (name, Kind::Component(family)) => first_of(family, name),
         (name, Kind::Components(family)) => format!("[{}]", first_of(family, name)),

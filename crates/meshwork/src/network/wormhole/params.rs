@@ -1,6 +1,6 @@
 //! The parameters of the network in studies.
 
-use super::{ClassRule, Lanes, MAX_FLITS, Preset, WormholeConfig};
+use super::{ClassRule, Lanes, MAX_FLITS, Preset, Routing, Upward, WormholeConfig};
 use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem};
 use crate::topology::Topology;
 
@@ -40,7 +40,9 @@ pub(crate) const BUFFER: Param = Param {
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
-    default: Left::Absent("2 where there are rings, 1 elsewhere"),
+    default: Left::Absent(
+        "2 where there are rings, 2 on a dragonfly, or 3 where packets may take a detour, 1 elsewhere",
+    ),
     help: "lanes of each link",
 };
 
@@ -60,13 +62,61 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
+/// The way up a fat tree.
+pub(crate) const UPWARD: Param = Param {
+    name: "upward",
+    kind: Kind::Choice(&["random", "fixed"]),
+    default: Left::Absent("\"random\""),
+    help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
+};
+
+/// The way between groups of a dragonfly.
+pub(super) const ROUTING: Param = Param {
+    name: "routing",
+    kind: Kind::Choice(&["minimal", "valiant", "ugal"]),
+    default: Left::Absent("\"minimal\""),
+    help: "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one of both \
+           whose first link is less full",
+};
+
+/// The same where nothing fills.
+pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
+    name: "routing",
+    kind: Kind::Choice(&["minimal", "valiant"]),
+    default: Left::Absent("\"minimal\""),
+    help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
+};
+
+/// How much fuller the first link of the direct way has to be.
+pub(super) const UGAL_THRESHOLD: Param = Param {
+    name: "ugal_threshold",
+    kind: Kind::Integer(0, MAX_FLITS as u64),
+    default: Left::Absent("30 with `timing = \"booksim\"`, else 0"),
+    help: "flits by which the first link of the direct way has to hold more than twice that of the other way \
+           before `ugal` takes the other",
+};
+
+/// How long links are.
+pub(crate) const LOCAL_LATENCY: Param = Param {
+    name: "local_latency",
+    kind: Kind::Integer(1, MAX_FLITS as u64),
+    default: Left::Absent("1"),
+    help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
+};
+
+/// How long links between groups are.
+pub(crate) const GLOBAL_LATENCY: Param = Param {
+    name: "global_latency",
+    kind: Kind::Integer(1, MAX_FLITS as u64),
+    default: Left::Absent("1"),
+    help: "the same for a link between groups of a dragonfly",
+};
+
 impl WormholeConfig {
     /// What a study says; networks without lanes do not say how many there are.
     pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
-        let grid = topology.grid();
-        let has_rings = grid.is_wrapped() && grid.sides().iter().any(|&side| side > 2);
-        let usual = if has_rings { 2 } else { 1 };
-        WormholeConfig {
+        let whole = |key| params.get_integer(key).map(|number| number as u32);
+        let mut setting = WormholeConfig {
             preset: match params.text("timing") {
                 "booksim" => Preset::Booksim,
                 _ => Preset::Procsimity,
@@ -74,7 +124,7 @@ impl WormholeConfig {
             router_delay: params.integer("router_delay") as u32,
             packet_length: params.integer("packet_length") as u32,
             buffer: params.integer("buffer") as u32,
-            virtual_channels: params.get_integer("virtual_channels").map_or(usual, |n| n as u32),
+            virtual_channels: 1,
             class_rule: match params.get_text("class") {
                 Some("dateline") => ClassRule::Dateline,
                 _ => ClassRule::Static,
@@ -83,7 +133,29 @@ impl WormholeConfig {
                 Some("independent") => Lanes::Independent,
                 _ => Lanes::Shared,
             },
-        }
+            upward: match params.get_text("upward") {
+                Some("fixed") => Upward::Fixed,
+                _ => Upward::Random,
+            },
+            routing: match params.get_text("routing") {
+                Some("valiant") => Routing::Valiant,
+                Some("ugal") => Routing::Ugal,
+                _ => Routing::Minimal,
+            },
+            ugal_threshold: whole("ugal_threshold"),
+            local_latency: whole("local_latency").unwrap_or(1),
+            global_latency: whole("global_latency").unwrap_or(1),
+        };
+        setting.virtual_channels =
+            whole("virtual_channels").unwrap_or_else(|| setting.usual_channels(topology));
+        setting
+    }
+
+    /// As many virtual channels as keep packets out of a deadlock.
+    #[must_use]
+    pub fn usual_channels(&self, topology: &Topology) -> u32 {
+        let classes = topology.wires().and_then(|wires| wires.classes(&self.manner()));
+        classes.unwrap_or(1) as u32
     }
 }
 

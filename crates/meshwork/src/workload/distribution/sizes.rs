@@ -3,6 +3,7 @@
 use crate::job::{Dims, Request};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -153,16 +154,19 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     let own = match machine.wiring() {
         Wiring::Mesh | Wiring::Torus => "block",
         Wiring::Hypercube => "subcube",
-        Wiring::Flat => "count",
+        _ => "count",
     };
     let given = params.get_text("form").unwrap_or(own);
-    if machine.wiring() == Wiring::Flat && given != "count" {
+    if !machine.wiring().is_grid() && given != "count" {
         return Err(params.problem(
             "form",
             format!(
-                "`{}.form` is \"{given}\", but a flat machine hands out processors by count only \
-                 (form = \"count\")",
-                params.path()
+                "`{}.form` is \"{given}\", but {} hands out processors by count only (form = \"count\")",
+                params.path(),
+                match machine.wiring() {
+                    Wiring::Flat => "a flat machine".to_owned(),
+                    _ => with_article(machine),
+                }
             ),
         ));
     }
