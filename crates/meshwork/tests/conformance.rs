@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
+use common::{all_machines, job, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
@@ -21,7 +21,7 @@ use toml::{Table, Value};
 fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
     let mut all = Vec::new();
     for entry in ALLOCATORS {
-        for (_, topology) in machines() {
+        for (_, topology) in all_machines() {
             if entry.works_on(&topology) {
                 for table in variants(entry) {
                     all.push((*entry, table, topology.clone()));
@@ -79,9 +79,8 @@ fn a_block_is_free(site: &Site, sides: &[u32]) -> bool {
     let grid = site.grid();
     (0..grid.nodes()).any(|base| {
         let corner = grid.coordinates(base);
-        let reaches = |d: usize| corner[d] + sides[d] <= grid.sides()[d];
-        let inside = (0..sides.len()).all(reaches)
-            || grid.is_wrapped() && (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
+        let reach = |d: usize| if grid.is_ring(d) { 0 } else { corner[d] } + sides[d];
+        let inside = (0..sides.len()).all(|d| reach(d) <= grid.sides()[d]);
         let block = Block { base, sides: Dims::from_slice(sides) };
         inside
             && Placement::from(block).nodes(grid).into_iter().all(|node| site.free().contains(node))
@@ -293,7 +292,7 @@ fn first_fit_is_its_definition() {
                 let block = Placement::from(Block { base, sides: sides.clone() });
                 (0..sides.len()).all(|d| {
                     sides[d] <= grid.sides()[d]
-                        && (grid.is_wrapped() || corner[d] + sides[d] <= grid.sides()[d])
+                        && (grid.is_ring(d) || corner[d] + sides[d] <= grid.sides()[d])
                 }) && block.nodes(grid).iter().all(|&node| site.free().contains(node))
             })
         };
@@ -326,24 +325,31 @@ fn frame_sliding_is_its_definition() {
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
-                    if grid.is_wrapped() { (at + side - corner[d]) % side } else { at }
+                    if grid.is_ring(d) { (at + side - corner[d]) % side } else { at }
                 };
                 let on_lattice = |base: u32| {
                     (0..sides.len()).all(|d| {
                         let (o, s, side) = (offset(base, d), sides[d], grid.sides()[d]);
-                        if grid.is_wrapped() {
+                        if grid.is_ring(d) {
                             o % s == 0 && o / s < side / s
                         } else {
                             o % s == corner[d] % s && o + s <= side
                         }
                     })
                 };
-                let mut frames: Vec<u32> = (0..grid.nodes())
-                    .filter(|&base| on_lattice(base) && (grid.is_wrapped() || base >= start))
+                // In row-major order, which along a ring begins at the start: frames before the one that holds
+                // the start are not tried.
+                let place = |base: u32| -> Vec<u32> {
+                    (0..sides.len()).rev().map(|d| offset(base, d)).collect()
+                };
+                let first: Vec<u32> = (0..sides.len())
+                    .rev()
+                    .map(|d| if grid.is_ring(d) { 0 } else { corner[d] })
                     .collect();
-                frames.sort_by_key(|&base| {
-                    (0..sides.len()).rev().map(|d| offset(base, d)).collect::<Vec<u32>>()
-                });
+                let mut frames: Vec<u32> = (0..grid.nodes())
+                    .filter(|&base| on_lattice(base) && place(base) >= first)
+                    .collect();
+                frames.sort_by_key(|&base| place(base));
                 frames.into_iter().find_map(|base| {
                     let placed = Placement::from(Block { base, sides: sides.clone() });
                     let free = placed.nodes(grid).iter().all(|&node| site.free().contains(node));
@@ -381,7 +387,7 @@ fn a_job_of_the_whole_machine_fits_the_empty_machine() {
 /// Every scheduler with every allocator on every machine it serves.
 fn every_pair() -> Vec<(String, String, &'static str, Topology)> {
     let mut all = Vec::new();
-    for (machine, topology) in machines() {
+    for (machine, topology) in all_machines() {
         for allocator in ALLOCATORS {
             if !allocator.works_on(&topology) {
                 continue;

@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod listed;
+pub mod locality;
 pub mod scattered;
 pub mod subcube;
 
@@ -200,6 +201,9 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &locality::fewest_leaves::ENTRY,
+    &locality::fewest_groups::ENTRY,
+    &locality::group_or_spread::ENTRY,
 ];
 
 /// Allocators, as a family of names.

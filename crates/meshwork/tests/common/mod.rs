@@ -108,6 +108,39 @@ pub(crate) fn machines() -> Vec<(String, Topology)> {
     all
 }
 
+/// Those, and small machines whose links do not follow the grid of their numbers, or of which some dimensions
+/// alone are rings.
+pub(crate) fn all_machines() -> Vec<(String, Topology)> {
+    let others = [
+        (
+            "topology = 'torus', dims = [6, 5], wrap = [true, false]",
+            Topology::with_rings(&[6, 5], &[true, false]),
+        ),
+        (
+            "topology = 'torus', dims = [4, 3, 3], wrap = [false, true, true]",
+            Topology::with_rings(&[4, 3, 3], &[false, true, true]),
+        ),
+        (
+            "topology = 'mesh', dims = [3, 2, 4], wrap = [true, true, false]",
+            Topology::with_rings(&[3, 2, 4], &[true, true, false]),
+        ),
+        ("topology = 'tofu', dims = 2", Topology::tofu(&[2])),
+        ("topology = 'fat_tree', arity = [4, 5]", Topology::fat_tree(&[4, 5], 1.0)),
+        (
+            "topology = 'fat_tree', arity = [4, 2, 3], taper = 2",
+            Topology::fat_tree(&[4, 2, 3], 2.0),
+        ),
+        ("topology = 'dragonfly', p = 2, a = 3, h = 1", Topology::dragonfly(2, 3, 1)),
+        ("topology = 'twisted_torus', dims = [3, 6]", Topology::twisted_torus(&[3, 6])),
+        (
+            "topology = 'mesh', dims = [3, 2], processors_per_node = 4",
+            Topology::mesh(&[3, 2]).and_then(|mesh| mesh.with_processors(4)),
+        ),
+    ];
+    let others = others.into_iter().map(|(text, made)| (text.to_owned(), made.unwrap()));
+    machines().into_iter().chain(others).collect()
+}
+
 /// Sites of several kinds, one of every wiring and one allocator of its own, as TOML.
 pub(crate) const SITES: &str = "machine = { sites = [
     { topology = 'mesh', dims = [4, 3] },

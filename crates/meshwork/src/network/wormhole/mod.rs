@@ -235,7 +235,7 @@ impl WormholeConfig {
         let refuse = |key: &str, message: String| Err(Problem::new(key, message));
         let Some(classes) = fabric.safe_classes() else {
             return refuse(
-                "",
+                "topology",
                 format!(
                     "no virtual channels are known here that keep packets on a {topology} out of a deadlock: \
                      the networks `hops` and `link_load` work on it"

@@ -161,7 +161,7 @@ impl WormholeConfig {
 
 /// A problem with a network as one with the key of the study that says it.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
-    if problem.path.is_empty() {
+    if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);
     }
     params.problem(&problem.path, problem.message)
