@@ -236,7 +236,9 @@ fn ways_up_a_tree_spread_over_all_links() {
 }
 
 fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Carried {
-    let setting = WormholeConfig { virtual_channels: setting.usual_channels(topology), ..setting };
+    // Two lanes of each class, so that not every packet waits for the one ahead of it.
+    let channels = 2 * setting.usual_channels(topology);
+    let setting = WormholeConfig { virtual_channels: channels, router_delay: 0, ..setting };
     carry(&Offered {
         topology: topology.clone(),
         setting: WormholeConfig { buffer: 16, ..setting },
@@ -252,7 +254,7 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
 /// Where all packets cross the top, a taper bounds what each node gets across; the bound is nearly reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
-    let usual = WormholeConfig { packet_length: 2, ..WormholeConfig::default() };
+    let usual = WormholeConfig::default();
     let mut before = 1.0;
     for taper in [2.0, 4.0, 8.0] {
         let tree = Topology::fat_tree(&[8, 4], taper).unwrap();
@@ -268,16 +270,16 @@ fn a_taper_bounds_what_crosses_the_top() {
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     let dragonfly = Topology::dragonfly(2, 4, 2).unwrap();
-    let usual = WormholeConfig { router_delay: 1, ..WormholeConfig::default() };
+    let usual = WormholeConfig::default();
     let of = |traffic: &str, routing| {
         full_load(&dragonfly, traffic, WormholeConfig { routing, ..usual }).accepted
     };
     let minimal = of("next_group", Routing::Minimal);
-    assert!((0.97 * 0.125..=0.1255).contains(&minimal), "{minimal}");
+    assert!((0.9 * 0.125..=0.1255).contains(&minimal), "{minimal}");
     let valiant = of("next_group", Routing::Valiant);
     assert!((0.25..=0.5).contains(&valiant), "{valiant}");
     let ugal = of("next_group", Routing::Ugal);
-    assert!((0.2..=0.5).contains(&ugal), "{ugal}");
+    assert!((2.0 * minimal..=0.5).contains(&ugal), "{ugal}");
     // On uniform traffic minimal ways carry more than ways of twice as many global links, and the choice between
     // them nearly as much.
     let uniform = [Routing::Minimal, Routing::Valiant, Routing::Ugal].map(|r| of("uniform", r));

@@ -129,6 +129,10 @@ impl Wires for Dragonfly {
         Some(if manner.routing == Routing::Minimal { 2 } else { 3 })
     }
 
+    fn class_at_home(&self, manner: &Manner) -> Option<u8> {
+        Some(if manner.routing == Routing::Minimal { 0 } else { 2 })
+    }
+
     fn most_legs(&self) -> usize {
         5
     }
@@ -144,7 +148,8 @@ impl Wires for Dragonfly {
         let last = if manner.routing == Routing::Minimal { 1 } else { 2 };
         if source == group {
             // One local link, and no other behind it: as good in any class.
-            self.within_group(at, end, if last == 1 { 0 } else { 2 }, &mut route);
+            let class = self.class_at_home(manner).unwrap_or(0);
+            self.within_group(at, end, class, &mut route);
             return route;
         }
         if detour {

@@ -110,6 +110,12 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// if no number is known to.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
+    /// The class of lanes through which a packet between two nodes of one router goes to its node, where every
+    /// packet keeps the class in which it arrives; `None` where any lane will do.
+    fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
+        None
+    }
+
     /// The most legs that a way has.
     fn most_legs(&self) -> usize;
 

@@ -47,11 +47,10 @@ impl Buffer {
     }
 }
 
-/// A link that a packet takes: the port and the class through which it leaves a router, and where it comes in.
+/// A link that a packet takes: from which router and in which class, and where it comes in.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
-    port: usize,
     class: usize,
     next: u32,
     there: usize,
@@ -218,7 +217,7 @@ impl<'a> Twin<'a> {
                 for _ in 0..leg.hops {
                     let (port, class) = (usize::from(leg.port), usize::from(leg.class));
                     let end = self.wires.link(at, port).unwrap();
-                    hops.push(Hop { at, port, class, next: end.router, there: end.port });
+                    hops.push(Hop { at, class, next: end.router, there: end.port });
                     at = end.router;
                 }
             }
@@ -274,7 +273,7 @@ impl<'a> Twin<'a> {
             coordinates[d] = next;
             let port = if is_up || side == 2 { port } else { port + 1 };
             let (next, class) = (grid.node(&coordinates), usize::from(wraps));
-            return Some(Hop { at, port, class, next, there: port });
+            return Some(Hop { at, class, next, there: port });
         }
         None
     }
@@ -287,7 +286,15 @@ impl<'a> Twin<'a> {
                 // A processor takes in one flit in a cycle, whoever shares what.
                 let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
                 let node = self.sent[packet].to as usize;
-                (0..lanes).map(|c| self.sink(node, c)).collect()
+                let keeps = self.wires.class_at_home(&self.manner).filter(|_| lanes == channels);
+                let last = self.ways[packet].as_ref().and_then(|way| way.last());
+                match keeps.map(|at_home| last.map_or(usize::from(at_home), |hop| hop.class)) {
+                    None => (0..lanes).map(|c| self.sink(node, c)).collect(),
+                    Some(class) => {
+                        let each = channels / self.classes();
+                        (class * each..(class + 1) * each).map(|c| self.sink(node, c)).collect()
+                    }
+                }
             }
             Some(Hop { class, next, there, .. }) => {
                 let each = channels / self.classes();

@@ -172,6 +172,17 @@ impl Fabric {
         self.wires.classes(&self.manner)
     }
 
+    /// Whether packets keep their class of lanes up to their node.
+    pub(super) fn keeps_classes(&self) -> bool {
+        self.wires.class_at_home(&self.manner).is_some()
+    }
+
+    /// The class of lanes in which a packet with this way goes to its node.
+    pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
+        let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
+        route.last().map_or_else(at_home, |leg| leg.class)
+    }
+
     /// Directed links between routers.
     #[must_use]
     pub fn links(&self) -> usize {

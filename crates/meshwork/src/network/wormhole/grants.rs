@@ -18,13 +18,15 @@ pub(super) struct Request {
 /// The free lanes of all routers and the heads that wait for them.
 ///
 /// The lanes of one class of one port are a group; a head wants any lane of its group. A local port has
-/// one group, and so has every port with a number as high: where there are several classes, all of these
-/// are local. Decisions are made in the routers where something has changed.
+/// one group, or one for each class where packets keep theirs, and so has every port with a number as high:
+/// where there are several classes, all of these are local. Decisions are made in the routers where something has changed.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
+    /// Groups of a local port.
+    exits: usize,
     shift: u32,
     /// The lanes of each group, of any router.
     groups: Vec<u64>,
@@ -70,7 +72,13 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        groups.extend((local..fabric.ports()).map(|port| some(channels) << (port * channels)));
+        // A processor with one lane takes in whatever comes.
+        let exits = if fabric.keeps_classes() && to_processor == channels { classes } else { 1 };
+        let each = channels / exits;
+        groups.extend((local * exits..fabric.ports() * exits).map(|group| {
+            let (port, class) = (group / exits, group % exits);
+            some(each) << (port * channels + class * each)
+        }));
         let all = routers << shift;
         let lanes = |router: usize| {
             let of_port = |port: usize| {
@@ -93,6 +101,7 @@ impl Grants {
             arbitration,
             classes,
             local,
+            exits,
             shift,
             groups,
         }
@@ -118,7 +127,10 @@ impl Grants {
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
         let group = match request.port.checked_sub(self.local) {
             None => request.port * self.classes + request.class,
-            Some(at) => self.local * self.classes + at,
+            Some(at) => {
+                let class = if self.exits == 1 { 0 } else { request.class };
+                self.local * self.classes + at * self.exits + class
+            }
         };
         let index = router * self.groups.len() + group;
         self.wanted[router] |= 1 << group;

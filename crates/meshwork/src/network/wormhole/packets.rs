@@ -33,6 +33,8 @@ struct Packet {
     alone: Cycle,
     /// The local port of the router at its destination.
     exit: u16,
+    /// The class of lanes in which it goes there.
+    class: u8,
     /// The leg it is on, of so many.
     leg: u8,
     legs: u8,
@@ -74,6 +76,7 @@ impl Packets {
             hops: way.links,
             alone: self.timing.zero_load(way, self.flits, self.buffer),
             exit: fabric.home(message.to).1 as u16,
+            class: fabric.last_class(&route),
             leg: 0,
             legs: route.len() as u8,
             to_go: route.first().map_or(0, |leg| leg.hops),
@@ -96,7 +99,7 @@ impl Packets {
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {
-            return (usize::from(packet.exit), 0);
+            return (usize::from(packet.exit), usize::from(packet.class));
         }
         let at = id as usize * self.stride + usize::from(packet.leg);
         let leg = self.legs[at];

@@ -88,13 +88,18 @@ impl Timing {
     /// queue to its tail's arrival, with `buffer` flits to a buffer.
     ///
     /// Its head goes through one router more than links; its other flits follow one in a cycle, unless
-    /// buffers are shorter than a credit's way back over the longest link.
+    /// buffers are shorter than a credit's way back. Where links differ in length and buffers are short, it
+    /// matters which come first, and times are worked out flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
         let lengths = (links - global) * self.local + global * self.global;
         let local = if links > global { self.local } else { 0 };
         let longest = if global > 0 { local.max(self.global) } else { local };
+        let is_uniform = global == 0 || global == links || self.local == self.global;
+        if !is_uniform && buffer < self.transfer + self.credit + 2 * longest && body >= buffer {
+            return self.flit_times(way, flits, buffer as u32).1;
+        }
         let round = self.transfer + self.credit + 2 * longest;
         let in_rounds = body / buffer * round + body % buffer;
         let has_buffers = links > 0 || self.sink_has_credits;
@@ -105,6 +110,12 @@ impl Timing {
     /// From a packet being first in its processor's queue to the next one being first, if nothing is in
     /// its way but its own flits.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
+        self.flit_times(way, flits, buffer).0
+    }
+
+    /// When a packet that is alone has left its processor's queue, and when its tail has arrived: O(D L) for
+    /// *D* links and *L* flits.
+    fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them a processor that sends flit by flit: when each flit
         // leaves each stage.
         let has_source = self.inject.is_some();
@@ -139,6 +150,6 @@ impl Timing {
                 times[stage][flit] = leaves;
             }
         }
-        times[0][flits - 1] + 1
+        (times[0][flits - 1] + 1, times[stages - 1][flits - 1] + self.transfer)
     }
 }
