@@ -1,10 +1,8 @@
 //! Topologies against breadth-first search, counting and the theory of their networks.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use common::all_machines;
+use meshwork::conformance::every_machine;
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Lone, Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
@@ -46,7 +44,7 @@ fn distance_is_the_length_of_a_shortest_path() {
         Topology::twisted_torus(&[4, 8, 8]),
         Topology::twisted_torus(&[2, 4, 2, 4]),
     ];
-    let all = all_machines().into_iter().map(|(_, made)| made);
+    let all = every_machine().into_iter().map(|(_, made)| made);
     for topology in all.chain(more.map(Result::unwrap)) {
         let Some(wires) = topology.wires() else { continue };
         let each = wires.nodes_each();

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod list;
 pub(crate) mod manual;
 mod meter;
+pub(crate) mod ops;
 pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;

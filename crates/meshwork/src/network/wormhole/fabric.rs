@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::WormholeConfig;
-use super::timing::Cycle;
+use super::Cycle;
 use crate::network::NetworkError;
 use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
 use crate::topology::{Node, Topology, Wires};

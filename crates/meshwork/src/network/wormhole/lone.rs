@@ -1,9 +1,8 @@
 //! A packet that is alone in the network: when it has left, when it has arrived, and where it passes.
 
-use std::collections::BTreeMap;
-
+use super::Cycle;
 use super::fabric::{Fabric, Way};
-use super::timing::{Cycle, Timing};
+use super::timing::Alone;
 use super::{WormholeConfig, outline};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
@@ -11,9 +10,7 @@ use crate::topology::{Node, Topology};
 /// Times and ways of packets that meet nobody: what the cheap networks are made of.
 pub struct Lone {
     fabric: Fabric,
-    timing: Timing,
-    setting: WormholeConfig,
-    left: BTreeMap<Way, Cycle>,
+    alone: Alone,
 }
 
 impl Lone {
@@ -23,7 +20,7 @@ impl Lone {
     /// As for [`Engine::new`](super::Engine::new).
     pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
-        Ok(Lone { fabric, timing: setting.timing(), setting: *setting, left: BTreeMap::new() })
+        Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
     /// The links between two nodes.
@@ -40,8 +37,8 @@ impl Lone {
 
     /// Cycles until it has arrived over these links.
     #[must_use]
-    pub fn arrives(&self, way: Way) -> Cycle {
-        self.timing.zero_load(way, self.setting.packet_length, self.setting.buffer)
+    pub fn arrives(&mut self, way: Way) -> Cycle {
+        self.alone.arrives(way)
     }
 
     /// Cycles until it has left its node, and the next packet there can begin.
@@ -50,8 +47,7 @@ impl Lone {
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
     pub fn leaves(&mut self, way: Way) -> Cycle {
-        let WormholeConfig { packet_length, buffer, .. } = self.setting;
-        *self.left.entry(way).or_insert_with(|| self.timing.leaves(way, packet_length, buffer))
+        self.alone.leaves(way)
     }
 
     /// The links on the way between two nodes, as numbers below [`places`](Lone::places).

@@ -30,8 +30,9 @@ pub(super) use params::{
     BUFFER, GLOBAL_LATENCY, LOCAL_LATENCY, OBLIVIOUS_ROUTING, PACKET_LENGTH, ROUTER_DELAY, TIMING,
     UPWARD, of_network,
 };
-pub use timing::{Cycle, Preset};
+pub use timing::Preset;
 
+pub use super::Cycle;
 use super::messaging::{self, Messaging};
 use super::{NetworkContext, NetworkEntry};
 use crate::registry::{About, Params, Problem};

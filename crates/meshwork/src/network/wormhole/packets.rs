@@ -1,9 +1,10 @@
 //! The packets in the network, and how far each has come on its way.
 
+use super::Cycle;
 use super::WormholeConfig;
 use super::fabric::Fabric;
 use super::message::{Delivery, Message};
-use super::timing::{Cycle, Timing};
+use super::timing::Alone;
 use crate::topology::Node;
 use crate::topology::wires::Leg;
 
@@ -14,9 +15,7 @@ pub(super) type PacketId = u32;
 /// the processors.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
-    timing: Timing,
-    flits: u32,
-    buffer: u32,
+    alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
     /// Places in `legs` for each packet.
@@ -45,9 +44,7 @@ struct Packet {
 impl Packets {
     pub(super) fn new(fabric: &Fabric, setting: &WormholeConfig) -> Packets {
         Packets {
-            timing: setting.timing(),
-            flits: setting.packet_length,
-            buffer: setting.buffer,
+            alone: Alone::new(setting),
             list: Vec::new(),
             legs: Vec::new(),
             stride: fabric.most_legs(),
@@ -74,7 +71,7 @@ impl Packets {
             message,
             started,
             hops: way.links,
-            alone: self.timing.zero_load(way, self.flits, self.buffer),
+            alone: self.alone.arrives(way),
             exit: fabric.home(message.to).1 as u16,
             class: fabric.last_class(&route),
             leg: 0,

@@ -1,13 +1,31 @@
 //! The parameters of the network in studies.
 
 use super::{ClassRule, Lanes, MAX_FLITS, Preset, Routing, Upward, WormholeConfig};
-use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem};
+use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem, Words};
 use crate::topology::Topology;
+
+static PRESETS: Words<Preset, 2> =
+    Words::new([("procsimity", Preset::Procsimity), ("booksim", Preset::Booksim)]);
+
+static CLASS_RULES: Words<ClassRule, 2> =
+    Words::new([("static", ClassRule::Static), ("dateline", ClassRule::Dateline)]);
+
+static LANE_RULES: Words<Lanes, 2> =
+    Words::new([("shared", Lanes::Shared), ("independent", Lanes::Independent)]);
+
+static UPWARDS: Words<Upward, 2> =
+    Words::new([("random", Upward::Random), ("fixed", Upward::Fixed)]);
+
+static ROUTINGS: Words<Routing, 3> = Words::new([
+    ("minimal", Routing::Minimal),
+    ("valiant", Routing::Valiant),
+    ("ugal", Routing::Ugal),
+]);
 
 /// Whose router it is.
 pub(crate) const TIMING: Param = Param {
     name: "timing",
-    kind: Kind::Choice(&["procsimity", "booksim"]),
+    kind: PRESETS.kind(),
     default: Left::Is("\"procsimity\""),
     help: "whose router it is: what takes how many cycles, and who goes first",
 };
@@ -49,7 +67,7 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
 /// Which class of them a packet uses.
 pub(super) const CLASS: Param = Param {
     name: "class",
-    kind: Kind::Choice(&["static", "dateline"]),
+    kind: CLASS_RULES.kind(),
     default: Left::Is("\"static\""),
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
@@ -57,7 +75,7 @@ pub(super) const CLASS: Param = Param {
 /// Whether they share the link.
 pub(super) const LANES: Param = Param {
     name: "lanes",
-    kind: Kind::Choice(&["shared", "independent"]),
+    kind: LANE_RULES.kind(),
     default: Left::Is("\"shared\""),
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
@@ -65,7 +83,7 @@ pub(super) const LANES: Param = Param {
 /// The way up a fat tree.
 pub(crate) const UPWARD: Param = Param {
     name: "upward",
-    kind: Kind::Choice(&["random", "fixed"]),
+    kind: UPWARDS.kind(),
     default: Left::Absent("\"random\""),
     help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
 };
@@ -73,7 +91,7 @@ pub(crate) const UPWARD: Param = Param {
 /// The way between groups of a dragonfly.
 pub(super) const ROUTING: Param = Param {
     name: "routing",
-    kind: Kind::Choice(&["minimal", "valiant", "ugal"]),
+    kind: ROUTINGS.kind(),
     default: Left::Absent("\"minimal\""),
     help: "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one of both \
            whose first link is less full",
@@ -117,31 +135,15 @@ impl WormholeConfig {
     pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
         let whole = |key| params.get_integer(key).map(|number| number as u32);
         let mut setting = WormholeConfig {
-            preset: match params.text("timing") {
-                "booksim" => Preset::Booksim,
-                _ => Preset::Procsimity,
-            },
+            preset: params.meaning(TIMING.name, &PRESETS),
             router_delay: params.integer("router_delay") as u32,
             packet_length: params.integer("packet_length") as u32,
             buffer: params.integer("buffer") as u32,
             virtual_channels: 1,
-            class_rule: match params.get_text("class") {
-                Some("dateline") => ClassRule::Dateline,
-                _ => ClassRule::Static,
-            },
-            lanes: match params.get_text("lanes") {
-                Some("independent") => Lanes::Independent,
-                _ => Lanes::Shared,
-            },
-            upward: match params.get_text("upward") {
-                Some("fixed") => Upward::Fixed,
-                _ => Upward::Random,
-            },
-            routing: match params.get_text("routing") {
-                Some("valiant") => Routing::Valiant,
-                Some("ugal") => Routing::Ugal,
-                _ => Routing::Minimal,
-            },
+            class_rule: params.get_meaning(CLASS.name, &CLASS_RULES).unwrap_or_default(),
+            lanes: params.get_meaning(LANES.name, &LANE_RULES).unwrap_or(Lanes::Shared),
+            upward: params.get_meaning(UPWARD.name, &UPWARDS).unwrap_or_default(),
+            routing: params.get_meaning(ROUTING.name, &ROUTINGS).unwrap_or_default(),
             ugal_threshold: whole("ugal_threshold"),
             local_latency: whole("local_latency").unwrap_or(1),
             global_latency: whole("global_latency").unwrap_or(1),

@@ -1,9 +1,9 @@
 //! What takes how many cycles, and who goes first: the two presets.
 
-use super::fabric::Way;
+use std::collections::BTreeMap;
 
-/// An instant of the network's own clock, in cycles: the time in which a flit crosses a link.
-pub type Cycle = u64;
+use super::fabric::Way;
+use super::{Cycle, WormholeConfig};
 
 /// How a free lane is given to one of the heads that want it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,5 +151,42 @@ impl Timing {
             }
         }
         (times[0][flits - 1] + 1, times[stages - 1][flits - 1] + self.transfer)
+    }
+}
+
+/// The times of packets that are alone in a network, worked out once for each kind of way.
+#[derive(Clone, Debug)]
+pub(super) struct Alone {
+    timing: Timing,
+    flits: u32,
+    buffer: u32,
+    arrives: BTreeMap<Way, Cycle>,
+    leaves: BTreeMap<Way, Cycle>,
+}
+
+impl Alone {
+    pub(super) fn new(setting: &WormholeConfig) -> Alone {
+        Alone {
+            timing: setting.timing(),
+            flits: setting.packet_length,
+            buffer: setting.buffer,
+            arrives: BTreeMap::new(),
+            leaves: BTreeMap::new(),
+        }
+    }
+
+    /// Cycles until it has arrived: see [`Timing::zero_load`].
+    pub(super) fn arrives(&mut self, way: Way) -> Cycle {
+        let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
+        if way.global == 0 {
+            return timing.zero_load(way, flits, buffer);
+        }
+        *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
+    }
+
+    /// Cycles until it has left its node: see [`Timing::leaves`].
+    pub(super) fn leaves(&mut self, way: Way) -> Cycle {
+        let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
+        *self.leaves.entry(way).or_insert_with(|| timing.leaves(way, flits, buffer))
     }
 }
