@@ -62,6 +62,9 @@ fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());
     table.extend(required(&about.params.iter().chain(family.common).collect::<Vec<_>>()));
+    if about.name == "twisted_torus" {
+        table.insert("dims".to_owned(), vec![2_i64, 4].into());
+    }
     if about.name == "synthetic" {
         table.insert("load".to_owned(), Value::Float(0.5));
     }
