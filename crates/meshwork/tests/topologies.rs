@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use meshwork::conformance::every_machine;
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
-use meshwork::network::wormhole::{Lone, Routing, Upward, WormholeConfig};
+use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
@@ -197,19 +197,25 @@ fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {
         let tree = Topology::fat_tree(arity, 1.0).unwrap();
         for upward in [Upward::Random, Upward::Fixed] {
-            let setting = WormholeConfig { upward, ..WormholeConfig::default() };
-            let lone = Lone::new(&tree, &setting).unwrap();
-            let mut loads = BTreeMap::<usize, u32>::new();
+            let wires = tree.wires().unwrap();
+            let manner = Manner { upward, ..Manner::default() };
+            let mut loads = BTreeMap::<(u32, usize), u32>::new();
             let mut packets = 0_u64;
             for from in 0..tree.nodes() {
                 for to in 0..tree.nodes() {
                     packets += 1;
-                    lone.for_each_link(from, to, packets * 0x9e37_79b9, |link| {
-                        *loads.entry(link).or_default() += 1;
-                    });
+                    let mut at = from / arity[0];
+                    for leg in wires.route(from, to, packets * 0x9e37_79b9, &manner, false) {
+                        let port = usize::from(leg.port);
+                        *loads.entry((at, port)).or_default() += 1;
+                        at = wires.link(at, port).unwrap().router;
+                    }
                 }
             }
-            assert_eq!(loads.len(), lone.links(), "{tree}: every link carries something");
+            let links = (0..wires.routers())
+                .flat_map(|router| (0..wires.ports()).map(move |port| (router, port)))
+                .filter(|&(router, port)| wires.link(router, port).is_some());
+            assert_eq!(loads.len(), links.count(), "{tree}: every link carries something");
             // By level: all that crosses it, evenly over as many links as there are nodes, up and down.
             let levels = arity.len() - 1;
             let mut counted: Vec<u32> = loads.into_values().collect();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::WormholeConfig;
 use super::Cycle;
+use super::WormholeConfig;
 use crate::network::NetworkError;
 use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
 use crate::topology::{Node, Topology, Wires};

@@ -8,7 +8,7 @@ use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
 /// Times and ways of packets that meet nobody: what the cheap networks are made of.
-pub struct Lone {
+pub(crate) struct Lone {
     fabric: Fabric,
     alone: Alone,
 }
@@ -18,26 +18,26 @@ impl Lone {
     ///
     /// # Errors
     /// As for [`Engine::new`](super::Engine::new).
-    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
+    pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
     /// The links between two nodes.
     #[must_use]
-    pub fn way(&self, from: Node, to: Node, coins: u64) -> Way {
+    pub(crate) fn way(&self, from: Node, to: Node, coins: u64) -> Way {
         self.fabric.way_between(from, to, coins)
     }
 
     /// Directed links of the machine.
     #[must_use]
-    pub fn links(&self) -> usize {
+    pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }
 
     /// Cycles until it has arrived over these links.
     #[must_use]
-    pub fn arrives(&mut self, way: Way) -> Cycle {
+    pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
     }
 
@@ -46,12 +46,18 @@ impl Lone {
     /// # Complexity
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
-    pub fn leaves(&mut self, way: Way) -> Cycle {
+    pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
         self.alone.leaves(way)
     }
 
     /// The links on the way between two nodes, as numbers below [`places`](Lone::places).
-    pub fn for_each_link(&self, from: Node, to: Node, coins: u64, mut visit: impl FnMut(usize)) {
+    pub(crate) fn for_each_link(
+        &self,
+        from: Node,
+        to: Node,
+        coins: u64,
+        mut visit: impl FnMut(usize),
+    ) {
         let mut at = self.fabric.home(from).0;
         for leg in self.fabric.route(from, to, coins, false) {
             for _ in 0..leg.hops {
@@ -64,7 +70,7 @@ impl Lone {
 
     /// One more than the largest number of a link.
     #[must_use]
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()
     }
 }

@@ -24,7 +24,7 @@ mod wheel;
 mod worm;
 
 pub use fabric::{Fabric, Way};
-pub use lone::Lone;
+pub(crate) use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
 pub(super) use params::{
     BUFFER, GLOBAL_LATENCY, LOCAL_LATENCY, OBLIVIOUS_ROUTING, PACKET_LENGTH, ROUTER_DELAY, TIMING,
