@@ -120,7 +120,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         (
             "--topology fat_tree --levels 3",
             "error: --topology fat_tree: `arity` is missing: nodes of a leaf switch and children of every other, \
-             or a list: one number for each level, the leaves first (a list, each a whole number from 1 to \
+             or a list: one number for each level, the leaves first (a list of whole numbers from 1 to \
              16777216)\n",
         ),
         (

@@ -284,10 +284,14 @@ fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     assert!((0.25..=0.5).contains(&valiant), "{valiant}");
     let ugal = of("next_group", Routing::Ugal);
     assert!((2.0 * minimal..=0.5).contains(&ugal), "{ugal}");
-    // On uniform traffic minimal ways carry more than ways of twice as many global links, and the choice between
-    // them nearly as much.
-    let uniform = [Routing::Minimal, Routing::Valiant, Routing::Ugal].map(|r| of("uniform", r));
-    assert!(uniform[1] < 0.75 * uniform[0] && uniform[2] > 0.85 * uniform[0], "{uniform:?}");
+    // On uniform traffic a node has one global link to itself. Of nine packets one stays in its group, and of the
+    // others a Valiant way takes two global links in seven cases of nine: no more gets through than these let.
+    let [minimal, valiant, ugal] =
+        [Routing::Minimal, Routing::Valiant, Routing::Ugal].map(|r| of("uniform", r));
+    let most = 1.0 / (8.0 / 9.0 * (1.0 + 7.0 / 9.0));
+    assert!((0.5 * most..=most).contains(&valiant), "{valiant} of {most}");
+    // Minimal ways carry more there, and the choice between them nearly as much.
+    assert!(minimal > 1.2 * valiant && ugal > 0.85 * minimal, "{minimal}, {valiant}, {ugal}");
 }
 
 #[test]

@@ -382,7 +382,6 @@ impl<'a> Twin<'a> {
         let (now, length) = (self.now, self.setting.packet_length);
         for node in 0..self.queues.len() {
             let Some(&packet) = self.queues[node].front() else { continue };
-            self.set_out(packet);
             let (router, port) = self.home(node);
             let base = (router * self.ports() + port) * self.channels();
             if !self.is_booksim() {
@@ -390,6 +389,7 @@ impl<'a> Twin<'a> {
                 if self.buffers[base].flits.is_empty() {
                     let free = self.buffers[base].last_tail_left.is_none_or(|left| left < now);
                     if free {
+                        self.set_out(packet);
                         let flit = |index| Flit { packet, index, arrives: now };
                         self.buffers[base].flits.extend((0..length).map(flit));
                         self.queues[node].pop_front();
@@ -397,6 +397,7 @@ impl<'a> Twin<'a> {
                 }
                 continue;
             }
+            self.set_out(packet);
             let (index, channel) = self.sending[node];
             let channels = self.channels();
             let choice = if index == 0 {
