@@ -56,6 +56,9 @@ fn run(command: Command, catalogue: &Catalogue) -> Ended {
     let mut out = Output::new();
     let verdict = match command {
         Command::Run(arguments) => command::run::run(&mut out, catalogue, &arguments)?,
+        Command::Submit(arguments) => command::submit::run(&mut out, catalogue, &arguments)?,
+        Command::Collect(arguments) => command::collect::run(&mut out, catalogue, &arguments)?,
+        Command::Status(arguments) => command::status::run(&mut out, catalogue, &arguments)?,
         Command::Reproduce(arguments) => command::reproduce::run(&mut out, catalogue, &arguments)?,
         Command::Report(arguments) => command::report::run(&mut out, catalogue, &arguments)?,
         Command::Show(arguments) => command::show::run(&mut out, catalogue, &arguments)?,

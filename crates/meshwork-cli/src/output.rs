@@ -59,6 +59,10 @@ pub(crate) enum Verdict {
     Done,
     /// A run failed, or a check found a difference: exit status 1.
     RunFailed,
+    /// Some runs of a sweep have not ended: exit status 3.
+    Incomplete,
+    /// It was stopped between two runs, and the same command goes on: exit status 75.
+    Stopped,
 }
 
 /// Standard output, buffered, and what it can show.
@@ -167,6 +171,8 @@ pub(crate) fn finish(ended: Ended) -> ExitCode {
     match ended {
         Ok(Verdict::Done) | Err(Stop::Gone) => ExitCode::SUCCESS,
         Ok(Verdict::RunFailed) => ExitCode::from(1),
+        Ok(Verdict::Incomplete) => ExitCode::from(3),
+        Ok(Verdict::Stopped) => ExitCode::from(75),
         Err(Stop::Failed(sentence)) => {
             say("error", &sentence);
             ExitCode::from(1)

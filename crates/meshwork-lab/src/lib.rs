@@ -18,6 +18,7 @@ pub mod lab;
 pub mod report;
 pub mod run;
 pub mod study;
+pub mod sweep;
 pub mod trace;
 pub mod traffic;
 pub mod visible;
