@@ -346,7 +346,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
     /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
-    /// replication; may be given several times [default: the first four scenarios]
+    /// replication; may be given several times [default: up to four scenarios that are compared]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
     /// The time from which runs are shown

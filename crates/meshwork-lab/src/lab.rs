@@ -11,13 +11,14 @@ use meshwork::workload::swf::header;
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
+use crate::report::sample;
 use crate::run::build::standard;
 use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
 use crate::run::memory;
 use crate::run::keys::PointKeys;
 use crate::run::store::{Input, RUNS, Store, StoreError};
-use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
+use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT, Span};
 use crate::study::expand::{self, Point, expand};
 use crate::study::stored::order;
@@ -109,6 +110,7 @@ pub struct Finished {
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     let Prepared { points, inputs, files, spans } =
         prepare(study, options.threads, options.max_memory, options.out.is_some())?;
+    memory::check_results(study, &points, options.max_memory)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
@@ -132,7 +134,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
-    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
+    let kept =
+        options.out.as_ref().and_then(|folder| Kept::of(folder, study.record, sample(study)));
     let mut runner = Runner {
         catalogue: &study.catalogue,
         points: &points,
@@ -220,7 +223,9 @@ pub(crate) fn prepare(
     memory::check_runs(study, &points, threads, max_memory)?;
     let files = Files::of(study);
     let inputs = inputs(study, &points, &files, is_stored)?;
+    memory::check_inputs(study, &points, &files, threads, max_memory)?;
     let spans = windows::open(study, &mut points, &files)?;
+    cuts::check(study, &points, &files)?;
     Ok(Prepared { points, inputs, files, spans })
 }
 

@@ -80,6 +80,19 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
         let notes = notes(folder.path(), &text, &found);
         assert!(notes.len() == 1 && notes[0].contains("nothing random differs"), "{notes:?}");
     }
+    // Nor does the page wait for replications that never come.
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    finished(folder.path(), &format!("replications = 5\n{STUDY}"), &options);
+    let report = Report::read(&out).unwrap();
+    let views: Vec<_> =
+        report.sections[0].figures.iter().flat_map(|figure| &figure.views).collect();
+    assert!(views.iter().any(|view| view.expected == Some(5)));
+    for view in views {
+        assert!(!view.sentence.contains("so far"), "{}", view.sentence);
+        assert!(view.series.iter().all(|line| line.once.iter().all(|once| *once)), "{view:?}");
+        assert!(view.differences || view.series.iter().all(|line| !line.once.is_empty()));
+    }
     let once = finished(folder.path(), STUDY, &Options::default());
     assert!(notes(folder.path(), STUDY, &once).is_empty());
     assert!(once.summary.rows[1].differences[0].metrics[0].1.half_width.is_some());

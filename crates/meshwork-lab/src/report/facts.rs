@@ -273,7 +273,11 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
         let runs = if counts.len() > 1 { "In each run, " } else { "" };
         notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
-    notes.extend(unlike(&content.points).iter().map(|differing| differing.to_string()));
+    notes.extend(
+        unlike(&content.study.catalogue, &content.points)
+            .iter()
+            .map(|differing| differing.to_string()),
+    );
     notes.extend(content.notes.iter().cloned());
     notes
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::html::{embedded, list};
+use super::markup::{embedded, list};
+use super::sample::sample;
 use super::{Content, Section};
 use crate::findings::summary::{label, shown};
 use crate::run::store::{Archive, Record};
@@ -15,13 +16,17 @@ use crate::watch::recording::{Recording, RecordingError, Subject, Timeline, Wind
 /// How many runs are shown at a glance: as many as lines can be told apart.
 const GLANCES: usize = 12;
 
+/// Of so many scenarios is one run shown event by event, unless somebody chooses.
+const MAPS: usize = 4;
+
 /// How many characters all recordings of a page may take, unless somebody chooses.
 const ROOM: usize = 4 << 20;
 
 /// Which runs a page shows instant by instant, and which part of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Scenario and replication, both from 1. Where there is none, the first replication of the first scenarios.
+    /// Scenario and replication, both from 1. Where there is none, the first replications of scenarios that are
+    /// compared.
     pub runs: Vec<(u64, u64)>,
     /// The part of each.
     pub window: Window,
@@ -161,8 +166,8 @@ fn chosen(
 ) -> Result<Vec<(usize, Record)>, Refused> {
     let of = |scenario: usize, replication: u64| run(content, archive, scenario, replication);
     if maps.runs.is_empty() {
-        let first = 0..content.points.len();
-        return Ok(first.filter_map(|i| Some((i, of(i, 0)?))).take(kept::FIRST).collect());
+        let shown = sample(&content.study).into_iter();
+        return Ok(shown.filter_map(|i| Some((i, of(i, 0)?))).take(MAPS).collect());
     }
     let one = |&(scenario, replication): &(u64, u64)| {
         let count = content.points.len() as u64;

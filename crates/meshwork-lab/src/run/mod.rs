@@ -3,6 +3,7 @@
 pub mod build;
 pub mod check;
 mod columns;
+pub(crate) mod cuts;
 pub mod file;
 pub mod inputs;
 pub mod joboutput;
@@ -27,7 +28,7 @@ use crate::study::expand::Point;
 pub use columns::Class;
 pub use replications::{has_same_jobs, known, more};
 pub use results::Results;
-pub use runner::{BEAT, Runner, Unit, Worked};
+pub use runner::{BEAT, Runner, Stopped, Unit, Worked};
 pub(crate) use runner::{caught, locked};
 pub(crate) use runs::Batches;
 pub use runs::Runs;

@@ -463,9 +463,18 @@ impl Runner<'_> {
 /// part, which leave threads without work, cost nothing.
 const AT_ONCE: usize = 1 << 14;
 
+/// What a run unwinds with, by [`resume_unwind`](std::panic::resume_unwind), where a strategy from outside the program
+/// cannot go on, or whoever looks on wants no more of it: the run fails with this sentence, and it is no fault of the
+/// program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped(pub String);
+
 /// A panic inside a run is a fault of the program, but no reason to lose the other runs.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        if let Some(Stopped(sentence)) = panic.downcast_ref() {
+            return Err(sentence.clone());
+        }
         let text = panic
             .downcast_ref::<String>()
             .map(String::as_str)
@@ -491,6 +500,13 @@ mod tests {
     use super::*;
     use crate::findings::statistics::{half_width, mean};
     use crate::run::store::load;
+
+    #[test]
+    fn what_stops_a_run_on_purpose_is_its_own_sentence() {
+        let stopped =
+            caught::<()>(|| std::panic::resume_unwind(Box::new(Stopped("enough".into()))));
+        assert_eq!(stopped, Err("enough".to_owned()));
+    }
 
     fn points(loads: &[f64]) -> Vec<Point> {
         let point = |&load: &f64| {

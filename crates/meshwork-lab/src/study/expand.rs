@@ -360,6 +360,7 @@ mod tests {
         assert_eq!(pinned, format!("--set workload.load=-1: {load}"));
         for (setting, sentence) in [
             ("machine.topology=tours", "unknown topology `tours` (did you mean `torus`?"),
+            ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
             ("machine={topology='flat'}", "`machine.processors` is missing"),
             ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
             (

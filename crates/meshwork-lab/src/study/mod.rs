@@ -139,7 +139,8 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of the first four.
+    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of up
+    /// to ten that are compared.
     pub record: Option<bool>,
     /// The paper that it reproduces a part of, by its key.
     pub paper: Option<String>,
@@ -164,15 +165,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a study file, with `KEY=VALUE` settings of the command line laid over it.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with the line.
-    pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
-        Study::read_in(&Catalogue::standard(), path, settings)
-    }
-
-    /// Reads a study file whose names are those of a catalogue.
+    /// Reads a study file whose names are those of a catalogue, with `KEY=VALUE` settings of the command line laid
+    /// over it.
     ///
     /// # Errors
     /// As [`read`](Study::read).
@@ -198,33 +192,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Reads the text of a study; `file` is what messages call it.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use meshwork_lab::study::Study;
-    /// let text = "replications = 3\n[sweep]\nscheduler = ['fcfs', 'easy']\n";
-    /// let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-    /// assert_eq!(study.sweep[0].values.len(), 2);
-    /// let refused = Study::parse("a.toml", "\nreplications = 0", Path::new(""), &[]).unwrap_err();
-    /// assert_eq!(
-    ///     refused.to_string(),
-    ///     "a.toml:2: `replications` is 0, but must be a whole number from 1 to 1000000"
-    /// );
-    /// ```
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with the line.
-    pub fn parse(
-        file: &str,
-        source: &str,
-        folder: &Path,
-        settings: &[String],
-    ) -> Result<Study, Refused> {
-        Study::parse_in(&Catalogue::standard(), file, source, folder, settings)
-    }
-
-    /// Reads the text of a study whose names are those of a catalogue.
+    /// Reads the text of a study whose names are those of a catalogue; `file` is what messages call it.
     ///
     /// # Errors
     /// As [`parse`](Study::parse).

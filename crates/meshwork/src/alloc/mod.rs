@@ -1,10 +1,12 @@
 //! Allocators: which free processors of a site a job gets.
 
 pub mod block;
+pub mod listed;
 pub mod scattered;
 pub mod subcube;
 
 use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
@@ -33,6 +35,12 @@ pub trait Allocator: Send {
         None
     }
 
+    /// The orientations in which it looks for a block, where no parameter
+    /// [`rotation`](crate::geometry::orientation::Rotation::PARAM) says so.
+    fn rotation(&self) -> Rotation {
+        Rotation::Never
+    }
+
     /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
     /// free nodes, for instance a placement promised earlier, not only the last proposal.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _now: Time) {}
@@ -53,9 +61,9 @@ pub trait Allocator: Send {
     /// From then on it answers as that one does.
     ///
     /// # Errors
-    /// One sentence, if these numbers are not the memory of such an allocator on this site; it may be
+    /// If these numbers are not the memory of such an allocator on this site; it may be
     /// dropped then, and nothing else.
-    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
@@ -69,12 +77,27 @@ pub trait Allocator: Send {
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
+/// Why numbers are not the [memory](Allocator::memory) of an allocator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecallError {
+    /// It has no memory.
+    #[error("this allocator remembers nothing, but {0} numbers are given")]
+    NothingToRecall(usize),
+    /// Lists of free blocks that are not what is free.
+    #[error("its lists do not hold the free nodes, each once")]
+    NotTheFreeNodes,
+    /// Lists of aligned blocks with one that is not.
+    #[error("its lists hold a block that is not aligned")]
+    NotAligned,
+    /// What any other allocator has to say, in one sentence.
+    #[error("{0}")]
+    Other(String),
+}
+
 /// The memory of an allocator that has none.
-fn nothing_to_recall(memory: &[u64]) -> Result<(), String> {
-    if memory.is_empty() {
-        return Ok(());
-    }
-    Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
+fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
+    if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
 
 /// What an allocator is told when it is asked for a place.

@@ -25,6 +25,9 @@ pub struct RunKey {
     pub slot: u32,
 }
 
+/// An instant of a network's own clock, in cycles: the time in which a flit crosses a link.
+pub type Cycle = u64;
+
 /// How much a job still has to do, and how fast it does it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {

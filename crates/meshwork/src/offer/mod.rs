@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
@@ -123,7 +123,7 @@ impl ManagedSite {
     }
 
     /// Lets its allocator [recall](Allocator::recall) that.
-    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), String> {
+    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         self.denied.forget();
         self.allocator.recall(memory, &self.site)
     }

@@ -19,17 +19,18 @@ use crate::observe::recorder::{
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{
-    DefaultValue, Kind, Named, Param, Params, Problem, Range, entry, join, resolve_in, with_article,
+    DefaultValue, Kind, Named, Param, Params, Problem, Range, Words, entry, join, resolve_in,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
 use crate::select::{self, SelectorEntry};
-use crate::shape::{ShapeRule, shaped};
+use crate::shape::shaped;
 use crate::sizing::{self, SizingEntry};
 use crate::speeds::Speeds;
 use crate::topology::{Topology, Wiring};
 use crate::workload::distribution::{SIZES, Sizes};
-use crate::workload::{self, BuildError, NoInputs, WorkloadContext, WorkloadEntry};
+use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES, WorkloadContext, WorkloadEntry};
 
 use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 pub use sites::{SITE_FAMILY, SITES};
@@ -41,6 +42,15 @@ pub const MODEL_VERSION: u32 = 2;
 /// A digest of the model's source, comments and tests left out: part of the key of every stored run as well, so
 /// that a run from before a strategy was edited is never taken for one from after.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
+
+static PASSES: Words<Passes, 2> =
+    Words::new([("instant", Passes::Instant), ("event", Passes::Event)]);
+
+static BY_SIZE: Words<Option<SizeClasses>, 3> = Words::new([
+    ("no", None),
+    ("exact", Some(SizeClasses::Exact)),
+    ("power_of_two", Some(SizeClasses::PowerOfTwo)),
+]);
 
 /// The keys of a scenario, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -66,7 +76,7 @@ pub static PARAMS: &[Param] = &[
     },
     Param {
         name: "passes",
-        kind: Kind::Choice(&["instant", "event"]),
+        kind: PASSES.kind(),
         default: DefaultValue::Is("\"instant\""),
         help: "whether the scheduler is asked once for each instant, after all that end and arrive \
                then, or after each end and each arrival",
@@ -108,6 +118,10 @@ pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// What a job takes that a log holds back to sort it.
 const BYTES_PER_HELD_JOB: u64 = 48;
+
+/// What a job takes of a workload that is held whole, with the room that a list has to grow: measured on a million rows
+/// of a table.
+const BYTES_PER_WHOLE_JOB: u64 = 200;
 
 /// The keys of `[measure]`.
 pub static MEASURE: &[Param] = &[
@@ -152,21 +166,21 @@ pub static MEASURE: &[Param] = &[
     },
     Param {
         name: "by_size",
-        kind: Kind::Choice(&["no", "exact", "power_of_two"]),
+        kind: BY_SIZE.kind(),
         default: DefaultValue::Is("\"no\""),
-        help: "whether means over jobs are also given for each size of job",
+        help: "whether means and quantiles over jobs are also given for each size of job",
     },
     Param {
         name: "by_user",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each user: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each user: of logs and tables",
     },
     Param {
         name: "by_group",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each group of users: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each group of users: of logs and tables",
     },
 ];
 
@@ -386,10 +400,7 @@ impl Scenario {
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
-            passes: match self.params.text("passes") {
-                "event" => Passes::Event,
-                _ => Passes::Instant,
-            },
+            passes: self.params.meaning("passes", &PASSES),
             time: self.params.nested("measure").get_number("time"),
         })
     }
@@ -454,7 +465,7 @@ impl Scenario {
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {
         let seed = self.params.integer("seed");
         let workload = self.params.component("workload", &workload::FAMILY);
-        let rule = ShapeRule::named(workload.text("shape"));
+        let rule = workload.meaning(SHAPE.name, &SHAPES);
         let managed =
             |(index, spec): (usize, &SiteSpec)| spec.managed(index, seed, replication, rule);
         let mut machine = self.machine.clone();
@@ -477,7 +488,7 @@ impl Scenario {
     /// large sites are not there at once.
     fn check_facility(&self) -> Result<(), Problem> {
         let workload = self.params.component("workload", &workload::FAMILY);
-        let rule = ShapeRule::named(workload.text("shape"));
+        let rule = workload.meaning(SHAPE.name, &SHAPES);
         for (index, spec) in self.machine.iter().enumerate() {
             spec.managed(index, 0, 0, rule)?;
         }
@@ -513,6 +524,17 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
+    }
+
+    /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
+    /// table, since it has to be sorted, and all of what is shuffled.
+    #[must_use]
+    pub fn memory_of_rows(&self, rows: u64) -> u64 {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let of_table = if workload.name() == "table" { rows } else { 0 };
+        let first = workload.get_integer("first_jobs").unwrap_or(rows);
+        let shuffled = if workload.flag("shuffle") { rows.min(first) } else { 0 };
+        (of_table + shuffled).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
 
     fn network_memory(&self) -> Result<u64, Problem> {
@@ -565,7 +587,7 @@ impl Scenario {
         let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
         let shape = self.shape();
         let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
-        let rule = ShapeRule::named(workload.text("shape"));
+        let rule = workload.meaning(SHAPE.name, &SHAPES);
         for site in &self.machine {
             let asks = site.entry.0.asks;
             let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
@@ -670,11 +692,7 @@ fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
         warmup_time: measure.number("warmup_time"),
         jobs: measure.get_integer("jobs"),
         rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
-        by_size: match measure.text("by_size") {
-            "exact" => Some(SizeClasses::Exact),
-            "power_of_two" => Some(SizeClasses::PowerOfTwo),
-            _ => None,
-        },
+        by_size: measure.meaning("by_size", &BY_SIZE),
         by_user: measure.flag("by_user"),
         by_group: measure.flag("by_group"),
     };

@@ -16,7 +16,7 @@ use crate::job::Job;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-pub use transform::{SHAPE, submissions, transformed};
+pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
 /// What a workload hands to the engine, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]

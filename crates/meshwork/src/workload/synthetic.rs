@@ -1,7 +1,7 @@
 //! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
 
 use crate::job::{Job, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
@@ -54,7 +54,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             },
             Param {
                 name: "demand",
-                kind: Kind::Choice(&["dependent", "independent"]),
+                kind: DEMANDS.kind(),
                 default: DefaultValue::Is("\"dependent\""),
                 help: "dependent: a run time is drawn whatever the size, so large jobs do more \
                        work; independent: the work is drawn, and spread over the job's processors",
@@ -65,6 +65,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     knows_owners: false,
     build: |params, setting| Ok(Box::new(Synthetic::new(params, setting)?)),
 };
+
+/// What is drawn: whether the work, and not the run time.
+static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 
 /// An endless iterator of jobs.
 struct Synthetic {
@@ -86,7 +89,7 @@ impl Synthetic {
         let runtimes = Runtime::new(&params.component("runtimes", &RUNTIMES))?;
         let mean_gap = mean_gap(params, setting, sizes.mean_nodes() * runtimes.mean())?;
         let stream = |name: &str| Stream::new(setting.seed, setting.replication, name);
-        let independent = params.text("demand") == "independent";
+        let independent = params.meaning("demand", &DEMANDS);
         Ok(Synthetic {
             mean_gap,
             spread_over: independent.then(|| sizes.mean_nodes()),

@@ -126,7 +126,8 @@ impl Counter {
         let saved = match question {
             Asks::Desk(question) => {
                 let name = id.as_ref().and_then(name_of);
-                let answer = self.desk.answer(question).map_err(refused)?;
+                let answer =
+                    self.desk.answer(question).map_err(|error| refused(error.to_string()))?;
                 self.keep_letters(&answer, name);
                 return self.write(&answer, id.as_ref(), out).map_err(refused);
             }
@@ -147,7 +148,7 @@ impl Counter {
     /// Becomes what was saved.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.desk)?;
-        self.desk.restore(&saved.state)?;
+        self.desk.restore(&saved.state).map_err(|error| error.to_string())?;
         (self.letters, self.letter_of) = letters;
         self.is_changed = true;
         Ok(())

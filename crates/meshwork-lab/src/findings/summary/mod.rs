@@ -24,6 +24,7 @@ use std::path::Path;
 
 use toml::Value;
 
+use crate::findings::columns::Meanings;
 use crate::findings::differences::{paired, partner};
 use crate::findings::means::{Rule, by_owner, by_size, means};
 use crate::findings::statistics::Interval;
@@ -98,6 +99,8 @@ pub struct Difference {
 pub struct Summary {
     /// The scenarios.
     pub rows: Vec<Row>,
+    /// What their metrics mean.
+    pub meanings: Meanings,
 }
 
 impl Summary {
@@ -139,7 +142,7 @@ impl Summary {
             constant: results.is_constant(index),
             growing: is_growing(&runs(index).trends()),
         });
-        Summary { rows: rows.collect() }
+        Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
     /// Writes the tables into a folder, each whole or not at all; one that an earlier study left and

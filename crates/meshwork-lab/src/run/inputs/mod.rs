@@ -86,6 +86,33 @@ impl Files {
         digests.insert(located, digest.clone());
         Ok(digest)
     }
+
+    /// How many rows a file has: of a log or of CSV the lines, of Parquet what it says itself. Nothing is kept of them.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    ///
+    /// # Complexity
+    /// Text is read from end to end.
+    pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
+        let located = self.locate(path);
+        let failed = |error: io::Error| FileError::reading(path, &located, &error);
+        let mut reader = BufReader::with_capacity(BUFFER, open(path, &located)?);
+        if is_parquet(&mut reader).map_err(failed)? {
+            return Ok(rows_of_parquet(reader.into_inner()));
+        }
+        let mut text = decompress(reader).map_err(failed)?;
+        let mut lines = 0;
+        loop {
+            let buffer = text.fill_buf().map_err(failed)?;
+            if buffer.is_empty() {
+                return Ok(lines);
+            }
+            lines += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            let read = buffer.len();
+            text.consume(read);
+        }
+    }
 }
 
 impl Inputs for Files {
@@ -103,8 +130,7 @@ impl Inputs for Files {
         };
         let file = open(path, &located).map_err(refused)?;
         let mut reader = BufReader::with_capacity(BUFFER, file);
-        let is_parquet = reader.fill_buf().map_err(failed)?.starts_with(b"PAR1");
-        if is_parquet {
+        if is_parquet(&mut reader).map_err(failed)? {
             from_parquet(path, reader.into_inner())
         } else {
             columns::from_csv(path, decompress(reader).map_err(failed)?)
@@ -112,8 +138,19 @@ impl Inputs for Files {
     }
 }
 
+/// Whether a file is Parquet, by its first bytes.
+fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.starts_with(b"PAR1"))
+}
+
 #[cfg(feature = "parquet")]
-use self::parquet::from_parquet;
+use self::parquet::{from_parquet, rows_of_parquet};
+
+/// Without the feature `parquet` no such file is read, and none of its rows held.
+#[cfg(not(feature = "parquet"))]
+fn rows_of_parquet(_: File) -> u64 {
+    0
+}
 
 /// Without the feature `parquet`, what is Parquet is refused.
 #[cfg(not(feature = "parquet"))]

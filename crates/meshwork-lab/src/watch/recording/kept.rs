@@ -24,9 +24,6 @@ pub const RECORDINGS: &str = "recordings";
 /// How a recording begins; the digit is the version of its form.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Unless a study says otherwise, the first replications of so many scenarios are kept: those that a page shows.
-pub const FIRST: usize = 4;
-
 /// So many bytes are written together.
 const BUFFER: usize = 1 << 16;
 
@@ -56,27 +53,29 @@ pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Which runs of a study are kept to be looked at: of every scenario, or of the first four, the first replication.
+/// Which runs of a study are kept to be looked at: of every scenario, or of some, the first replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The folder of results.
     folder: PathBuf,
     /// All scenarios, because the study says so.
     all: bool,
+    /// Else these.
+    some: Vec<usize>,
 }
 
 impl Kept {
-    /// What a study keeps that is run into a folder: `record` is what it says.
+    /// What a study keeps that is run into a folder: `record` is what it says; these scenarios where it says nothing.
     #[must_use]
-    pub fn of(folder: &Path, record: Option<bool>) -> Option<Kept> {
+    pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
-        (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all })
+        (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
     /// Whether a run is kept.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
-        replication == 0 && (self.all || point < FIRST)
+        replication == 0 && (self.all || self.some.contains(&point))
     }
 
     /// Whether the study asks for what is kept, so that its absence is worth a run and a word.

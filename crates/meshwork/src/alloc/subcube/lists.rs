@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{free_subcubes, number};
+use crate::alloc::RecallError;
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
@@ -149,7 +150,7 @@ impl CubeLists {
     ///
     /// # Errors
     /// If these are not the free nodes of the site, each once.
-    pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

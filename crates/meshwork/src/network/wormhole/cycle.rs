@@ -5,6 +5,7 @@
 //! conjunction of three bit masks: lanes whose packet has been granted a lane to go on, lanes that hold
 //! a flit, and lanes whose next buffer has room.
 
+use super::Cycle;
 use super::bits::{BitSet, Bits};
 use super::calendar::Calendar;
 use super::fabric::{Fabric, NOWHERE};
@@ -12,7 +13,7 @@ use super::grants::{Grants, Request};
 use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::switch::Switch;
-use super::timing::{Arbitration, Cycle, Timing};
+use super::timing::{Arbitration, Timing};
 use super::wheel::Wheel;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Cycle;
 use super::fabric::{ClassRule, Fabric};
-use super::timing::{Cycle, Timing};
+use super::timing::Timing;
 use super::{WormholeConfig, wires};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};

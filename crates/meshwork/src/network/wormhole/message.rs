@@ -1,6 +1,6 @@
 //! What goes through a network, and what whoever loads it is told.
 
-use super::timing::Cycle;
+use super::Cycle;
 use crate::topology::Node;
 
 /// A message that is to be sent: one packet.

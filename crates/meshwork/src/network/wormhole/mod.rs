@@ -27,8 +27,9 @@ pub use fabric::{ClassRule, Fabric};
 pub use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
 pub(super) use params::{BUFFER, PACKET_LENGTH, ROUTER_DELAY, TIMING, of_network};
-pub use timing::{Cycle, Preset};
+pub use timing::Preset;
 
+pub use super::Cycle;
 use super::messaging::{self, Messaging};
 use super::{NetworkContext, NetworkEntry};
 use crate::registry::{About, Params, Problem};

@@ -1,8 +1,8 @@
 //! The packets in the network, and how far each has come on its way.
 
+use super::Cycle;
 use super::fabric::{ClassRule, Fabric, Leg};
 use super::message::{Delivery, Message};
-use super::timing::Cycle;
 use crate::topology::Node;
 
 /// A packet's place in the store; used again when the packet has arrived.

@@ -1,13 +1,22 @@
 //! The parameters of the network in studies.
 
 use super::{ClassRule, Lanes, MAX_FLITS, Preset, WormholeConfig};
-use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem};
+use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem, Words};
 use crate::topology::Topology;
+
+static PRESETS: Words<Preset, 2> =
+    Words::new([("procsimity", Preset::Procsimity), ("booksim", Preset::Booksim)]);
+
+static CLASS_RULES: Words<ClassRule, 2> =
+    Words::new([("static", ClassRule::Static), ("dateline", ClassRule::Dateline)]);
+
+static LANE_RULES: Words<Lanes, 2> =
+    Words::new([("shared", Lanes::Shared), ("independent", Lanes::Independent)]);
 
 /// Whose router it is.
 pub(crate) const TIMING: Param = Param {
     name: "timing",
-    kind: Kind::Choice(&["procsimity", "booksim"]),
+    kind: PRESETS.kind(),
     default: Left::Is("\"procsimity\""),
     help: "whose router it is: what takes how many cycles, and who goes first",
 };
@@ -47,7 +56,7 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
 /// Which class of them a packet uses.
 pub(super) const CLASS: Param = Param {
     name: "class",
-    kind: Kind::Choice(&["static", "dateline"]),
+    kind: CLASS_RULES.kind(),
     default: Left::Is("\"static\""),
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
@@ -55,7 +64,7 @@ pub(super) const CLASS: Param = Param {
 /// Whether they share the link.
 pub(super) const LANES: Param = Param {
     name: "lanes",
-    kind: Kind::Choice(&["shared", "independent"]),
+    kind: LANE_RULES.kind(),
     default: Left::Is("\"shared\""),
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
@@ -67,22 +76,13 @@ impl WormholeConfig {
         let has_rings = grid.is_wrapped() && grid.sides().iter().any(|&side| side > 2);
         let usual = if has_rings { 2 } else { 1 };
         WormholeConfig {
-            preset: match params.text("timing") {
-                "booksim" => Preset::Booksim,
-                _ => Preset::Procsimity,
-            },
+            preset: params.meaning(TIMING.name, &PRESETS),
             router_delay: params.integer("router_delay") as u32,
             packet_length: params.integer("packet_length") as u32,
             buffer: params.integer("buffer") as u32,
             virtual_channels: params.get_integer("virtual_channels").map_or(usual, |n| n as u32),
-            class_rule: match params.get_text("class") {
-                Some("dateline") => ClassRule::Dateline,
-                _ => ClassRule::Static,
-            },
-            lanes: match params.get_text("lanes") {
-                Some("independent") => Lanes::Independent,
-                _ => Lanes::Shared,
-            },
+            class_rule: params.get_meaning(CLASS.name, &CLASS_RULES).unwrap_or(ClassRule::Static),
+            lanes: params.get_meaning(LANES.name, &LANE_RULES).unwrap_or(Lanes::Shared),
         }
     }
 }

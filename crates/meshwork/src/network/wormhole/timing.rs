@@ -1,7 +1,6 @@
 //! What takes how many cycles, and who goes first: the two presets.
 
-/// An instant of the network's own clock, in cycles: the time in which a flit crosses a link.
-pub type Cycle = u64;
+use super::Cycle;
 
 /// How a free lane is given to one of the heads that want it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

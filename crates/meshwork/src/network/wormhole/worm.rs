@@ -8,12 +8,13 @@
 //! it does not matter in which order the events of one cycle are looked at: frees and requests are
 //! collected first and granted then.
 
+use super::Cycle;
 use super::calendar::Calendar;
 use super::fabric::{Fabric, NOWHERE};
 use super::grants::{Grants, Request};
 use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
-use super::timing::{Arbitration, Cycle, Timing};
+use super::timing::{Arbitration, Timing};
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
 
