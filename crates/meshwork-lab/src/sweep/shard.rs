@@ -94,7 +94,7 @@ pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
         build: &work.build,
         store: Some(Mutex::new(store)),
         jobs,
-        kept: Kept::of(&work.folder, study.record),
+        kept: Kept::of(&work.folder, study.record, crate::report::sample(study)),
         progress: work.progress,
         watcher: None,
         stop: work.stop,
