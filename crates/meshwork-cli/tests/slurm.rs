@@ -28,7 +28,7 @@ name = 'synthetic'
 sizes = 'uniform'
 runtimes = { name = 'exponential', mean = 5.0 }
 [measure]
-jobs = 8000
+jobs = 16000
 metrics = ['wait', 'utilization']
 [sweep]
 allocator = ['first_fit', 'frame_sliding']
@@ -182,6 +182,16 @@ impl Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
+    /// The last lines of all segments.
+    fn notes(&self) -> String {
+        let found = fs::read_dir(self.home.path().join("S/runs")).into_iter().flatten().flatten();
+        let last = |path: PathBuf| {
+            let text = fs::read_to_string(path).ok()?;
+            text.lines().last().map(str::to_owned)
+        };
+        found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
+    }
+
     /// Waits until something is so.
     fn wait(&self, what: &str, is_so: impl Fn() -> bool) {
         while !is_so() {
@@ -301,8 +311,13 @@ fn nothing_that_slurm_does_changes_a_byte() {
         assert!(matches!(ended, Some(0 | 75)), "{ended:?}");
     }
     slurm.wait("the first submission ends", || slurm.is_idle());
+    let notes = slurm.notes();
+    assert!(notes.contains("\"stopped\":true"), "a task was told to end in the middle of its runs: {notes}");
+    let parts = fs::read_dir(home.join("S/runs")).unwrap().flatten();
+    let is_part = |entry: &fs::DirEntry| entry.path().to_string_lossy().ends_with(".part");
+    assert!(parts.filter(is_part).count() >= 2, "what was killed keeps the name of what is not whole");
     let collected = slurm.meshwork(&["collect", "S"]);
-    assert!(matches!(collected.status, Some(0 | 3)), "{}", collected.err);
+    assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
 
     // What has not ended is submitted again, until nothing is left.
     for _ in 0..4 {

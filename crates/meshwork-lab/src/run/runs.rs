@@ -43,6 +43,8 @@ struct Ended {
     /// The index of a run and the speeds that it drew.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
+    /// Whether a run had batches that are not kept.
+    stripped: Vec<bool>,
 }
 
 /// The batches of one run.
@@ -214,6 +216,12 @@ impl Runs {
         self.ended.groups.gathered()
     }
 
+    /// Those that ended well and are all here, with their batches, if they had any: what can be stored.
+    pub fn whole(&self) -> impl Iterator<Item = Run> {
+        let is_whole = |row: &usize| !self.ended.stripped[*row];
+        (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
+    }
+
     /// A run as it was, by its place in the order of replications; batches only of the first few.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
@@ -290,6 +298,8 @@ impl Ended {
         if !findings.speeds.is_empty() {
             self.speeds.push((short, findings.speeds.clone().into()));
         }
+        let is_stripped = row >= WITH_BATCHES && findings.batch_jobs > 0;
+        self.stripped.push(is_stripped);
         if row < WITH_BATCHES {
             self.batches.push(Batches::of(findings));
         }
@@ -473,6 +483,7 @@ mod tests {
         let runs: Runs = (0..20).map(run).collect();
         let batches = |index| runs.get(index).unwrap().result.unwrap().metrics[0].batches.len();
         assert_eq!((batches(0), batches(WITH_BATCHES - 1), batches(WITH_BATCHES)), (2, 2, 0));
+        assert_eq!(runs.whole().count(), WITH_BATCHES, "the others are not what was measured");
         assert!(runs.all_same(), "what is compared are the runs as they came");
         let mut first = runs.clone();
         first.keep_first();

@@ -198,7 +198,9 @@ fn setting_to_blame<'l, 's>(
 ) -> Option<&'l Laid<'s>> {
     let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
     laid.iter().find(is_setting)?;
-    let mut table = study.scenario.clone();
+    // What the study has in its own text: that of `study` has the settings laid over it already.
+    let Study { catalogue, file, source, folder, .. } = study;
+    let mut table = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
     for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
         set(&mut table, key, (*value).clone()).ok()?;
     }
