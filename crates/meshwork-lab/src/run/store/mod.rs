@@ -638,13 +638,12 @@ mod tests {
     impl Store {
         /// A store on a disk that has room for so many bytes.
         pub(crate) fn with_room_for(bytes: usize) -> Store {
+            let mut known = Lines::default();
+            known.files.push(Source { path: PathBuf::from("out/runs.jsonl"), whole_bytes: 0 });
             Store {
                 file: PathBuf::from("out/runs.jsonl"),
                 sink: Sink::Whole(Box::new(Full(bytes))),
-                known: Lines {
-                    files: vec![Source { path: PathBuf::from("out/runs.jsonl"), whole_bytes: 0 }],
-                    ..Lines::default()
-                },
+                known,
                 handles: Handles::default(),
                 bytes: 0,
                 elsewhere: BTreeSet::new(),
