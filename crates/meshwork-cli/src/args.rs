@@ -98,6 +98,9 @@ pub(crate) enum Command {
         --buffer 8"
     )]
     Traffic(Traffic),
+    /// Look at the configuration of a machine that Slurm manages
+    #[command(subcommand, arg_required_else_help = true)]
+    Ops(Ops),
     /// Replay a sample of stored runs and compare
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
@@ -553,14 +556,54 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
     All but restore may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
     answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
+    With --slurm nodes have names, and a question is a job's, answered by its nodes, by why it waits, or by why it \
+    never starts:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and, as wanted, \"nodes_max\", \"segment\", \
+    \"spread_segments\":true,\n  \
+    \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \"exclude\":\"n9\",\n  \
+    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
+
+/// `meshwork ops`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ops {
+    /// Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name
+    #[command(
+        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
+        form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
+        nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
+    )]
+    Check(OpsCheck),
+}
+
+/// `meshwork ops check`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsCheck {
+    /// The topology file
+    pub(crate) file: PathBuf,
+    /// The slurm.conf of the machine: without it every node that the file names is taken to be there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
     /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
-    #[arg(short, long)]
-    pub(crate) machine: String,
+    #[arg(short, long, required_unless_present = "slurm")]
+    pub(crate) machine: Option<String>,
+    /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
+    pub(crate) slurm: Option<PathBuf>,
+    /// The slurm.conf of that machine: nodes, weights, partitions
+    #[arg(long, value_name = "FILE", requires = "slurm")]
+    pub(crate) conf: Option<PathBuf>,
+    /// The partition [default: the one that slurm.conf makes the default]
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    pub(crate) partition: Option<String>,
     /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}
     /// [default: first_fit, and naive on flat machines]
     #[arg(short, long)]

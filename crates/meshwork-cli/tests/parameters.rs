@@ -45,6 +45,9 @@ fn sample(kind: &Kind) -> Value {
         Kind::Components(family) => Value::Array(vec![component(family, (family.entries)()[0])]),
         Kind::Names(family) => Value::Array(vec![(family.entries)()[0].name.into()]),
         Kind::Table(params) => Value::Table(required(&params.iter().collect::<Vec<_>>())),
+        Kind::Tables(params) => {
+            Value::Array(vec![Value::Table(required(&params.iter().collect::<Vec<_>>()))])
+        }
     }
 }
 

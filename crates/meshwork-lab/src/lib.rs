@@ -17,6 +17,7 @@ pub mod findings;
 pub mod lab;
 pub mod report;
 pub mod run;
+pub mod slurm;
 mod standard;
 pub mod study;
 pub mod sweep;

@@ -5,6 +5,7 @@ pub(crate) mod collect;
 pub(crate) mod list;
 pub(crate) mod manual;
 mod meter;
+pub(crate) mod ops;
 pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;

@@ -222,6 +222,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &listed::anchors::ENTRY,
+    &listed::blocks::ENTRY,
+    &listed::ring::ENTRY,
+    &listed::tree::ENTRY,
+    &listed::runs::ENTRY,
 ];
 
 /// Allocators, as a family of names.

@@ -14,7 +14,7 @@ mod words;
 pub use param::{DefaultValue, Kind, Param, Range};
 pub use params::Params;
 pub use read::{resolve, resolve_in};
-pub use spelling::{join, with_article};
+pub use spelling::{did_you_mean, join, with_article};
 pub use words::Words;
 
 use std::fmt;

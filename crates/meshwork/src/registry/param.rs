@@ -55,6 +55,8 @@ pub enum Kind {
     Names(&'static Family),
     /// A table of its own.
     Table(&'static [Param]),
+    /// A list of such tables.
+    Tables(&'static [Param]),
 }
 
 /// A range of numbers.
@@ -119,6 +121,10 @@ impl fmt::Display for Kind {
             Kind::Components(family) => write!(f, "a list of {}s", family.kind),
             Kind::Names(family) => write!(f, "a list of names of {}s", family.kind),
             Kind::Table(_) => f.write_str("a table"),
+            Kind::Tables(params) => {
+                let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+                write!(f, "a list of tables with {}", names.join(", "))
+            }
         }
     }
 }

@@ -149,6 +149,18 @@ impl Params {
         Params { path: join(&self.path, key), table, key: "" }
     }
 
+    /// A list of tables that may have been left out.
+    #[must_use]
+    pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
+        let list = self.table.get(key)?.as_array()?;
+        let path = join(&self.path, key);
+        let tables = list.iter().enumerate().filter_map(|(i, item)| {
+            let table = item.as_table()?.clone();
+            Some(Params { path: format!("{path}[{i}]"), table, key: "" })
+        });
+        Some(tables.collect())
+    }
+
     /// A component that may have been left out.
     #[must_use]
     pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {

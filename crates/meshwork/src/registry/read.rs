@@ -151,6 +151,17 @@ impl Kind {
                 resolve_in(lists, path, &params, table, &[])
                     .map(|params| Value::Table(params.table))
             }
+            Kind::Tables(params) => {
+                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+                let params: Vec<&Param> = params.iter().collect();
+                let read = |(i, item): (usize, &Value)| {
+                    let table = item.as_table().ok_or_else(refuse)?;
+                    let at = format!("{path}[{i}]");
+                    resolve_in(lists, &at, &params, table, &[]).map(|p| Value::Table(p.table))
+                };
+                let read: Result<Vec<Value>, Problem> = list.iter().enumerate().map(read).collect();
+                read.map(Value::Array)
+            }
         }
     }
 }

@@ -2,6 +2,18 @@
 
 use std::fmt;
 
+/// What may be meant by a word that nobody knows: the nearest of the known ones, and all of them.
+///
+/// ```
+/// use meshwork::registry::did_you_mean;
+/// assert_eq!(did_you_mean("nods", &["name", "nodes"]), "did you mean `nodes`? known: name, nodes");
+/// assert_eq!(did_you_mean("spacing", &["name", "nodes"]), "known: name, nodes");
+/// ```
+#[must_use]
+pub fn did_you_mean(given: &str, known: &[&str]) -> String {
+    suggestion(given, known, known)
+}
+
 /// "did you mean …?" and the known names; only the names where nothing is near.
 pub(super) fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
     suggested(nearest(given, candidates), known)

@@ -265,6 +265,7 @@ fn sample(param: &Param, of: &str) -> String {
         (_, Kind::Names(family)) => format!("[\"{}\"]", (family.entries)()[0].name),
         (_, Kind::Text) => "\"text\"".to_owned(),
         (_, Kind::Table(_)) => "{}".to_owned(),
+        (_, Kind::Tables(_)) => "[{}]".to_owned(),
     }
 }
 

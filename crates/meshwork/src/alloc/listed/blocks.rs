@@ -1,8 +1,111 @@
 //! Blocks: racks that are one machine, two of them, four of them.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of, set_of};
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Wiring;
+
+/// The entry of `blocks`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "blocks",
+        aliases: &[],
+        summary: "racks that are one machine, joined two by two: the fullest that still holds the job",
+        definition: "The machine is a list of base blocks, such as racks; blocks of larger listed sizes join neighbours, \
+                     each twice as many as are joined at the level before. A job lies in one block of the smallest \
+                     size that may hold it, and uses no more blocks of the next lower size than it must. Of the blocks \
+                     that have room it gets the one with the lightest node, then the one with the fewest free nodes, of \
+                     equal ones the last. Inside it takes base blocks one by one: one that holds all that is still \
+                     missing and has the fewest free nodes, else the one with the most, of equal ones the last, and of \
+                     each its lowest nodes. A job of several segments places one after the other. A job of one node \
+                     gets the lightest node of lowest number.",
+        complexity: "O(b n / 64) for each base block that is taken of b, on n nodes.",
+        source: "Slurm 26.05, topology/block, checked against its decisions",
+        params: &[
+            Param {
+                name: "sizes",
+                kind: Kind::Integers(1, 1 << 24),
+                default: DefaultValue::Absent(
+                    "the size of the first block, and 2, 4 and 8 times that",
+                ),
+                help: "the sizes of blocks: the base size, and that times powers of two up to 2^15",
+            },
+            Param {
+                name: "length",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Is("8"),
+                help: "how many consecutive nodes a base block has, where no blocks are listed",
+            },
+            Param {
+                name: "blocks",
+                kind: Kind::Tables(&[NODES]),
+                default: DefaultValue::Absent("base blocks of `length` consecutive nodes"),
+                help: "the base blocks, each with its nodes",
+            },
+            SEGMENT,
+            Param {
+                name: "spread",
+                kind: Kind::Flag,
+                default: DefaultValue::Is("false"),
+                help: "whether each segment has base blocks of its own",
+            },
+            Param {
+                name: "consolidate",
+                kind: Kind::Flag,
+                default: DefaultValue::Is("false"),
+                help: "whether all segments lie in one block of a listed size",
+            },
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let blocks = match params.get_tables("blocks") {
+            Some(blocks) => blocks.iter().map(|block| nodes_of(block, &mut universe)).collect(),
+            None => consecutive(universe, params.integer("length") as u32),
+        };
+        let blocks: Vec<NodeSet> = blocks.iter().map(|block| set_of(block, universe)).collect();
+        let (base, levels) = levels_of(params, &blocks)?;
+        let blocks = Blocks::new(universe, base, &levels, blocks);
+        let keeper = Keeper::new(blocks, params, topology, universe)?;
+        Ok(Box::new(keeper.wanting(|wanted| {
+            (wanted.spread, wanted.consolidate) =
+                (params.flag("spread"), params.flag("consolidate"));
+        })))
+    },
+};
+
+/// The base size, and the levels as exponents of two.
+fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
+    let Some(sizes) = params.get_integers("sizes") else {
+        let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
+        return Ok((base.unwrap_or(1), vec![0, 1, 2, 3]));
+    };
+    let base = sizes[0];
+    let level = |&size: &u32| {
+        let times = size.is_multiple_of(base).then(|| size / base);
+        let level = times.filter(|times| times.is_power_of_two()).map(u32::ilog2);
+        level.filter(|&level| level <= HIGHEST_LEVEL).ok_or_else(|| {
+            let says = format!(
+                "the size {size} is not the base size {base} times a power of two up to 2^{HIGHEST_LEVEL}"
+            );
+            params.problem("sizes", says)
+        })
+    };
+    Ok((base, sizes.iter().map(level).collect::<Result<_, _>>()?))
+}
+
+/// The highest level that may be listed.
+const HIGHEST_LEVEL: u32 = 15;
 
 /// A list of base blocks, and the levels at which neighbours are joined.
 #[derive(Clone, Debug)]

@@ -1,6 +1,8 @@
 //! What decides between places of one size: a list of criteria, each of which leaves the best of what those
 //! before it have left.
 
+use crate::registry::{About, Family};
+
 /// One thing that makes a place better than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
@@ -22,15 +24,15 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// Every criterion, by its name in studies.
-    pub const ALL: [(&'static str, Criterion); 7] = [
-        ("weight", Criterion::Weight),
-        ("next_size_destroyed", Criterion::NextSizeDestroyed),
-        ("larger_sizes_destroyed", Criterion::LargerSizesDestroyed),
-        ("boundary", Criterion::Boundary),
-        ("fewest_idle_torus", Criterion::FewestIdleTorus),
-        ("most_idle_torus", Criterion::MostIdleTorus),
-        ("order", Criterion::Order),
+    /// Every criterion, with what it says of itself.
+    pub const ALL: [(&'static About, Criterion); 7] = [
+        (&WEIGHT, Criterion::Weight),
+        (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
+        (&LARGER_SIZES_DESTROYED, Criterion::LargerSizesDestroyed),
+        (&BOUNDARY, Criterion::Boundary),
+        (&FEWEST_IDLE_TORUS, Criterion::FewestIdleTorus),
+        (&MOST_IDLE_TORUS, Criterion::MostIdleTorus),
+        (&ORDER, Criterion::Order),
     ];
 
     /// What Slurm goes by.
@@ -50,7 +52,7 @@ impl Criterion {
     /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Criterion> {
-        Criterion::ALL.iter().find(|(own, _)| *own == name).map(|&(_, criterion)| criterion)
+        Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
     /// Whether places of different entries of the list are compared by it.
@@ -66,3 +68,54 @@ impl Criterion {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
+
+/// Criteria, as a family of names.
+pub static FAMILY: Family = Family {
+    kind: "criterion",
+    key: "name",
+    entries: || Criterion::ALL.iter().map(|(about, _)| *about).collect(),
+    common: &[],
+};
+
+/// What a criterion says of itself.
+const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
+    About {
+        name,
+        aliases: &[],
+        summary,
+        definition,
+        complexity: "O(n) for n nodes.",
+        source: "the choice of Slurm 26.05 in topology/torus3d, and what operators may try beside it",
+        params: &[],
+    }
+}
+
+static WEIGHT: About =
+    about("weight", "the lightest heaviest node", "A box is as heavy as its heaviest node.");
+static NEXT_SIZE_DESTROYED: About = about(
+    "next_size_destroyed",
+    "the fewest boxes of the next larger size broken",
+    "Free boxes of the first placement that is larger are counted that the box meets; boxes of one placement alone are compared.",
+);
+static LARGER_SIZES_DESTROYED: About = about(
+    "larger_sizes_destroyed",
+    "the fewest nodes of larger boxes broken",
+    "Free boxes of all larger placements are counted that the box meets, each as often as it has nodes; boxes of one placement alone are compared.",
+);
+static BOUNDARY: About = about(
+    "boundary",
+    "the most held nodes around",
+    "Free nodes at the faces of the box are counted, and the fewer the better.",
+);
+static FEWEST_IDLE_TORUS: About = about(
+    "fewest_idle_torus",
+    "the fullest torus",
+    "The torus with the fewest free nodes is taken.",
+);
+static MOST_IDLE_TORUS: About =
+    about("most_idle_torus", "the emptiest torus", "The torus with the most free nodes is taken.");
+static ORDER: About = about(
+    "order",
+    "the earliest in the list",
+    "What stands first is taken: this decides at last in any case.",
+);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::flat::Flat;
+use super::runs::Runs;
 use super::{Nodes, Wanted};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
@@ -103,7 +103,7 @@ pub enum Action {
 }
 
 /// A rule that says which nodes a job gets.
-pub trait Rule {
+pub trait Rule: fmt::Debug + Send + Sync {
     /// Nodes for a job, `required` among them, all of them `available`. `wanted.listed` has been seen to.
     fn attempt(
         &self,
@@ -151,6 +151,19 @@ pub fn decide(
     }
 }
 
+/// Nodes that a job gets now, if there are any, whether or not it could ever get some.
+///
+/// # Complexity
+/// One attempt of the rule where it finds some at once, and at most one more for each node.
+pub fn find(
+    rule: &dyn Rule,
+    nodes: &Nodes,
+    wanted: &Wanted,
+    available: &NodeSet,
+) -> Option<NodeSet> {
+    try_on(rule, nodes, wanted, available).ok()
+}
+
 fn waits_for(wanted: &Wanted, available: &NodeSet) -> Wait {
     let (required, among) = listed(wanted);
     let missing = required.is_some_and(|required| !required.is_within(available));
@@ -189,7 +202,7 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
         return Ok(lightest_node(nodes, required.as_ref().unwrap_or(&left)));
     }
     let rule = match rule.covered() {
-        Some(covered) if !covered.meets(&left) => &Flat,
+        Some(covered) if !covered.meets(&left) => &Runs,
         _ => rule,
     };
     let required = required.as_ref();

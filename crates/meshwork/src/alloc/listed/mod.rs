@@ -9,10 +9,11 @@ pub mod anchors;
 pub mod blocks;
 pub mod criteria;
 mod decide;
-pub mod flat;
+mod keeper;
 pub mod ring;
+pub mod runs;
 pub mod tree;
 mod wanted;
 
-pub use decide::{Action, Attempt, Cause, Decision, Failure, Rule, Wait, decide};
+pub use decide::{Action, Attempt, Cause, Decision, Failure, Rule, Wait, decide, find};
 pub use wanted::{Nodes, Wanted};

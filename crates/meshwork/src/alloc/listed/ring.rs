@@ -1,9 +1,63 @@
 //! Rings: a job gets consecutive nodes of one of them.
 
 use super::decide::{Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of};
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::topology::Node;
+use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::topology::{Node, Wiring};
+
+/// The entry of `ring`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "ring",
+        aliases: &[],
+        summary: "consecutive nodes of one of the rings that are listed",
+        definition: "The machine is a list of rings, each with its nodes in their order around it. A job gets as many \
+                     consecutive nodes of one ring as it asks for: in each ring the first stretch whose heaviest node \
+                     is lightest, then of all rings the lightest stretch, and of these the one in the ring with the \
+                     fewest free nodes; of equal ones the first. A job of several segments gets one stretch in each of \
+                     as many rings. A job of one node gets the lightest node of lowest number; one that no ring holds \
+                     never starts.",
+        complexity: "O(n) for n nodes; O(n r) where weights differ, in rings of up to r.",
+        source: "Slurm 26.05, topology/ring, checked against its decisions",
+        params: &[
+            Param {
+                name: "length",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Absent("all nodes"),
+                help: "how many consecutive nodes a ring has, where no rings are listed",
+            },
+            Param {
+                name: "rings",
+                kind: Kind::Tables(&[NODES]),
+                default: DefaultValue::Absent("rings of `length` consecutive nodes"),
+                help: "the rings, each with its nodes in their order around it",
+            },
+            SEGMENT,
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let listed = params.get_tables("rings");
+        let rings = match listed {
+            Some(rings) => rings.iter().map(|ring| nodes_of(ring, &mut universe)).collect(),
+            None => {
+                let length = params.get_integer("length").map_or(universe, |length| length as u32);
+                consecutive(universe, length)
+            }
+        };
+        Ok(Box::new(Keeper::new(Rings::new(universe, rings), params, topology, universe)?))
+    },
+};
 
 /// A list of rings, each with its nodes in their order around it.
 #[derive(Clone, Debug)]
@@ -45,6 +99,12 @@ impl Rings {
         Rings { rings, sets, covered }
     }
 
+    /// The rings, each with its nodes in their order around it.
+    #[must_use]
+    pub fn rings(&self) -> &[Vec<Node>] {
+        &self.rings
+    }
+
     /// The first stretch of the least weight in one ring.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
@@ -52,16 +112,24 @@ impl Rings {
         if (around.len() as u32) < size || idle < size {
             return None;
         }
+        // How many free nodes follow one another from each place on, around the ring.
+        let mut run = vec![0; around.len()];
+        let mut length = 0;
+        for place in (0..2 * around.len()).rev() {
+            let place = place % around.len();
+            length = if free.contains(around[place]) { length + 1 } else { 0 };
+            run[place] = length;
+        }
         let mut best: Option<Stretch> = None;
-        for start in 0..around.len() {
-            let stretch = || around.iter().cycle().skip(start).take(size as usize);
-            if !stretch().all(|&node| free.contains(node)) {
-                continue;
-            }
-            let weight = stretch().map(|&node| nodes.weight(node)).max().unwrap_or(0);
+        for start in (0..around.len()).filter(|&start| run[start] >= size) {
+            let stretch = around.iter().cycle().skip(start).take(size as usize);
+            let weight = stretch.map(|&node| nodes.weight(node)).max().unwrap_or(0);
             let found = Stretch { weight, idle, ring, start };
             if best.is_none_or(|best| best.is_worse_than(&found)) {
                 best = Some(found);
+            }
+            if nodes.classes().len() < 2 {
+                break;
             }
         }
         best

@@ -1,9 +1,136 @@
 //! A tree of switches: a job gets nodes under few switches that are near one another.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::flat::Flat;
+use super::keeper::{Keeper, WEIGHTS, consecutive, nodes_of, set_of};
+use super::runs::Runs;
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Wiring;
+
+/// The entry of `tree`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "tree",
+        aliases: &[],
+        summary: "nodes under few switches that are near one another",
+        definition: "The machine is a list of switches, leaves with nodes and others with switches below them. A job \
+                     lies below one switch, the last of the highest that have room and none lighter before them. There \
+                     it takes leaves one by one: the one with the fewest free nodes that holds all that is still \
+                     missing; if none does, the one under the smallest switch above that does; and of those equally far \
+                     from the leaves that are used already, the one with the most free nodes; of equal ones the first. \
+                     All free nodes of lighter weights are taken before heavier ones, wherever they lie. A job of one \
+                     node gets the lightest node of lowest number.",
+        complexity: "O(s (s + n / 64)) for each leaf that is taken, with s switches on n nodes.",
+        source: "Slurm 26.05, topology/tree, checked against its decisions",
+        params: &[
+            Param {
+                name: "radix",
+                kind: Kind::Integers(1, 1 << 24),
+                default: DefaultValue::Is("[8, 4]"),
+                help: "where no switches are listed: how many consecutive nodes a leaf has, then how many switches \
+                       each one of the next level joins; one switch above all is the last",
+            },
+            Param {
+                name: "switches",
+                kind: Kind::Tables(SWITCH),
+                default: DefaultValue::Absent("a tree by `radix`"),
+                help: "the switches, each with nodes or with switches below it",
+            },
+            Param {
+                name: "switches_at_most",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Absent("any number"),
+                help: "how many leaves a job may touch; it waits for fewer, for ever",
+            },
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let list = match params.get_tables("switches") {
+            Some(switches) => listed(&switches, &mut universe)?,
+            None => regular(&params.integers("radix"), universe),
+        };
+        let keeper = Keeper::new(Tree::new(universe, &list), params, topology, universe)?;
+        let most = params.get_integer("switches_at_most").map(|most| most as u32);
+        Ok(Box::new(keeper.wanting(|wanted| wanted.switches = most)))
+    },
+};
+
+/// The keys of a switch.
+const SWITCH: &[Param] = &[
+    Param {
+        name: "nodes",
+        kind: Kind::Integers(0, (1 << 24) - 1),
+        default: DefaultValue::Absent("none"),
+        help: "its nodes, by their numbers, if it is a leaf; one that the machine does not have is never free",
+    },
+    Param {
+        name: "children",
+        kind: Kind::Integers(0, (1 << 24) - 1),
+        default: DefaultValue::Absent("none"),
+        help: "the switches below it, by their places in the list, from 0",
+    },
+];
+
+/// The switches of a list, if none is below itself.
+fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
+    let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
+    let mut list = Vec::new();
+    for (switch, nodes) in switches.iter().zip(&nodes) {
+        let Some(children) = switch.get_integers("children").filter(|_| nodes.is_empty()) else {
+            list.push(Below::Nodes(set_of(nodes, *universe)));
+            continue;
+        };
+        if let Some(child) = children.iter().find(|&&child| child as usize >= switches.len()) {
+            let says = format!("there is no switch {child}: {} are listed, from 0", switches.len());
+            return Err(switch.problem("children", says));
+        }
+        list.push(Below::Switches(children.into_iter().map(|child| child as usize).collect()));
+    }
+    let mut is_known: Vec<bool> =
+        list.iter().map(|below| matches!(below, Below::Nodes(_))).collect();
+    for _ in 0..list.len() {
+        for (place, below) in list.iter().enumerate() {
+            if let Below::Switches(children) = below {
+                is_known[place] |= children.iter().all(|&child| is_known[child]);
+            }
+        }
+    }
+    match is_known.iter().position(|known| !known) {
+        Some(place) => Err(switches[place].problem("children", "this switch is below itself")),
+        None => Ok(list),
+    }
+}
+
+/// A tree whose leaves have so many consecutive nodes, and whose switches join so many of the level below.
+fn regular(radix: &[u32], count: u32) -> Vec<Below> {
+    let leaves = consecutive(count, radix[0]);
+    let mut list: Vec<Below> =
+        leaves.iter().map(|nodes| Below::Nodes(set_of(nodes, count))).collect();
+    let mut level = 0..list.len();
+    for &joined in &radix[1..] {
+        let places: Vec<usize> = level.clone().collect();
+        if places.len() == 1 {
+            return list;
+        }
+        let above = places.chunks(joined as usize).map(|part| Below::Switches(part.to_vec()));
+        list.extend(above);
+        level = level.end..list.len();
+    }
+    if level.len() > 1 {
+        list.push(Below::Switches(level.collect()));
+    }
+    list
+}
 
 /// A switch of a tree.
 #[derive(Clone, Debug)]
@@ -68,6 +195,18 @@ impl Tree {
         let switches: Vec<Switch> = switches.into_iter().flatten().collect();
         let hops = hops(&switches);
         Tree { switches, hops }
+    }
+
+    /// The level of a switch: 0 for a leaf.
+    #[must_use]
+    pub fn level(&self, switch: usize) -> u32 {
+        self.switches[switch].level
+    }
+
+    /// The nodes below a switch.
+    #[must_use]
+    pub fn nodes(&self, switch: usize) -> &NodeSet {
+        &self.switches[switch].nodes
     }
 
     fn leaves(&self) -> impl Iterator<Item = usize> + '_ {
@@ -274,7 +413,7 @@ impl Rule for Tree {
         available: &NodeSet,
     ) -> Attempt {
         if wanted.contiguous {
-            return Flat.attempt(nodes, wanted, required, available);
+            return Runs.attempt(nodes, wanted, required, available);
         }
         let mut want = wanted.most.max(wanted.nodes);
         loop {

@@ -1,15 +1,83 @@
 //! Anchors: boxes of listed shapes at listed places of three-dimensional toruses.
 
 mod overlap;
+mod parameters;
 mod torus;
 
 pub use torus::{Entry, Shape, Torus};
 
 use super::criteria::Criterion;
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{SEGMENT, WEIGHTS};
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::topology::Wiring;
+use parameters::{PLACEMENT, TORUS};
 use torus::View;
+
+/// The entry of `anchors`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "anchors",
+        aliases: &[],
+        summary: "boxes of listed shapes at listed places of a torus of three dimensions",
+        definition: "A list of placements says which boxes a job may get: each has sides, a spacing from one box to \
+                     the next along each axis, and a seed, where the first stands; boxes wrap around. Shapes are never \
+                     turned. A job of as many nodes as a placement has gets one of its free boxes, and `criteria` \
+                     decides which: each leaves the best of what those before it have left. As Slurm has them, that is \
+                     the box whose heaviest node is lightest, then the one that breaks the fewest free boxes of the \
+                     next larger size (compared only within one placement), then the one in the torus with the fewest \
+                     free nodes, then the earliest: toruses and equal sizes in the order of the list, boxes along z \
+                     first and x last. A job of several segments gets one box after the other, and where boxes \
+                     overlap other choices of the first are tried. A box with a hole is never given. While no node of \
+                     any torus is free, jobs get runs of the other nodes, as with `runs`.",
+        complexity: "O(p log s n / 64 + n) for p placements of the size with sides up to s on n nodes, whatever is free.",
+        source: "Slurm 26.05, topology/torus3d, checked against its decisions",
+        params: &[
+            Param {
+                name: "placements",
+                kind: Kind::Tables(PLACEMENT),
+                default: DefaultValue::Absent(
+                    "boxes of 1, 2, 4, 8 … nodes, each twice the one before along one axis after the other, up to the whole torus",
+                ),
+                help: "the boxes that jobs may get, on every torus that has no list of its own",
+            },
+            Param {
+                name: "toruses",
+                kind: Kind::Tables(TORUS),
+                default: DefaultValue::Absent(
+                    "the machine itself, further dimensions as layers of z",
+                ),
+                help: "the toruses, in the order in which they are tried",
+            },
+            Param {
+                name: "criteria",
+                kind: Kind::Names(&super::criteria::FAMILY),
+                default: DefaultValue::Is(
+                    "[\"weight\", \"next_size_destroyed\", \"fewest_idle_torus\", \"order\"]",
+                ),
+                help: "what decides between free boxes, the first criterion first",
+            },
+            Param {
+                name: "unlisted",
+                kind: Kind::Choice(&["round_up", "refuse"]),
+                default: DefaultValue::Is("\"round_up\""),
+                help: "whether a job of a size that no placement has gets the next larger one, or never starts",
+            },
+            SEGMENT,
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Torus, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
+};
 
 /// Toruses with their lists of placements, and what decides between them.
 #[derive(Clone, Debug)]

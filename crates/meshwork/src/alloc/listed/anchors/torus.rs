@@ -85,6 +85,12 @@ impl Entry {
         self.bases.count()
     }
 
+    /// How many of its boxes have a node in every cell, each a node of its own: the others are never given.
+    #[must_use]
+    pub fn complete_anchors(&self) -> u32 {
+        self.complete.count()
+    }
+
     /// Whether one of its boxes meets another one, or one of another placement of its size.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
@@ -259,6 +265,51 @@ impl Torus {
     #[must_use]
     pub fn cells(&self) -> &[Option<Node>] {
         &self.cells
+    }
+
+    /// The cells of a box of an entry.
+    pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
+        self.cells_of(corner, &self.entries[entry].shape)
+    }
+
+    /// How many different sets of nodes the boxes of an entry are.
+    #[must_use]
+    pub fn distinct_boxes(&self, entry: usize) -> u32 {
+        let shape = &self.entries[entry].shape;
+        let sides = self.grid.sides();
+        // Along an axis that a box fills all boxes are the same.
+        let mut boxes: Vec<u32> = self.entries[entry].bases.iter().collect();
+        if self.holes.is_empty() {
+            let along =
+                |axis: usize| if shape.sides[axis] == sides[axis] { 0 } else { sides[axis] };
+            let place =
+                |base: u32| [0, 1, 2].map(|axis| self.grid.coordinate(base, axis).min(along(axis)));
+            let mut places: Vec<[u32; 3]> = boxes.into_iter().map(place).collect();
+            places.sort_unstable();
+            places.dedup();
+            return places.len() as u32;
+        }
+        let nodes = |base: u32| {
+            let cells = self.cells_of(base, shape).filter_map(|cell| self.cells[cell as usize]);
+            let mut nodes: Vec<Node> = cells.collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        boxes.sort_by_cached_key(|&base| nodes(base));
+        boxes.dedup_by_key(|base| nodes(*base));
+        boxes.len() as u32
+    }
+
+    /// How many boxes of another entry one box of this one breaks on the empty machine: the fewest and the most.
+    #[must_use]
+    pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
+        let mut free = NodeSet::empty(self.grid.nodes());
+        free.assign_complement(&self.holes);
+        let view = View { free, by_weight: Vec::new(), required: None, holds_required: true };
+        let own = &self.entries[entry].complete;
+        let counts = self.meeting(&view, entry, other, own);
+        let counts = || own.iter().map(|base| counts[base as usize]);
+        counts().min().zip(counts().max())
     }
 
     /// A set of nodes as the cells in which they stand.

@@ -1,13 +1,40 @@
-//! The rule for a machine of which nothing is written down: runs of consecutive nodes.
+//! Runs of consecutive nodes: the rule for a machine of which nothing is written down.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, WEIGHTS};
 use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::topology::Node;
+use crate::registry::About;
+use crate::topology::{Node, Wiring};
+
+/// The entry of `runs`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "runs",
+        aliases: &[],
+        summary: "best fit of runs of consecutive nodes: what Slurm does where no topology is written down",
+        definition: "Free nodes whose numbers follow one another are a run; a change of weight ends it too. A job gets \
+                     the lowest nodes of the shortest run that holds it, among the lightest runs; if none does, it gets \
+                     the longest run whole and goes on with what it still needs. Of equal runs the first is taken. A \
+                     job of one node gets the lightest node of lowest number. Any nodes will do, so a job starts \
+                     whenever enough are free.",
+        complexity: "O(n) for each run that is taken, for n nodes.",
+        source: "Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions",
+        params: &[WEIGHTS],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(Keeper::new(Runs, params, topology, 0)?)),
+};
 
 /// Best fit of runs of consecutive numbers: the tightest run that is long enough, else the longest ones first.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Flat;
+pub struct Runs;
 
 /// A run of free nodes of one weight.
 #[derive(Clone, Copy)]
@@ -20,7 +47,7 @@ struct Run {
     weight: u32,
 }
 
-impl Rule for Flat {
+impl Rule for Runs {
     fn attempt(
         &self,
         nodes: &Nodes,
