@@ -200,6 +200,7 @@ fn killed_shards_lose_nothing_that_ended() {
     assert_eq!(shard(folder, "1/2").status, Some(0));
     assert_eq!(collected(folder).status, Some(0));
     assert_same(&folder.join("shared"), &folder.join("local"));
+    assert!(!runs.exists(), "what was torn is of no use either");
 }
 
 #[test]

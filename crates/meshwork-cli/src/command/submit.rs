@@ -37,8 +37,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     let mut script = Script {
         engine: engine(arguments.engine),
         name: study.name.clone(),
-        command: std::env::current_exe()
-            .map_err(|error| Stop::Failed(format!("the path of this program is not known ({error})")))?,
+        command: program()?,
         folder: folder.clone(),
         settings: arguments.settings.clone(),
         number,
@@ -81,6 +80,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     let kept = keep(&script, &plan);
     kept.map_err(|error| Stop::Failed(error.to_string()))?;
     submit(out, arguments, &script, &plan)
+}
+
+/// This program, as a script calls it: where Meshwork is a module of Python, that of the interpreter.
+fn program() -> Result<Vec<String>, Stop> {
+    let path = std::env::current_exe()
+        .map_err(|error| Stop::Failed(format!("the path of this program is not known ({error})")))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_python = name.starts_with("python") || name.starts_with("pypy");
+    let mut words = vec![path.to_string_lossy().into_owned()];
+    words.extend(["-m", "meshwork"].into_iter().filter(|_| is_python).map(str::to_owned));
+    Ok(words)
 }
 
 fn engine(engine: Engine) -> script::Engine {

@@ -28,8 +28,8 @@ pub struct Script {
     pub engine: Engine,
     /// What the study is called.
     pub name: String,
-    /// The command `meshwork`, absolute.
-    pub command: PathBuf,
+    /// The command `meshwork`, absolute; where it is a module of an interpreter, that and its words.
+    pub command: Vec<String>,
     /// The folder of results, absolute.
     pub folder: PathBuf,
     /// The settings of the command line.
@@ -76,17 +76,17 @@ impl Script {
     /// # Errors
     /// One sentence, if one cannot.
     pub fn check(&self) -> Result<(), String> {
-        for path in [&self.folder, &self.command] {
-            let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
-            if !path.to_str().is_some_and(|text| text.chars().all(fits)) {
-                return Err(format!(
-                    "{}: the script of an engine cannot name this path: give one of letters, digits and the signs \
-                     / . _ - + @ : , = ~",
-                    path.display()
-                ));
-            }
-        }
-        Ok(())
+        let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
+        let folder = self.folder.to_string_lossy();
+        let unfit = std::iter::once(&*folder)
+            .chain(self.command.iter().map(String::as_str))
+            .find(|word| !word.chars().all(fits));
+        unfit.map_or(Ok(()), |word| {
+            Err(format!(
+                "{word}: the script of an engine cannot name this path: give one of letters, digits and the signs \
+                 / . _ - + @ : , = ~"
+            ))
+        })
     }
 
     /// Where it is kept.
@@ -164,7 +164,7 @@ impl Script {
              --shard {index}/{} --threads 1 --time-budget {budget}s\n",
             self.shards,
             self.name.replace(char::is_control, " "),
-            self.command.display(),
+            self.command.join(" "),
             self.folder.join("experiment.toml").display(),
             self.folder.display(),
             self.deal().display(),
@@ -351,8 +351,8 @@ impl Script {
         for line in directives {
             writeln!(text, "{line}").expect("a text takes all");
         }
-        let (command, folder) = (self.command.display(), self.folder.display());
-        write!(text, "exec {command} collect {folder}\n").expect("a text takes all");
+        let (command, folder) = (self.command.join(" "), self.folder.display());
+        writeln!(text, "exec {command} collect {folder}").expect("a text takes all");
         text
     }
 
@@ -461,7 +461,7 @@ mod tests {
         Script {
             engine,
             name: "my study".to_owned(),
-            command: PathBuf::from("/opt/meshwork"),
+            command: vec!["/opt/meshwork".to_owned()],
             folder: PathBuf::from("/s/out"),
             settings: vec!["workload.load=0.7".to_owned(), "name='it''s'".to_owned()],
             number: 1,

@@ -32,6 +32,8 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     /// Its length up to its last line break, when it was read.
     pub(super) whole_bytes: u64,
+    /// How many bytes stood after that: half a line.
+    pub(super) torn_bytes: u64,
 }
 
 /// Where every run is, by its key.
@@ -113,20 +115,26 @@ impl Lines {
     ) -> Result<(), StoreError> {
         let name = path.display().to_string();
         let failed = |error: io::Error| FileError::reading(&name, path, &error);
-        let metadata = fs::metadata(path).map_err(failed)?;
-        if !metadata.is_file() {
+        let is_segment = segment::is_segment(path);
+        // Asked before it is opened: opening a pipe would wait for its other end.
+        if !is_segment && !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(StoreError::NotRegular(name));
         }
-        let is_segment = segment::is_segment(path);
+        let opened = match segment::open(path) {
+            // It was collected since the folder was read.
+            Err(error) if is_segment && error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(failed)?,
+        };
         let file = u32::try_from(self.files.len()).expect("files are named one by one");
-        self.files.push(Source { path: path.to_owned(), whole_bytes: 0 });
-        let mut reader = BufReader::with_capacity(1 << 18, File::open(path).map_err(failed)?);
+        self.files.push(Source { path: path.to_owned(), whole_bytes: 0, torn_bytes: 0 });
+        let mut reader = BufReader::with_capacity(1 << 18, opened);
         let mut line = Vec::new();
         let mut handles = Handles::default();
         for number in 1_u64.. {
             line.clear();
             let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
             if read == 0 || line.pop() != Some(b'\n') {
+                self.files[file as usize].torn_bytes = read as u64;
                 break;
             }
             let offset = self.files[file as usize].whole_bytes;
@@ -253,7 +261,7 @@ impl Handles {
                 self.0.clear();
             }
             let source = lines.files.get(place.file as usize)?;
-            self.0.insert(place.file, File::open(&source.path).ok()?);
+            self.0.insert(place.file, segment::open(&source.path).ok()?);
         }
         let file = self.0.get_mut(&place.file)?;
         let mut line = vec![0; place.length as usize];

@@ -189,7 +189,7 @@ impl Store {
         }
         let segment = Segment::create(folder, label, attempt)?;
         let path = segment.path().to_owned();
-        known.files.push(Source { path: path.clone(), whole_bytes: 0 });
+        known.files.push(Source { path: path.clone(), whole_bytes: 0, torn_bytes: 0 });
         Ok(Store {
             file: path,
             sink: Sink::Segment(segment),
@@ -639,7 +639,7 @@ mod tests {
         /// A store on a disk that has room for so many bytes.
         pub(crate) fn with_room_for(bytes: usize) -> Store {
             let mut known = Lines::default();
-            known.files.push(Source { path: PathBuf::from("out/runs.jsonl"), whole_bytes: 0 });
+            known.files.push(Source { path: PathBuf::from("out/runs.jsonl"), whole_bytes: 0, torn_bytes: 0 });
             Store {
                 file: PathBuf::from("out/runs.jsonl"),
                 sink: Sink::Whole(Box::new(Full(bytes))),

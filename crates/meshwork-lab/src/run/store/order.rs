@@ -32,6 +32,7 @@ impl Store {
             fits
         });
         if is_in_order && end == self.bytes {
+            self.merged.extend(self.known.files.drain(1..));
             return Ok(false);
         }
         let writing = |error: io::Error| FileError::writing(&self.file, &error);
@@ -54,7 +55,7 @@ impl Store {
         });
         let moved = moved.collect();
         self.merged.extend(self.known.files.drain(1..));
-        let source = Source { path: self.file.clone(), whole_bytes: offset };
+        let source = Source { path: self.file.clone(), whole_bytes: offset, torn_bytes: 0 };
         self.known.moved(vec![source], moved);
         self.reopen()?;
         Ok(true)
@@ -63,9 +64,12 @@ impl Store {
     /// Removes the segments that [`settle`](Store::settle) has taken in, and that nobody has added to since.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
-            let length = fs::metadata(&source.path).map(|data| data.len());
-            if length.is_ok_and(|length| length == source.whole_bytes) {
-                let _ = fs::remove_file(&source.path);
+            // Under the name that it had, or the one that it got meanwhile.
+            for path in [segment::whole_of(&source.path), source.path] {
+                let length = fs::metadata(&path).map(|data| data.len());
+                if length.is_ok_and(|length| length == source.whole_bytes + source.torn_bytes) {
+                    let _ = fs::remove_file(&path);
+                }
             }
         }
         if let Some(folder) = self.file.parent() {
@@ -118,7 +122,7 @@ fn copy(known: &Lines, places: &[(u128, Place)], out: &mut File) -> io::Result<(
         wanted.sort_unstable_by_key(|(place, _)| (place.file, place.offset));
         for of_file in wanted.chunk_by(|(a, _), (b, _)| a.file == b.file) {
             let path = &known.files[of_file[0].0.file as usize].path;
-            let mut reader = BufReader::with_capacity(1 << 17, File::open(path)?);
+            let mut reader = BufReader::with_capacity(1 << 17, segment::open(path)?);
             let mut at = of_file[0].0.offset;
             reader.seek(SeekFrom::Start(at))?;
             for (place, begin) in of_file {

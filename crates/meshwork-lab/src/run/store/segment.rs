@@ -116,13 +116,23 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     };
     let mut found = Vec::new();
     for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if is_segment(&path) && path.is_file() {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        // Its kind stands in the folder: ten thousand files are not asked one by one.
+        if is_segment(&path) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             found.push(path);
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Opens a segment, which may have got the name of a whole one since the folder was read.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    File::open(path).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
+        _ => Err(error),
+    })
 }
 
 /// The segments of earlier attempts at a shard.
@@ -216,7 +226,8 @@ impl Segment {
     }
 }
 
-fn whole_of(part: &Path) -> PathBuf {
+/// What a segment is called when it is whole.
+pub(super) fn whole_of(part: &Path) -> PathBuf {
     let name = part.to_string_lossy();
     PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
 }
@@ -250,9 +261,9 @@ pub fn attempts(folder: &Path) -> Result<Vec<Attempt>, StoreError> {
     for path in all(folder)? {
         let failed =
             |error: io::Error| FileError::reading(&path.display().to_string(), &path, &error);
-        let file = match File::open(&path) {
+        let file = match open(&path) {
             Ok(file) => file,
-            // It was renamed or collected since the folder was read.
+            // It was collected since the folder was read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(error).into()),
         };
