@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Status(Status),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
-        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
         run that ends is kept: the same command goes on where it stopped.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
@@ -229,18 +229,18 @@ fn shards(text: &str) -> Result<Shards, String> {
         return Ok(Shards::Auto);
     }
     let number = text.parse().ok().filter(|number| (1..=MAX_SHARDS).contains(number));
-    number.map(Shards::Given).ok_or_else(|| {
-        format!("must be `auto`, or a whole number from 1 to {MAX_SHARDS}")
-    })
+    number
+        .map(Shards::Given)
+        .ok_or_else(|| format!("must be `auto`, or a whole number from 1 to {MAX_SHARDS}"))
 }
 
 /// A word that stands in a script.
 fn word(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.,@+:/".contains(c);
     let is_word = !text.is_empty() && text.chars().all(fits) && !text.starts_with('-');
-    is_word.then(|| text.to_owned()).ok_or_else(|| {
-        "must be a name of letters, digits and the signs _ - . , @ + : /".to_owned()
-    })
+    is_word
+        .then(|| text.to_owned())
+        .ok_or_else(|| "must be a name of letters, digits and the signs _ - . , @ + : /".to_owned())
 }
 
 /// What starts the processes of a sweep.
@@ -592,7 +592,7 @@ pub(crate) struct OpsCheck {
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
     /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would
@@ -721,7 +721,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         let parts: Vec<&str> = text.split(':').collect();
         for part in &parts {
             let number: u64 = part.parse().map_err(|_| wrong())?;
-            seconds = seconds.checked_mul(60).and_then(|s| s.checked_add(number)).ok_or_else(wrong)?;
+            seconds =
+                seconds.checked_mul(60).and_then(|s| s.checked_add(number)).ok_or_else(wrong)?;
         }
         if parts.len() > 3 {
             return Err(wrong());
@@ -731,7 +732,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         while !rest.is_empty() {
             let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
             let number: u64 = rest[..end].parse().map_err(|_| wrong())?;
-            let (unit, after) = rest[end..].split_at(rest[end..].chars().next().map_or(0, char::len_utf8));
+            let (unit, after) =
+                rest[end..].split_at(rest[end..].chars().next().map_or(0, char::len_utf8));
             let factor = match unit {
                 "d" => 86400,
                 "h" => 3600,
@@ -739,11 +741,17 @@ fn duration(text: &str) -> Result<Duration, String> {
                 "s" | "" => 1,
                 _ => return Err(wrong()),
             };
-            seconds = number.checked_mul(factor).and_then(|s| s.checked_add(seconds)).ok_or_else(wrong)?;
+            seconds = number
+                .checked_mul(factor)
+                .and_then(|s| s.checked_add(seconds))
+                .ok_or_else(wrong)?;
             rest = after;
         }
     }
-    (1..=u64::from(u32::MAX)).contains(&seconds).then(|| Duration::from_secs(seconds)).ok_or_else(wrong)
+    (1..=u64::from(u32::MAX))
+        .contains(&seconds)
+        .then(|| Duration::from_secs(seconds))
+        .ok_or_else(wrong)
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -785,7 +793,13 @@ mod tests {
     #[test]
     fn times_are_read_as_people_and_engines_write_them() {
         for (text, seconds) in [
-            ("55m", 3300), ("1h30m", 5400), ("90s", 90), ("90", 90), ("1:30:00", 5400), ("30:00", 1800), ("2d", 172_800),
+            ("55m", 3300),
+            ("1h30m", 5400),
+            ("90s", 90),
+            ("90", 90),
+            ("1:30:00", 5400),
+            ("30:00", 1800),
+            ("2d", 172_800),
         ] {
             assert_eq!(super::duration(text).map(|time| time.as_secs()), Ok(seconds), "{text}");
         }

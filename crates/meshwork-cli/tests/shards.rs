@@ -59,15 +59,13 @@ fn begin(text: &str) -> tempfile::TempDir {
 }
 
 fn local(folder: &Path) {
-    let said = meshwork(folder, &["run", "study.toml", "--out", "local", "--threads", "2", "--quiet"]);
+    let said =
+        meshwork(folder, &["run", "study.toml", "--out", "local", "--threads", "2", "--quiet"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
 fn shard(folder: &Path, shard: &str) -> Said {
-    meshwork(
-        folder,
-        &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"],
-    )
+    meshwork(folder, &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"])
 }
 
 /// All files of a folder of results that say what came of it, by name.
@@ -142,7 +140,9 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
         let page = fs::read_to_string(folder.join("shared/report.html")).unwrap();
         let missing = number("missing");
-        assert!(page.contains(&format!("{missing} of")) || page.contains(&format!("{missing} runs")));
+        assert!(
+            page.contains(&format!("{missing} of")) || page.contains(&format!("{missing} runs"))
+        );
         fs::remove_file(folder.join("shared/report.html")).unwrap();
         let said = collected(folder);
         assert_eq!(said.status, Some(3));
@@ -194,7 +194,8 @@ fn killed_shards_lose_nothing_that_ended() {
     fs::write(runs.join("1of2.elsewhere-1.jsonl.part"), "").unwrap();
     let said = shard(folder, "0/2");
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let reused: usize = said.out.split(" ended, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let reused: usize =
+        said.out.split(" ended, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(reused >= ended, "{}", said.out);
     assert_eq!(collected(folder).status, Some(3));
     assert_eq!(shard(folder, "1/2").status, Some(0));
@@ -252,7 +253,8 @@ fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
         while !folder.join("shared/runs").exists() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let term = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        let term =
+            std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         assert!(term.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(75));
         let names: Vec<String> = fs::read_dir(folder.join("shared/runs"))
@@ -267,14 +269,25 @@ fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
 
 #[test]
 fn a_local_run_stops_after_its_budget_and_goes_on() {
-    let folder = begin(&STUDY.replace("[50, 400, 1000]", "[3000, 4000, 5000]").replace("[8, 8]", "[16, 16]"));
+    let folder = begin(
+        &STUDY.replace("[50, 400, 1000]", "[3000, 4000, 5000]").replace("[8, 8]", "[16, 16]"),
+    );
     let folder = folder.path();
     local(folder);
     let mut status = Some(75);
     let mut stops = 0;
     while status == Some(75) && stops < 200 {
-        let arguments =
-            ["run", "study.toml", "--out", "shared", "--time-budget", "1s", "--quiet", "--threads", "1"];
+        let arguments = [
+            "run",
+            "study.toml",
+            "--out",
+            "shared",
+            "--time-budget",
+            "1s",
+            "--quiet",
+            "--threads",
+            "1",
+        ];
         status = meshwork(folder, &arguments).status;
         stops += 1;
     }
@@ -316,12 +329,14 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     let folder = folder.path();
     shard(folder, "0/1");
     // What an attempt whose run failed has noted.
-    let failed = "{\"failed\":{\"scenario\":0,\"replication\":1,\"message\":\"no disk\",\"at\":1.0}}\n";
+    let failed =
+        "{\"failed\":{\"scenario\":0,\"replication\":1,\"message\":\"no disk\",\"at\":1.0}}\n";
     let runs = folder.join("shared/runs");
     let segment = fs::read_dir(&runs).unwrap().flatten().next().unwrap().path();
     let text = fs::read_to_string(&segment).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
-    let of_first = ["\"jobs\":50,", "\"load\":0.2,", "\"name\":\"first_fit\"", "\"replication\":1,"];
+    let of_first =
+        ["\"jobs\":50,", "\"load\":0.2,", "\"name\":\"first_fit\"", "\"replication\":1,"];
     let at = lines.iter().position(|line| of_first.iter().all(|part| line.contains(part))).unwrap();
     lines.remove(at);
     fs::write(&segment, format!("{}\n{failed}", lines.join("\n"))).unwrap();
@@ -367,7 +382,10 @@ fn wrong_requests_get_a_sentence() {
             "--shard 0/4: 2 studies are given, but a shard is a part of one",
         ),
         (&["collect", "nowhere"], "nowhere: there is no such folder"),
-        (&["status", "."], ".: there is no study in this folder: give one that `meshwork run --out`"),
+        (
+            &["status", "."],
+            ".: there is no study in this folder: give one that `meshwork run --out`",
+        ),
         (
             &["run", "study.toml", "--out", "shared", "--shard", "0/4", "--deal", "study.toml"],
             "study.toml:2: this is no line of a deal of this study",
@@ -385,13 +403,16 @@ fn wrong_requests_get_a_sentence() {
     let said = shard(folder, "1/4");
     assert_eq!(said.status, Some(2));
     assert!(
-        said.err.starts_with("error: shared: another build of the program began this sweep (01234567, and this is "),
+        said.err.starts_with(
+            "error: shared: another build of the program began this sweep (01234567, and this is "
+        ),
         "{}",
         said.err
     );
     fs::write(&asked, &text).unwrap();
     // A line in the middle of a segment that is none.
-    let segment = fs::read_dir(folder.join("shared/runs")).unwrap().flatten().next().unwrap().path();
+    let segment =
+        fs::read_dir(folder.join("shared/runs")).unwrap().flatten().next().unwrap().path();
     let text = fs::read_to_string(&segment).unwrap();
     let cut = text.lines().position(|line| line.starts_with("{\"key\"")).unwrap();
     let half = |(number, line): (usize, &str)| {
@@ -404,10 +425,14 @@ fn wrong_requests_get_a_sentence() {
     let name = segment.file_name().unwrap().to_string_lossy().into_owned();
     assert_eq!(
         said.err,
-        format!("warning: shared/runs/{name}:{}: this line is garbled: its run is run again\n", cut + 1)
+        format!(
+            "warning: shared/runs/{name}:{}: this line is garbled: its run is run again\n",
+            cut + 1
+        )
     );
     for index in 0..4 {
-        let arguments = ["run", "study.toml", "--out", "shared", "--shard", &format!("{index}/4"), "--quiet"];
+        let arguments =
+            ["run", "study.toml", "--out", "shared", "--shard", &format!("{index}/4"), "--quiet"];
         assert_eq!(meshwork(folder, &arguments).status, Some(0));
     }
     assert_eq!(collected(folder).status, Some(0));
@@ -420,11 +445,19 @@ fn clocks_that_differ_are_told() {
     let folder = folder.path();
     shard(folder, "0/4");
     let segment = folder.join("shared/runs/1of4.elsewhere-7.jsonl.part");
-    fs::write(&segment, "{\"segment\":{\"shard\":1,\"of\":4,\"host\":\"elsewhere\",\"threads\":1,\"runs\":9}}\n").unwrap();
+    fs::write(
+        &segment,
+        "{\"segment\":{\"shard\":1,\"of\":4,\"host\":\"elsewhere\",\"threads\":1,\"runs\":9}}\n",
+    )
+    .unwrap();
     let file = fs::File::options().append(true).open(&segment).unwrap();
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
     let said = meshwork(folder, &["status", "shared"]);
-    assert!(said.err.contains("in the future, so the clocks of two computers differ"), "{}", said.err);
+    assert!(
+        said.err.contains("in the future, so the clocks of two computers differ"),
+        "{}",
+        said.err
+    );
     assert!(said.out.contains("1 running"), "{}", said.out);
     file.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600)).unwrap();
     let said = meshwork(folder, &["status", "shared"]);
@@ -442,7 +475,11 @@ fn a_full_disk_keeps_what_ended() {
     let text = format!(
         "trap '' XFSZ; ulimit -f 8; exec {program} run study.toml --out shared --shard 0/1 --threads 1"
     );
-    let output = std::process::Command::new("bash").args(["-c", &text]).current_dir(folder).output().unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", &text])
+        .current_dir(folder)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("what had ended before is kept, and the rest is run again"), "{err}");

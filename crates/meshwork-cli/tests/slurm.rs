@@ -78,10 +78,11 @@ fn munge() -> bool {
         return false;
     }
     let as_munge = ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged"];
-    quiet("setpriv", &as_munge) && (0..100).any(|_| {
-        sleep(Duration::from_millis(50));
-        quiet("munge", &["-n"])
-    })
+    quiet("setpriv", &as_munge)
+        && (0..100).any(|_| {
+            sleep(Duration::from_millis(50));
+            quiet("munge", &["-n"])
+        })
 }
 
 impl Slurm {
@@ -164,7 +165,9 @@ impl Slurm {
 
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.env("SLURM_CONF", self.home.path().join("slurm.conf")).current_dir(self.home.path());
+        command
+            .env("SLURM_CONF", self.home.path().join("slurm.conf"))
+            .current_dir(self.home.path());
         command
     }
 
@@ -268,9 +271,19 @@ fn nothing_that_slurm_does_changes_a_byte() {
     let home = slurm.home.path();
     fs::write(home.join("study.toml"), STUDY).unwrap();
     let arguments = [
-        "submit", "study.toml", "--out", "S", "--engine", "slurm", "--shards", "8", "--mem", "200M",
+        "submit",
+        "study.toml",
+        "--out",
+        "S",
+        "--engine",
+        "slurm",
+        "--shards",
+        "8",
+        "--mem",
+        "200M",
         // The shortest limit that Slurm knows: a task is told to end in the middle of its runs.
-        "--time", "1m",
+        "--time",
+        "1m",
     ];
     let submitted = slurm.meshwork(&arguments);
     assert_eq!((submitted.status, submitted.err.as_str()), (Some(0), ""), "{}", submitted.out);
@@ -300,7 +313,8 @@ fn nothing_that_slurm_does_changes_a_byte() {
     if let Some((task, _)) = slurm.running().last() {
         let index: u64 = task.rsplit('_').next().unwrap().parse().unwrap_or(0);
         let copy = ["run", "S/experiment.toml", "--out", "S", "--deal", "S/submit/1.deal.csv"];
-        let shard = ["--shard", &format!("{index}/8"), "--threads", "1", "--time-budget", "5s", "--quiet"];
+        let shard =
+            ["--shard", &format!("{index}/8"), "--threads", "1", "--time-budget", "5s", "--quiet"];
         let mut copy = slurm
             .command(env!("CARGO_BIN_EXE_meshwork"))
             .args([&copy[..], &shard[..]].concat())
@@ -312,10 +326,16 @@ fn nothing_that_slurm_does_changes_a_byte() {
     }
     slurm.wait("the first submission ends", || slurm.is_idle());
     let notes = slurm.notes();
-    assert!(notes.contains("\"stopped\":true"), "a task was told to end in the middle of its runs: {notes}");
+    assert!(
+        notes.contains("\"stopped\":true"),
+        "a task was told to end in the middle of its runs: {notes}"
+    );
     let parts = fs::read_dir(home.join("S/runs")).unwrap().flatten();
     let is_part = |entry: &fs::DirEntry| entry.path().to_string_lossy().ends_with(".part");
-    assert!(parts.filter(is_part).count() >= 2, "what was killed keeps the name of what is not whole");
+    assert!(
+        parts.filter(is_part).count() >= 2,
+        "what was killed keeps the name of what is not whole"
+    );
     let collected = slurm.meshwork(&["collect", "S"]);
     assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
 
@@ -333,7 +353,8 @@ fn nothing_that_slurm_does_changes_a_byte() {
     let last = slurm.meshwork(&["collect", "S"]);
     assert_eq!((last.status, last.err.as_str()), (Some(0), ""), "{}", last.out);
     for name in ["runs.jsonl", "summary.csv", "comparison.csv", "experiment.toml"] {
-        let (ours, theirs) = (fs::read(home.join("S").join(name)), fs::read(home.join("local").join(name)));
+        let (ours, theirs) =
+            (fs::read(home.join("S").join(name)), fs::read(home.join("local").join(name)));
         assert!(ours.unwrap() == theirs.unwrap(), "{name} has other bytes");
     }
     assert!(!home.join("S/runs").exists(), "all segments were taken in");

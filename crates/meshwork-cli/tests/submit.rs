@@ -62,22 +62,58 @@ fn calls(folder: &Path) -> String {
 #[test]
 fn every_engine_is_given_a_script_that_runs() {
     for (engine, program_name, answer, variable, first, collect) in [
-        ("slurm", "sbatch", "echo '77;cluster'", "SLURM_ARRAY_TASK_ID", 0, "sbatch --parsable --dependency=afterany:77 --kill-on-invalid-dep=yes"),
-        ("pbs", "qsub", "echo '77[].server'", "PBS_ARRAY_INDEX", 0, "qsub -W depend=afterany:77[].server"),
-        ("lsf", "bsub", "echo 'Job <77> is submitted to default queue <normal>.'", "LSB_JOBINDEX", 1, "bsub -w ended(77)"),
+        (
+            "slurm",
+            "sbatch",
+            "echo '77;cluster'",
+            "SLURM_ARRAY_TASK_ID",
+            0,
+            "sbatch --parsable --dependency=afterany:77 --kill-on-invalid-dep=yes",
+        ),
+        (
+            "pbs",
+            "qsub",
+            "echo '77[].server'",
+            "PBS_ARRAY_INDEX",
+            0,
+            "qsub -W depend=afterany:77[].server",
+        ),
+        (
+            "lsf",
+            "bsub",
+            "echo 'Job <77> is submitted to default queue <normal>.'",
+            "LSB_JOBINDEX",
+            1,
+            "bsub -w ended(77)",
+        ),
         ("hq", "hq", "echo 77", "HQ_TASK_ID", 0, ""),
     ] {
         let home = begin();
         let folder = home.path();
         program(folder, program_name, answer);
         let arguments = [
-            "submit", "study.toml", "--out", "S", "--engine", engine, "--shards", "3", "--time", "10m",
-            "--partition", "short", "--account", "a1",
+            "submit",
+            "study.toml",
+            "--out",
+            "S",
+            "--engine",
+            engine,
+            "--shards",
+            "3",
+            "--time",
+            "10m",
+            "--partition",
+            "short",
+            "--account",
+            "a1",
         ];
         let dry = meshwork(folder, &[&arguments[..], &["--dry-run"]].concat());
         assert_eq!((dry.status, dry.err.as_str()), (Some(0), ""), "{engine}");
         assert!(dry.out.contains("--time-budget 570s"), "{}", dry.out);
-        assert!(!folder.join("S").exists() && calls(folder).is_empty(), "{engine}: nothing is done");
+        assert!(
+            !folder.join("S").exists() && calls(folder).is_empty(),
+            "{engine}: nothing is done"
+        );
         let said = meshwork(folder, &arguments);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{engine}");
         assert!(said.out.starts_with("submitted: 3 shards of 8 parts as job 77"), "{}", said.out);
@@ -87,26 +123,43 @@ fn every_engine_is_given_a_script_that_runs() {
         let called = calls(folder);
         let input = fs::read_to_string(folder.join("calls.input")).unwrap_or_default();
         let is_given = called.contains(&script.display().to_string());
-        assert!(is_given || input.starts_with("#!/bin/bash\n#BSUB -J \"tiny[1-3]%200\""), "{called}{input}");
+        assert!(
+            is_given || input.starts_with("#!/bin/bash\n#BSUB -J \"tiny[1-3]%200\""),
+            "{called}{input}"
+        );
         assert!(called.contains(collect), "{called}");
         // What the engine would do: in any order, and one task of it twice.
         for index in [2, 0, 1, 0] {
-            let task = Command::new("bash").arg(&script).env(variable, (index + first).to_string()).output();
+            let task = Command::new("bash")
+                .arg(&script)
+                .env(variable, (index + first).to_string())
+                .output();
             let task = said_of(&task.unwrap());
-            assert_eq!((task.status, task.err.as_str()), (Some(0), ""), "{engine} {index}: {}", task.out);
+            assert_eq!(
+                (task.status, task.err.as_str()),
+                (Some(0), ""),
+                "{engine} {index}: {}",
+                task.out
+            );
         }
-        let collected = Command::new("bash").arg(folder.join("S/submit/1.collect.sh")).output().unwrap();
+        let collected =
+            Command::new("bash").arg(folder.join("S/submit/1.collect.sh")).output().unwrap();
         assert_eq!(collected.status.code(), Some(0), "{engine}");
         let local = meshwork(folder, &["run", "study.toml", "--out", "local", "--quiet"]);
         assert_eq!(local.status, Some(0));
         for name in ["runs.jsonl", "summary.csv"] {
             assert!(
-                fs::read(folder.join("S").join(name)).unwrap() == fs::read(folder.join("local").join(name)).unwrap(),
+                fs::read(folder.join("S").join(name)).unwrap()
+                    == fs::read(folder.join("local").join(name)).unwrap(),
                 "{engine}: {name}"
             );
         }
         let again = meshwork(folder, &[&arguments[..], &["--missing"]].concat());
-        assert!(again.out.starts_with("S: nothing is missing, so nothing is submitted"), "{}", again.out);
+        assert!(
+            again.out.starts_with("S: nothing is missing, so nothing is submitted"),
+            "{}",
+            again.out
+        );
     }
 }
 
@@ -183,14 +236,18 @@ fn what_an_engine_does_not_do_is_said() {
     let no_array = meshwork(folder, &missing);
     assert_eq!(no_array.status, Some(2));
     assert!(
-        no_array.err.starts_with("error: this Slurm allows no arrays (MaxArraySize is 1), so 8 shards"),
+        no_array
+            .err
+            .starts_with("error: this Slurm allows no arrays (MaxArraySize is 1), so 8 shards"),
         "{}",
         no_array.err
     );
     let refused = meshwork(folder, &[&missing[..], &["--shards", "1"]].concat());
     assert_eq!(refused.status, Some(1));
     assert!(
-        refused.err.starts_with("error: sbatch refused the script, and says: sbatch: error: invalid partition: "),
+        refused.err.starts_with(
+            "error: sbatch refused the script, and says: sbatch: error: invalid partition: "
+        ),
         "{}",
         refused.err
     );
@@ -201,11 +258,24 @@ fn what_an_engine_does_not_do_is_said() {
         (&["--mem", "much"], "`much` is no size"),
         (&["--engine", "ray"], "[possible values: slurm, pbs, lsf, hq]"),
     ] {
-        let said = meshwork(folder, &[&arguments[..4], &["--engine", "slurm"][..if more[0] == "--engine" { 0 } else { 2 }], more].concat());
+        let said = meshwork(
+            folder,
+            &[
+                &arguments[..4],
+                &["--engine", "slurm"][..if more[0] == "--engine" { 0 } else { 2 }],
+                more,
+            ]
+            .concat(),
+        );
         assert_eq!(said.status, Some(2));
         assert!(said.err.contains(sentence), "{}", said.err);
     }
-    let said = meshwork(folder, &["submit", "study.toml", "--out", "my results", "--engine", "pbs"]);
+    let said =
+        meshwork(folder, &["submit", "study.toml", "--out", "my results", "--engine", "pbs"]);
     assert_eq!(said.status, Some(2));
-    assert!(said.err.contains("my results: the script of an engine cannot name this path"), "{}", said.err);
+    assert!(
+        said.err.contains("my results: the script of an engine cannot name this path"),
+        "{}",
+        said.err
+    );
 }

@@ -45,7 +45,11 @@ impl Source for Folder {
             Resource::Report => (json, made.version.to_string(), &made.report),
             Resource::Machine => (json, String::new(), &made.now),
         };
-        (tag.is_empty() || known != Some(&tag)).then(|| Answer { kind, tag, body: Arc::clone(body) })
+        (tag.is_empty() || known != Some(&tag)).then(|| Answer {
+            kind,
+            tag,
+            body: Arc::clone(body),
+        })
     }
 }
 

@@ -57,7 +57,11 @@ pub(super) fn run(
             0 => String::new(),
             some => format!(", {} of them before", count(some)),
         };
-        out.line(&format!("shard {shard}: {} of {} ended{reused}", count(done), plural(total, "run")))?;
+        out.line(&format!(
+            "shard {shard}: {} of {} ended{reused}",
+            count(done),
+            plural(total, "run")
+        ))?;
         out.flush()?;
         for warning in &ended.warnings {
             say("warning", warning);

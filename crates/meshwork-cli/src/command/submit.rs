@@ -84,8 +84,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
 
 /// This program, as a script calls it: where Meshwork is a module of Python, that of the interpreter.
 fn program() -> Result<Vec<String>, Stop> {
-    let path = std::env::current_exe()
-        .map_err(|error| Stop::Failed(format!("the path of this program is not known ({error})")))?;
+    let path = std::env::current_exe().map_err(|error| {
+        Stop::Failed(format!("the path of this program is not known ({error})"))
+    })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_python = name.starts_with("python") || name.starts_with("pypy");
     let mut words = vec![path.to_string_lossy().into_owned()];
@@ -119,9 +120,8 @@ fn number(folder: &Path) -> u64 {
 /// How many tasks an array of this Slurm may have.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
-    let told = config.ok().and_then(|output| {
-        max_array_size(&String::from_utf8_lossy(&output.stdout))
-    });
+    let told =
+        config.ok().and_then(|output| max_array_size(&String::from_utf8_lossy(&output.stdout)));
     let largest = told.unwrap_or(SLURM_DEFAULT);
     if largest < 2 && shards > 1 {
         return Err(Stop::Wrong(format!(
@@ -199,10 +199,8 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Plan) ->
             let job = answered(&call, script.engine, &script.collect_path())?;
             out.line(&format!("collected by job {job}, once they have ended"))?;
         }
-        None => out.line(&format!(
-            "once they have ended: meshwork collect {}",
-            arguments.out.display()
-        ))?,
+        None => out
+            .line(&format!("once they have ended: meshwork collect {}", arguments.out.display()))?,
     }
     out.line(&format!(
         "how far it is: meshwork status {}; at most {} at once",
@@ -257,6 +255,9 @@ fn answered(call: &Call, engine: script::Engine, path: &PathBuf) -> Result<Strin
     }
     let answer = String::from_utf8_lossy(&output.stdout).into_owned();
     engine.job(&answer).ok_or_else(|| {
-        failed(format!("{program} has answered without a number of a job: {}", words(&output.stdout)))
+        failed(format!(
+            "{program} has answered without a number of a job: {}",
+            words(&output.stdout)
+        ))
     })
 }

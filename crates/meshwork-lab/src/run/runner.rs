@@ -241,7 +241,8 @@ impl<'a, 'b> Shared<'a, 'b> {
                 return;
             }
             let run = self.replication(point, replication);
-            let is_kept = run.result.is_ok() && u128::from_str_radix(&run.key, 16).is_ok_and(|key| locked(store).has(key));
+            let is_kept = run.result.is_ok()
+                && u128::from_str_radix(&run.key, 16).is_ok_and(|key| locked(store).has(key));
             let kept = (!is_kept).then(|| Box::new(run));
             locked(&self.ahead).insert((point, replication), kept);
         });
@@ -356,12 +357,7 @@ impl<'a, 'b> Shared<'a, 'b> {
     }
 
     /// The same for a stored run without the recording that the study asks for.
-    fn has_recording(
-        &self,
-        point: usize,
-        replication: u64,
-        key: impl FnOnce() -> String,
-    ) -> bool {
+    fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }

@@ -72,8 +72,7 @@ pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refuse
         };
         let (study, points, digests) = (&stored.study, &stored.points, &stored.digests);
         let build = &stored.asked.build;
-        let (results, _) =
-            known(catalogue, points, digests, &study.replications, build, &find);
+        let (results, _) = known(catalogue, points, digests, &study.replications, build, &find);
         drop(archive);
         let summary = Summary::of(study, points, &results);
         summary.write(folder)?;

@@ -14,10 +14,10 @@ use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::run::Unit;
 use crate::run::file::FileError;
 use crate::run::has_same_jobs;
 use crate::run::replications::first;
-use crate::run::Unit;
 use crate::study::expand::Point;
 use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;

@@ -186,8 +186,8 @@ mod rows {
                 .build();
             let schema = group.batch()?.schema();
             let file = File::create(&name)?;
-            let mut writer = ArrowWriter::try_new(file, schema, Some(properties))
-                .map_err(io::Error::other)?;
+            let mut writer =
+                ArrowWriter::try_new(file, schema, Some(properties)).map_err(io::Error::other)?;
             for (index, point, number, key) in runs {
                 let Some(record) = archive.find(&key) else { continue };
                 group.push(point, (index, number, &key), &record.findings);

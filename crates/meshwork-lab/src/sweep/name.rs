@@ -48,10 +48,7 @@ impl Shard {
     ///
     /// # Errors
     /// One sentence, if it is no shard.
-    pub fn read(
-        text: &str,
-        environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<Shard, String> {
+    pub fn read(text: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let wrong = || {
             format!(
                 "`{text}` is no shard: give I/N, such as 0/4 for the first of four, or /N inside a task of an array"

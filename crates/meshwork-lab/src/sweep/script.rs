@@ -501,11 +501,20 @@ mod tests {
              --shard ${SLURM_ARRAY_TASK_ID}/20 --threads 1 --time-budget 3420s\n"
         );
         let pbs = script(Engine::Pbs, 20, u64::MAX).text();
-        for line in ["#PBS -J 0-19%200\n", "#PBS -l walltime=01:00:00\n", "#PBS -o /s/out/log/\n", "--shard ${PBS_ARRAY_INDEX}/20"] {
+        for line in [
+            "#PBS -J 0-19%200\n",
+            "#PBS -l walltime=01:00:00\n",
+            "#PBS -o /s/out/log/\n",
+            "--shard ${PBS_ARRAY_INDEX}/20",
+        ] {
             assert!(pbs.contains(line), "{line} in {pbs}");
         }
         let lsf = script(Engine::Lsf, 20, u64::MAX).text();
-        for line in ["#BSUB -J \"my-study[1-20]%200\"\n", "#BSUB -W 60\n", "--shard $((LSB_JOBINDEX - 1))/20"] {
+        for line in [
+            "#BSUB -J \"my-study[1-20]%200\"\n",
+            "#BSUB -W 60\n",
+            "--shard $((LSB_JOBINDEX - 1))/20",
+        ] {
             assert!(lsf.contains(line), "{line} in {lsf}");
         }
         let hq = script(Engine::Hq, 20, u64::MAX).text();
@@ -526,7 +535,10 @@ mod tests {
             of(Engine::Slurm).unwrap(),
             "sbatch --parsable --dependency=afterany:7:8 --kill-on-invalid-dep=yes /s/out/submit/1.collect.sh"
         );
-        assert_eq!(of(Engine::Pbs).unwrap(), "qsub -W depend=afterany:7:8 /s/out/submit/1.collect.sh");
+        assert_eq!(
+            of(Engine::Pbs).unwrap(),
+            "qsub -W depend=afterany:7:8 /s/out/submit/1.collect.sh"
+        );
         assert_eq!(
             of(Engine::Lsf).unwrap(),
             "bsub -w 'ended(7) && ended(8)' < /s/out/submit/1.collect.sh"

@@ -67,8 +67,7 @@ pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
     let environment = |name: &str| std::env::var(name).ok();
     let label = work.shard.label(work.deal.as_deref().and_then(number).as_deref());
     let looks_into_runs = work.deal.is_none();
-    let mut store =
-        Store::for_shard(&work.folder, &label, &attempt(environment), looks_into_runs)?;
+    let mut store = Store::for_shard(&work.folder, &label, &attempt(environment), looks_into_runs)?;
     let warnings = store.warnings().to_vec();
     let runs = units.iter().map(|unit| match unit.replication {
         Some(_) => 1,

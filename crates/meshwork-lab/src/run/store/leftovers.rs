@@ -48,7 +48,8 @@ pub(super) fn remove(folder: &Path) {
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let name = name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name);
+    let name =
+        name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name);
     WHOLE.contains(&name)
 }
 

@@ -639,7 +639,11 @@ mod tests {
         /// A store on a disk that has room for so many bytes.
         pub(crate) fn with_room_for(bytes: usize) -> Store {
             let mut known = Lines::default();
-            known.files.push(Source { path: PathBuf::from("out/runs.jsonl"), whole_bytes: 0, torn_bytes: 0 });
+            known.files.push(Source {
+                path: PathBuf::from("out/runs.jsonl"),
+                whole_bytes: 0,
+                torn_bytes: 0,
+            });
             Store {
                 file: PathBuf::from("out/runs.jsonl"),
                 sink: Sink::Whole(Box::new(Full(bytes))),

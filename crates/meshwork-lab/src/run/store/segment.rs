@@ -105,10 +105,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             return Ok(Vec::new());
         }
@@ -156,11 +153,7 @@ pub(super) struct Segment {
 impl Segment {
     /// Begins a segment that nobody else has: the name ends in what tells attempts apart, and in a number where
     /// that should not be enough.
-    pub(super) fn create(
-        folder: &Path,
-        label: &str,
-        attempt: &str,
-    ) -> Result<Segment, StoreError> {
+    pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
         for number in 0_u32.. {
