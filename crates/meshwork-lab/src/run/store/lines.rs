@@ -5,12 +5,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::record::Record;
 use super::segment;
@@ -66,7 +67,7 @@ pub struct Head<'a> {
     #[expect(dead_code, reason = "a line without it is no run")]
     scenario: IgnoredAny,
     #[expect(dead_code, reason = "a line without it is no run")]
-    metrics: BTreeMapOfAny,
+    metrics: Object,
     #[expect(dead_code, reason = "a line without it is no run")]
     finished: u64,
     #[expect(dead_code, reason = "a line without it is no run")]
@@ -74,25 +75,24 @@ pub struct Head<'a> {
 }
 
 /// An object, whatever is in it.
-struct BTreeMapOfAny;
+struct Object;
 
-impl<'de> Deserialize<'de> for BTreeMapOfAny {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> serde::de::Visitor<'de> for Object {
-            type Value = BTreeMapOfAny;
-            fn expecting(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                text.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(BTreeMapOfAny)
-            }
-        }
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
         deserializer.deserialize_map(Object)
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Object;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Object)
     }
 }
 
