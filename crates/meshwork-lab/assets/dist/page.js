@@ -997,7 +997,14 @@
     const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
     return `processor ${number(node)} (${corner.join(",")})`;
   }
+  var PARTS = {
+    fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
+    dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+    twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
+    multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
+  };
   function legend(site) {
+    if (site.wiring in PARTS) return PARTS[site.wiring];
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
     }

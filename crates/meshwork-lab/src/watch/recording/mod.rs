@@ -23,7 +23,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
-use meshwork::topology::Topology;
+use meshwork::topology::{Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
 
@@ -46,7 +46,7 @@ pub use timeline::{Timeline, Waits};
 pub struct Site {
     /// How it is wired, in words: `8 × 8 torus`.
     pub words: String,
-    /// The name of its wiring.
+    /// The name of its wiring, as it is drawn.
     pub wiring: &'static str,
     /// The side of each dimension, dimension 0 first.
     pub sides: Vec<u32>,
@@ -58,7 +58,7 @@ impl Site {
     fn new(topology: &Topology, speed: f64) -> Site {
         Site {
             words: topology.to_string(),
-            wiring: topology.wiring().name(),
+            wiring: drawn_as(topology).name(),
             sides: topology.grid().sides().to_vec(),
             speed,
         }
@@ -66,6 +66,17 @@ impl Site {
 
     fn processors(&self) -> u64 {
         self.sides.iter().map(|&side| u64::from(side)).product()
+    }
+}
+
+/// The wiring that a picture shows: of a torus it says that all edges are joined to the opposite ones, so where some
+/// are not it is drawn as a mesh.
+fn drawn_as(topology: &Topology) -> Wiring {
+    let grid = topology.grid();
+    let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
+    match topology.wiring() {
+        Wiring::Torus if is_open => Wiring::Mesh,
+        wiring => wiring,
     }
 }
 
