@@ -4,9 +4,6 @@ use std::ops::Range;
 
 use crate::topology::Node;
 
-/// Words that are shifted together, for processors that do several at once.
-const LANES: usize = 8;
-
 /// A set of the nodes `0..len` of one site, one bit each.
 ///
 /// ```
@@ -274,20 +271,9 @@ impl NodeSet {
         let Range { mut start, mut end } = words;
         // Those that have a whole word above them, then one that may have a part, then the rest.
         let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
-        let joined = |low: u64, high: u64| low >> bits | (high << 1) << (63 - bits);
-        // Several at once, read before any of them is written: what lies above is as it was.
-        let mut at = start;
-        while at + LANES <= whole {
-            let mut above = [0; LANES + 1];
-            above.copy_from_slice(&self.words[at + skip..at + skip + LANES + 1]);
-            let words = self.words[at..at + LANES].iter_mut();
-            for (word, pair) in words.zip(above.windows(2)) {
-                *word &= joined(pair[0], pair[1]);
-            }
-            at += LANES;
-        }
-        for i in at..whole {
-            self.words[i] &= joined(self.words[i + skip], self.words[i + skip + 1]);
+        for i in start..whole {
+            let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
+            self.words[i] &= low >> bits | (high << 1) << (63 - bits);
         }
         if whole < end {
             let above = self.words.get(whole + skip).map_or(0, |word| word >> bits);
