@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
-        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
         run that ends is kept: the same command goes on where it stopped.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
@@ -432,7 +432,7 @@ pub(crate) struct OpsCheck {
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
     /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would

@@ -60,7 +60,10 @@ fn with_values(catalogue: &Catalogue) -> Command {
     let machines = || {
         let machine =
             |about: &About| PossibleValue::new(format!("{}:", about.name)).help(about.summary);
-        catalogue.entries(&SITE_FAMILY).into_iter().map(machine).collect()
+        let mut all: Vec<PossibleValue> =
+            catalogue.entries(&SITE_FAMILY).into_iter().map(machine).collect();
+        all.extend(entries("machine"));
+        all
     };
     let settings = || -> Vec<PossibleValue> {
         let of = |word: &'static str| {
@@ -68,7 +71,7 @@ fn with_values(catalogue: &Catalogue) -> Command {
                 .into_iter()
                 .map(move |value| PossibleValue::new(format!("{word}={}", value.get_name())))
         };
-        ["scheduler", "allocator", "selector", "sizing", "network"]
+        ["machine", "scheduler", "allocator", "selector", "sizing", "network"]
             .into_iter()
             .flat_map(of)
             .collect()

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use crate::run::inputs::Files;
 use crate::slurm::scenario::lay_out;
+use crate::study::lists;
 use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 use crate::trace::{Form, on_the_clock_of};
@@ -153,8 +154,10 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
         set(&mut table, key, (*value).clone())
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
-    let scenario = on_the_clock_of_its_log(study, &mut table)
-        .and_then(|()| lay_out(&mut table, &Files::of(study)))
+    let files = Files::of(study);
+    let scenario = lists::read_in(&files, &mut table)
+        .and_then(|()| on_the_clock_of_its_log(study, &mut table))
+        .and_then(|()| lay_out(&mut table, &files))
         .and_then(|()| Scenario::read_in(&study.catalogue, &table))
         .map_err(|problem| refused_at(study, &laid, &problem))?;
     Ok(Point { swept, scenario, windows: None })

@@ -4,6 +4,7 @@ pub mod asked;
 mod claims;
 pub mod expand;
 mod keys;
+mod lists;
 pub mod locate;
 pub mod papers;
 pub mod set;

@@ -48,6 +48,11 @@ pub static PAPERS: &[Paper] = &[
         title: "The Non-Contiguous Allocation Strategies Performance for k-ary n-cube Connected Multi \
                 Computers Using Smallest Job First Scheduling Strategy",
     },
+    Paper {
+        key: "rfold",
+        authors: "Chen et al.",
+        title: "Toward Co-adapting Machine Learning Job Shape and Cluster Topology",
+    },
 ];
 
 /// The paper with this key.
@@ -186,7 +191,7 @@ mod tests {
         assert!(by_figure("rsr_figure_2a.toml") < by_figure("rsr_figure_10.toml"));
         assert_eq!(
             paper("rs").unwrap_err().0,
-            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous"
+            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold"
         );
         let refused = studies(&PAPERS[0], Some("99"), false, &[]).unwrap_err().0;
         assert!(refused.starts_with("`rsr` has no figure `99`, but has "), "{refused}");

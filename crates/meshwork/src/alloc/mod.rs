@@ -2,6 +2,8 @@
 
 pub mod block;
 pub mod listed;
+pub mod optical;
+pub mod partitions;
 pub mod scattered;
 pub mod subcube;
 
@@ -33,6 +35,18 @@ pub trait Allocator: Send {
     /// [says](AllocatorEntry::finds).
     fn finds(&self) -> Option<Finds> {
         None
+    }
+
+    /// Why a request in its form can never be placed on this machine, if a rule of the machine says so and not
+    /// only its size: one sentence without a full stop.
+    fn never(&self, _request: &Request) -> Option<String> {
+        None
+    }
+
+    /// How long the processors of a placement are held before the job on them begins to run, in units of the
+    /// clock: the time that it takes to wire them.
+    fn setup_time(&self, _placement: &Placement) -> f64 {
+        0.0
     }
 
     /// The orientations in which it looks for a block, where no parameter
@@ -222,6 +236,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &optical::folding::ENTRY,
+    &optical::reconfigurable_blocks::ENTRY,
+    &optical::rfold::ENTRY,
+    &optical::reconfigurable::ENTRY,
+    &partitions::ENTRY,
     &listed::anchors::ENTRY,
     &listed::blocks::ENTRY,
     &listed::ring::ENTRY,

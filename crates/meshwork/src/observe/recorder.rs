@@ -117,6 +117,10 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Which of them are means over the jobs that arrive.
     per_arrival: Vec<usize>,
+    /// Their indices, and the share that is looked at after each start and end.
+    per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
+    /// The machine as it was over the last span of time, but what is held as it is now.
+    state: State,
     /// The jobs that wait now.
     waiting: u64,
     /// The values of each quantity that a quantile is taken of,
@@ -138,6 +142,7 @@ impl Recorder {
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
+        let mut per_event = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -147,6 +152,7 @@ impl Recorder {
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
+                Measure::PerEvent(share) => per_event.push((i, share)),
                 Measure::Quantile(quantity, _) => {
                     if quantiles.iter().all(|(known, ..)| *known != quantity) {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
@@ -163,6 +169,8 @@ impl Recorder {
             per_message,
             per_start,
             per_arrival,
+            per_event,
+            state: State::default(),
             waiting: 0,
             quantiles,
             batches: Batches::new(metrics.len()),
@@ -197,6 +205,7 @@ impl Recorder {
                     | Measure::PerMessage(_)
                     | Measure::PerStart(_)
                     | Measure::PerArrival
+                    | Measure::PerEvent(_)
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
                         (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
@@ -353,8 +362,21 @@ impl Recorder {
     }
 }
 
+impl Recorder {
+    /// A job has just started or ended: what is measured at such instants counts in its batch.
+    fn look_at_events(&mut self, id: JobId) {
+        for &(i, share) in &self.per_event {
+            let (over, under) = share(&self.state);
+            if under > 0.0 {
+                self.batches.of_job(id)[i].add(over / under, 1.0);
+            }
+        }
+    }
+}
+
 impl Observer for Recorder {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.state = *state;
         let Some(begin) = self.measuring_from else { return };
         let span = to - from.max(begin);
         if span <= 0.0 {
@@ -403,6 +425,8 @@ impl Observer for Recorder {
                     for &(i, value) in &self.per_start {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
+                    self.state.held += u64::from(job.held);
+                    self.look_at_events(job.id);
                 }
             }
             Event::Promised(..) | Event::Moved { .. } => {}
@@ -413,6 +437,8 @@ impl Observer for Recorder {
                 self.all_finished += 1;
                 self.totals.last_finish = Some(now);
                 if self.measuring_from.is_some_and(|from| now >= from) {
+                    self.state.held = self.state.held.saturating_sub(u64::from(job.held));
+                    self.look_at_events(job.id);
                     self.measure_job(now, job);
                 }
                 if self.all_finished == self.window.warmup_jobs {

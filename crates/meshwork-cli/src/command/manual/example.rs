@@ -114,6 +114,13 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::of_schedulers()
             }
         }
+        "machine" => Draft {
+            description: format!("what backfilling gains on this machine: {name}"),
+            machine: format!("\"{name}\""),
+            workload: SYNTHETIC
+                .replace("\"uniform\"", "{ name = \"uniform\", form = \"count\", max = 128 }"),
+            ..Draft::of_schedulers()
+        },
         "workload" => {
             let params: Vec<String> =
                 required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();
@@ -125,6 +132,8 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             };
             Draft {
                 description: format!("what backfilling gains on these jobs: {name}"),
+                // Slices are those of a machine.
+                machine: if name == "slices" { "\"tpu_v4\"" } else { MESH }.to_owned(),
                 workload: format!("name = \"{name}\"\n{}{more}", params.concat()),
                 ..Draft::of_schedulers()
             }
@@ -225,7 +234,10 @@ fn machine(serves: &[Wiring], dimensions: Option<usize>) -> String {
             format!("{{ topology = \"mesh\", dims = [{sides}] }}")
         }
         (false, _) if serves.contains(&Wiring::Hypercube) => CUBE.to_owned(),
-        (false, _) => "{ topology = \"torus\", dims = [8, 8] }".to_owned(),
+        (false, _) => {
+            let sides = vec!["8"; dimensions.unwrap_or(2)].join(", ");
+            format!("{{ topology = \"torus\", dims = [{sides}] }}")
+        }
     }
 }
 

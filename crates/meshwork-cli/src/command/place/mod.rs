@@ -10,6 +10,7 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{Desk, Pool};
+use meshwork::presets;
 use meshwork::registry::{Kind, Problem};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork_lab::visible::visible;
@@ -136,12 +137,15 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, or a table as in a study.
+/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, `tpu_v4`, or a table as in a study.
 fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
     }
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
+    if size.is_empty() && presets::FAMILY.find("machine", name).is_ok() {
+        return Ok(name.into());
+    }
     let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
     let [param] = about.params else { return Err("write it as a table, as in a study".to_owned()) };
     let numbers: Option<Vec<i64>> = size
