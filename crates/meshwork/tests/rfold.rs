@@ -170,7 +170,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
             .map(|id| {
                 now += 1 + rng.below(2_000_000_000);
                 let shape = random_shape(12, &mut rng);
-                Submitted { id, arrival: now, duration: 1 + rng.below(4_000_000_000), shape }
+                Submitted { id, arrival: now, duration: 1 + rng.below(40_000_000_000), shape }
             })
             .filter(|job| job.shape.iter().product::<u32>() <= 512)
             .collect();

@@ -53,7 +53,8 @@ fn with_values(catalogue: &Catalogue) -> Command {
         PAPERS.iter().map(paper).collect()
     };
     let figures = || {
-        let studies = PAPERS.iter().filter_map(|paper| studies(paper, None, false, &[]).ok());
+        let of = |paper: &Paper| studies(catalogue, paper, None, false, &[]).ok();
+        let studies = PAPERS.iter().filter_map(of);
         let figures = |study: Study| study.figures().map(str::to_owned).collect::<Vec<_>>();
         studies.flatten().flat_map(figures).map(PossibleValue::new).collect()
     };

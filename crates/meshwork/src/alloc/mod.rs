@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod listed;
+pub mod locality;
 pub mod optical;
 pub mod partitions;
 pub mod scattered;
@@ -236,6 +237,9 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &locality::fewest_leaves::ENTRY,
+    &locality::fewest_groups::ENTRY,
+    &locality::group_or_spread::ENTRY,
     &optical::folding::ENTRY,
     &optical::reconfigurable_blocks::ENTRY,
     &optical::rfold::ENTRY,
@@ -257,6 +261,6 @@ pub static FAMILY: Family =
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {
         Wiring::Mesh | Wiring::Torus | Wiring::Hypercube => "first_fit",
-        Wiring::Flat => "naive",
+        _ => "naive",
     }
 }

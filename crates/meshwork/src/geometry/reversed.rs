@@ -17,7 +17,8 @@ pub(crate) struct Reversed {
 impl Reversed {
     pub(crate) fn new(grid: &Grid) -> Reversed {
         let sides = reversed(grid.sides());
-        let other = Grid::new(&sides, grid.is_wrapped()).expect("it has as many nodes");
+        let rings: Vec<bool> = grid.rings().iter().rev().copied().collect();
+        let other = Grid::with_rings(&sides, &rings).expect("it has as many nodes");
         let there = (0..grid.nodes()).map(|node| other.node(&reversed(&grid.coordinates(node))));
         Reversed { there: there.collect(), set: NodeSet::empty(grid.nodes()), grid: other }
     }

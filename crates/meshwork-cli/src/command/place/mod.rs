@@ -11,7 +11,7 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{Desk, Pool};
 use meshwork::presets;
-use meshwork::registry::{Kind, Problem};
+use meshwork::registry::{DefaultValue, Kind, Problem};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
@@ -147,7 +147,11 @@ fn machine(text: &str) -> Result<Value, String> {
         return Ok(name.into());
     }
     let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
-    let [param] = about.params else { return Err("write it as a table, as in a study".to_owned()) };
+    let mut required =
+        about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required));
+    let (Some(param), None) = (required.next(), required.next()) else {
+        return Err("write it as a table, as in a study".to_owned());
+    };
     let numbers: Option<Vec<i64>> = size
         .split(['x', '×', ','])
         .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))

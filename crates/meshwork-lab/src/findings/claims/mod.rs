@@ -21,7 +21,7 @@ use toml::Value;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
 use crate::run::Results;
-use crate::run::store::write_whole;
+use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
 use crate::visible::visible;
@@ -235,7 +235,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
         writer.write_record(row).expect(to_memory);
     }
     let text = writer.into_inner().expect(to_memory);
-    write_whole(&path, &text).map_err(Refused)
+    write_whole(&path, &text).map_err(Refused::from)
 }
 
 /// A test, and the sizes of the jobs that are looked at, if not all are.
@@ -498,19 +498,15 @@ impl Court<'_> {
     }
 
     fn values(&self, index: usize, metric: &str, size: Option<u64>) -> Vec<Measured> {
-        let value = |run: &crate::run::Run| {
-            let findings = run.result.as_ref().ok()?;
-            let value = match size {
-                None => findings.metric(metric)?.value?,
-                Some(size) => {
-                    let class = findings.by_size.iter().find(|class| class.size == size)?;
-                    class.metrics.iter().find(|finding| finding.name == metric)?.value?
-                }
-            };
-            let replication = if self.results.is_constant(index) { EVERY } else { run.replication };
-            Some((replication, value))
+        let runs = &self.results.runs[index];
+        let mut measured: Vec<Measured> = match size {
+            None => runs.measured(metric).collect(),
+            Some(size) => runs.measured_of_size(size, metric),
         };
-        self.results.runs[index].iter().filter_map(value).collect()
+        if self.results.is_constant(index) {
+            measured.iter_mut().for_each(|(replication, _)| *replication = EVERY);
+        }
+        measured
     }
 }
 
@@ -532,10 +528,13 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// What was measured in this replication.
+/// What was measured in this replication, of values whose replications rise.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
-    let is_it = |&&(other, _): &&Measured| other == replication || other == EVERY;
-    values.iter().find(is_it).map(|(_, value)| *value)
+    if let &[(EVERY, value)] = values {
+        return Some(value);
+    }
+    let place = values.binary_search_by_key(&replication, |(other, _)| *other).ok()?;
+    Some(values[place].1)
 }
 
 /// Whether the mean of these is above 0, as far as their interval tells.

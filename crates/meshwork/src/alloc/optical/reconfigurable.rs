@@ -116,7 +116,7 @@ impl Reconfigurable {
         let (parts, places) = halves(side, grid.dimensions());
         let counts: Dims = grid.sides().iter().map(|own| own / side).collect();
         let cube_grid =
-            Grid::new(&counts, grid.is_wrapped()).expect("fewer nodes than the machine");
+            Grid::with_rings(&counts, grid.rings()).expect("fewer nodes than the machine");
         let volume = |sides: &Dims| sides.iter().product::<u32>();
         let mut handed_out = vec![true; parts.len()];
         if let Some(wanted) = params.get_integers("parts") {
