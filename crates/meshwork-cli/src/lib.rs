@@ -22,7 +22,9 @@ mod picture;
 mod results;
 mod serve;
 mod table;
+mod toml_text;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +33,7 @@ use clap::Parser;
 use meshwork::catalogue::Catalogue;
 
 use args::{Arguments, Command};
-use output::{Ended, Output, Stop, answer, finish};
+use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 
 /// What the last panic said, and where.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
@@ -40,34 +42,98 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 /// catalogue.
 #[expect(clippy::needless_pass_by_value, reason = "the last thing that a `main` does with it")]
 pub fn main_with(catalogue: Catalogue) -> ExitCode {
+    ExitCode::from(main_of(&catalogue, std::env::args_os()))
+}
+
+/// The whole command, for these words, the first of which is its own name; gives the exit status. For programs that
+/// are not started as the command, such as an interpreter with Meshwork as a module.
+pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>) -> u8 {
     // A panic is a fault of the program and never of its user, who is told so in one sentence. One
     // inside a run is caught by the laboratory and fails that run alone.
     panic::set_hook(Box::new(remember));
-    let command = match Arguments::try_parse() {
-        Ok(arguments) => arguments.command,
-        Err(error) => return answer(&error),
-    };
-    let ended = panic::catch_unwind(AssertUnwindSafe(|| run(command, &catalogue)))
-        .unwrap_or_else(|_| Err(Stop::Failed(fault())));
-    finish(ended)
+    match Arguments::try_parse_from(words) {
+        Ok(arguments) => finish(caught(|| run(&mut Output::new(), arguments.command, catalogue))),
+        Err(error) => answer(&error),
+    }
 }
 
-fn run(command: Command, catalogue: &Catalogue) -> Ended {
-    let mut out = Output::new();
+/// What a command answered to a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// All that it wrote, as it would stand in a pipe.
+    pub text: String,
+    /// Whether no run failed, and no check found a difference.
+    pub all_well: bool,
+}
+
+/// Why a command gave no answer, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// What was asked was wrong.
+    Wrong(String),
+    /// Something failed on the way.
+    Failed(String),
+}
+
+/// Asks one command, as a program does that wants its answer and no terminal: these words stand behind the name of
+/// the command, and warnings go to standard error.
+///
+/// ```
+/// use meshwork::catalogue::Catalogue;
+/// use meshwork_cli::{Refusal, ask};
+/// let catalogue = Catalogue::standard();
+/// let answer = ask(&catalogue, ["list", "allocator", "first_fit", "--json"]).unwrap();
+/// assert!(answer.all_well && answer.text.starts_with("{\"kind\":\"allocator\""));
+/// let Err(Refusal::Wrong(sentence)) = ask(&catalogue, ["list", "allocater"]) else { panic!() };
+/// assert!(sentence.starts_with("unknown kind `allocater` (did you mean `allocator`?"));
+/// ```
+///
+/// # Errors
+/// The sentence that the command would have ended with.
+pub fn ask<W: Into<OsString>>(
+    catalogue: &Catalogue,
+    words: impl IntoIterator<Item = W>,
+) -> Result<Answer, Refusal> {
+    let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
+    let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
+        // Of what clap says the first paragraph is what is wrong; the rest is how a shell would be told more.
+        let text = error.render().to_string();
+        let wrong = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+        Refusal::Wrong(wrong.split_whitespace().collect::<Vec<_>>().join(" "))
+    })?;
+    let kept = Kept::default();
+    match caught(|| run(&mut Output::kept(&kept), arguments.command, catalogue)) {
+        Ok(verdict) => Ok(Answer { text: kept.text(), all_well: verdict == Verdict::Done }),
+        Err(Stop::Wrong(sentence)) => Err(Refusal::Wrong(sentence)),
+        Err(Stop::Failed(sentence)) => Err(Refusal::Failed(sentence)),
+        Err(Stop::Gone) => Err(Refusal::Failed("what was written could not be kept".to_owned())),
+    }
+}
+
+/// What a command came to; a panic is a failure.
+fn caught(run: impl FnOnce() -> Ended) -> Ended {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Stop::Failed(fault())))
+}
+
+fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
     let verdict = match command {
-        Command::Run(arguments) => command::run::run(&mut out, catalogue, &arguments)?,
-        Command::Reproduce(arguments) => command::reproduce::run(&mut out, catalogue, &arguments)?,
-        Command::Report(arguments) => command::report::run(&mut out, catalogue, &arguments)?,
-        Command::Show(arguments) => command::show::run(&mut out, catalogue, &arguments)?,
-        Command::List(arguments) => command::list::run(&mut out, catalogue, &arguments)?,
-        Command::Trace(arguments) => command::trace::run(&mut out, &arguments)?,
-        Command::Watch(arguments) => command::watch::run(&mut out, catalogue, &arguments)?,
-        Command::Place(arguments) => command::place::run(&mut out, catalogue, &arguments)?,
-        Command::Traffic(arguments) => command::traffic::run(&mut out, &arguments)?,
-        Command::Check(arguments) => command::check::run(&mut out, catalogue, &arguments)?,
-        Command::Completions { shell } => command::pages::completions(&mut out, catalogue, shell)?,
+        Command::Run(arguments) => command::run::run(out, catalogue, &arguments)?,
+        Command::Submit(arguments) => command::submit::run(out, catalogue, &arguments)?,
+        Command::Collect(arguments) => command::collect::run(out, catalogue, &arguments)?,
+        Command::Status(arguments) => command::status::run(out, catalogue, &arguments)?,
+        Command::Reproduce(arguments) => command::reproduce::run(out, catalogue, &arguments)?,
+        Command::Report(arguments) => command::report::run(out, catalogue, &arguments)?,
+        Command::Show(arguments) => command::show::run(out, catalogue, &arguments)?,
+        Command::List(arguments) => command::list::run(out, catalogue, &arguments)?,
+        Command::Trace(arguments) => command::trace::run(out, &arguments)?,
+        Command::Watch(arguments) => command::watch::run(out, catalogue, &arguments)?,
+        Command::Place(arguments) => command::place::run(out, catalogue, &arguments)?,
+        Command::Traffic(arguments) => command::traffic::run(out, &arguments)?,
+        Command::Ops(asked) => command::ops::run(out, &asked)?,
+        Command::Check(arguments) => command::check::run(out, catalogue, &arguments)?,
+        Command::Completions { shell } => command::pages::completions(out, catalogue, shell)?,
         Command::Manual { dir } => command::manual::run(catalogue, &dir)?,
-        Command::Man { dir } => command::pages::man(&mut out, dir.as_deref())?,
+        Command::Man { dir } => command::pages::man(out, dir.as_deref())?,
     };
     out.flush()?;
     Ok(verdict)

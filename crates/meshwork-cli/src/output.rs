@@ -1,8 +1,8 @@
 //! Everything that is written to the terminal, and how a command may end.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
-use std::process::ExitCode;
+use std::io::{self, IsTerminal, StderrLock, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork_lab::trace::TraceError;
 use meshwork_lab::visible::{visible, visible_text};
@@ -59,11 +59,15 @@ pub(crate) enum Verdict {
     Done,
     /// A run failed, or a check found a difference: exit status 1.
     RunFailed,
+    /// Some runs of a sweep have not ended: exit status 3.
+    Incomplete,
+    /// It was stopped between two runs, and the same command goes on: exit status 75.
+    Stopped,
 }
 
-/// Standard output, buffered, and what it can show.
+/// Where a command writes: standard output, buffered, and what it can show; or the memory of a program that asked for it.
 pub(crate) struct Output {
-    sink: io::BufWriter<StdoutLock<'static>>,
+    sink: Box<dyn Write>,
     /// Columns that tables may take.
     pub(crate) width: usize,
     /// Whether headers are set in bold.
@@ -80,7 +84,13 @@ impl Output {
             .flatten()
             .map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
         let bold = stdout.is_terminal() && colour_is_welcome();
-        Output { sink: io::BufWriter::with_capacity(1 << 16, stdout.lock()), width, bold }
+        let sink = Box::new(io::BufWriter::with_capacity(1 << 16, stdout.lock()));
+        Output { sink, width, bold }
+    }
+
+    /// What is written goes into this memory, as plain text.
+    pub(crate) fn kept(text: &Kept) -> Output {
+        Output { sink: Box::new(text.clone()), width: WIDTH, bold: false }
     }
 
     /// Writes a text of the program's own as it is: a script, a page, help.
@@ -120,6 +130,29 @@ impl Output {
     }
 }
 
+/// Text that a command has written for the program that asked it.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    /// All of it.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Whether colour is wanted: `NO_COLOR` is not set, and the terminal is not a dumb one.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -138,7 +171,7 @@ pub(crate) fn tell(line: &str) {
 }
 
 /// Writes clap's own answer: help and version to standard output, all else to standard error.
-pub(crate) fn answer(error: &clap::Error) -> ExitCode {
+pub(crate) fn answer(error: &clap::Error) -> u8 {
     let text = error.render();
     if error.use_stderr() {
         let mut stderr = io::stderr().lock();
@@ -150,7 +183,7 @@ pub(crate) fn answer(error: &clap::Error) -> ExitCode {
         } else {
             write!(stderr, "{}", text.ansi())
         };
-        return ExitCode::from(2);
+        return 2;
     }
     let mut output = Output::new();
     let text = if output.bold { text.ansi().to_string() } else { text.to_string() };
@@ -163,17 +196,19 @@ fn repeats_what_is_obeyed() -> bool {
 }
 
 /// The exit status of a command, after its last sentence.
-pub(crate) fn finish(ended: Ended) -> ExitCode {
+pub(crate) fn finish(ended: Ended) -> u8 {
     match ended {
-        Ok(Verdict::Done) | Err(Stop::Gone) => ExitCode::SUCCESS,
-        Ok(Verdict::RunFailed) => ExitCode::from(1),
+        Ok(Verdict::Done) | Err(Stop::Gone) => 0,
+        Ok(Verdict::RunFailed) => 1,
+        Ok(Verdict::Incomplete) => 3,
+        Ok(Verdict::Stopped) => 75,
         Err(Stop::Failed(sentence)) => {
             say("error", &sentence);
-            ExitCode::from(1)
+            1
         }
         Err(Stop::Wrong(sentence)) => {
             say("error", &sentence);
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -8,17 +8,21 @@ use std::process::Command;
 
 use common::{Said, said};
 
-/// Builds it without the network, with the versions of its own lock file, beside what is built already.
+/// Builds it and its tests without the network, with the versions of its own lock file, beside what is built
+/// already, and runs its tests.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
-    let status = Command::new(env!("CARGO"))
-        .current_dir(root.join("examples/own-strategy"))
-        .args(["build", "--quiet", "--offline", "--config", "../../Cargo.toml", "--target-dir"])
-        .arg(&target)
-        .status()
-        .expect("cargo starts");
-    assert!(status.success(), "examples/own-strategy does not build");
+    for arguments in [&["build", "--bins", "--tests"][..], &["test"]] {
+        let status = Command::new(env!("CARGO"))
+            .current_dir(root.join("examples/own-strategy"))
+            .args(arguments)
+            .args(["--quiet", "--offline", "--config", "../../Cargo.toml", "--target-dir"])
+            .arg(&target)
+            .status()
+            .expect("cargo starts");
+        assert!(status.success(), "examples/own-strategy: cargo {arguments:?} fails");
+    }
     target.join("debug/own-strategy")
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use meshwork::workload::Inputs as _;
@@ -11,13 +11,17 @@ use meshwork::workload::swf::header;
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
+use crate::report::sample;
 use crate::run::build::standard;
+use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
+use crate::run::keys::PointKeys;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
-use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::run::store::{Input, RUNS, Store, StoreError};
+use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
+use crate::study::asked::{Asked, EXPERIMENT, Span};
 use crate::study::expand::{self, Point, expand};
+use crate::study::stored::order;
 use crate::study::{Refused, Study};
 use crate::watch::recording::kept::Kept;
 
@@ -36,6 +40,8 @@ pub struct Options<'a> {
     pub watcher: Option<&'a dyn Watcher>,
     /// The build of the program, from [`build`](crate::run::build): stored runs of another one are run again.
     pub build: String,
+    /// Is asked before every run whether to stop. What has ended is kept, and no table is written.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Options<'_> {
@@ -47,6 +53,7 @@ impl Default for Options<'_> {
             progress: &|_| {},
             watcher: None,
             build: standard(),
+            stop: &|| false,
         }
     }
 }
@@ -101,16 +108,13 @@ pub struct Finished {
 /// # Errors
 /// If the study, its inputs or the folder are wrong; then nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
-    memory::check_count(study, options.max_memory)?;
-    let mut points = expand(study)?;
-    memory::check_runs(study, &points, options.threads, options.max_memory)?;
-    let files = Files::of(study);
-    let inputs = inputs(study, &points, &files, options.out.is_some())?;
-    let spans = windows::open(study, &mut points, &files)?;
+    let Prepared { points, inputs, files, spans } =
+        prepare(study, options.threads, options.max_memory, options.out.is_some())?;
+    memory::check_results(study, &points, options.max_memory)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
-            let store = Store::open(folder, &options.build).map_err(Refused)?;
+            let store = Store::open(folder, &options.build)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
             Asked {
@@ -130,8 +134,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
-    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
-    let runner = Runner {
+    let kept =
+        options.out.as_ref().and_then(|folder| Kept::of(folder, study.record, sample(study)));
+    let mut runner = Runner {
+        catalogue: &study.catalogue,
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
@@ -144,18 +150,24 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         kept,
         progress: options.progress,
         watcher: options.watcher,
+        stop: options.stop,
     };
-    let results = runner.run(options.threads).map_err(Refused)?;
+    let results = runner.run(options.threads)?;
+    let store = runner.store.take();
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
     failures.extend(results.trouble.clone());
-    if let Some(folder) = &options.out {
+    if let Some(folder) = options.out.as_ref().filter(|_| !results.stopped) {
+        if let Some(store) = store {
+            let settled = settle(study, &points, &inputs, &options.build, store);
+            failures.extend(settled.err().map(|error| error.to_string()));
+        }
         let written = [
             summary.write(folder),
             claims::write(&claims, folder),
-            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused),
+            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused::from),
         ];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
@@ -164,6 +176,57 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         Clock::of(study, &point.scenario, start)
     });
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
+}
+
+/// Puts the runs in order, now that all have ended. That the disk has no room for that has been said.
+fn settle(
+    study: &Study,
+    points: &[Point],
+    inputs: &[Option<Input>],
+    build: &str,
+    store: Mutex<Store>,
+) -> Result<(), StoreError> {
+    let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if store.is_broken() {
+        return Ok(());
+    }
+    let keys = |point: usize| {
+        let digest = inputs[point].as_ref().map(|input| input.blake3.as_str());
+        PointKeys::of(&study.catalogue, &points[point], digest, build)
+    };
+    store.settle(order(study, points, keys))?;
+    store.remove_segments();
+    Ok(())
+}
+
+/// A study that is ready to be run.
+pub(crate) struct Prepared {
+    /// Its scenarios.
+    pub(crate) points: Vec<Point>,
+    /// What each reads.
+    pub(crate) inputs: Vec<Option<Input>>,
+    /// Where that is.
+    pub(crate) files: Files,
+    /// Which time the logs span, where windows of them are run.
+    pub(crate) spans: Vec<Span>,
+}
+
+/// Expands a study, and looks at all that it needs.
+pub(crate) fn prepare(
+    study: &Study,
+    threads: usize,
+    max_memory: Option<u64>,
+    is_stored: bool,
+) -> Result<Prepared, Refused> {
+    memory::check_count(study, max_memory)?;
+    let mut points = expand(study)?;
+    memory::check_runs(study, &points, threads, max_memory)?;
+    let files = Files::of(study);
+    let inputs = inputs(study, &points, &files, is_stored)?;
+    memory::check_inputs(study, &points, &files, threads, max_memory)?;
+    let spans = windows::open(study, &mut points, &files)?;
+    cuts::check(study, &points, &files)?;
+    Ok(Prepared { points, inputs, files, spans })
 }
 
 /// A sentence about stored runs that were of no use.
@@ -197,7 +260,7 @@ fn inputs(
         if !known.contains_key(path) {
             let read =
                 if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-            let blake3 = read.map_err(|message| missing_input(study, index, message))?;
+            let blake3 = read.map_err(|error| missing_input(study, index, error.to_string()))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             let is_log = point.scenario.table()["workload"]["name"].as_str() == Some("swf");
@@ -228,16 +291,14 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     if folder.join(RUNS).exists() {
         return Ok(());
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|error| writing_failed(&folder.display().to_string(), "this folder", &error))
-        .map_err(Refused)?;
+    std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
     keep_study(study, folder)?;
     let left_out = Some(why.to_owned());
     Asked { left_out, ..Asked::of(study, &BTreeMap::new()) }.write(folder)
 }
 
 /// The inputs of all scenarios, by the path that stands in the scenario.
-fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
+pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let known = |(point, input): (&Point, &Option<Input>)| {
         Some((point.scenario.input_path()?.to_owned(), input.clone()?))
     };
@@ -251,7 +312,7 @@ fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     if before.as_deref() == Some(study.source.as_bytes()) {
         return Ok(None);
     }
-    write_whole(&path, study.source.as_bytes()).map_err(Refused)?;
+    write_whole(&path, study.source.as_bytes())?;
     Ok(before.map(|_| {
         format!(
             "{}: this folder held another study, or an earlier form of this one: its runs are kept, and \

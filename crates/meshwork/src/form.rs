@@ -25,3 +25,15 @@ pub enum Finds {
     /// It may miss a free block.
     SomeBlocks,
 }
+
+/// How a count of processors becomes a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShapeRule {
+    /// Exactly the count where a block has it that fits the machine and is not absurdly long; else
+    /// the block with the least sum of sides that holds the count.
+    #[default]
+    Squarest,
+    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine,
+    /// however long it is; where none fits, as `Squarest`.
+    Exact,
+}

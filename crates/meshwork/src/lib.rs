@@ -55,13 +55,31 @@
 //! # Add a strategy
 //!
 //! A scheduler is asked at each instant at which a job arrived or ended, and starts what it wants. This one takes
-//! the smallest job first:
+//! the smallest job first. Its entry says what it is; in a catalogue it has a name, as all others have:
 //!
 //! ```
 //! use meshwork::cluster::{Cluster, StartOptions, Ticket};
-//! use meshwork::engine::Setup;
-//! use meshwork::sched::Scheduler;
-//! use meshwork::{Component, NoInputs, Scenario};
+//! use meshwork::registry::About;
+//! use meshwork::sched::{Scheduler, SchedulerEntry};
+//! use meshwork::topology::Wiring;
+//! use meshwork::{Catalogue, Component, NoInputs, Scenario};
+//!
+//! static SMALLEST_FIRST: SchedulerEntry = SchedulerEntry {
+//!     about: About {
+//!         name: "smallest_first",
+//!         aliases: &[],
+//!         summary: "the job with the fewest processors first, past those that do not fit",
+//!         definition: "Waiting jobs are tried in the order of their processors, among equals in that of arrival.",
+//!         complexity: "O(q log q) for each pass over q waiting jobs.",
+//!         source: "an example",
+//!         params: &[],
+//!     },
+//!     serves: &Wiring::ALL,
+//!     plans: false,
+//!     serves_all: true,
+//!     malleable: false,
+//!     build: |_params, _sites| Ok(Box::new(SmallestFirst::default())),
+//! };
 //!
 //! #[derive(Default)]
 //! struct SmallestFirst(Vec<Ticket>);
@@ -74,27 +92,32 @@
 //!     }
 //! }
 //!
-//! let scenario = Scenario::builder()
+//! let catalogue = Catalogue::standard().with_scheduler(&SMALLEST_FIRST)?;
+//! let outcome = Scenario::builder()
+//!     .catalogue(&catalogue)
 //!     .mesh([16, 16])
+//!     .scheduler("smallest_first")
 //!     .workload(Component::new("lublin").with("jobs", 500))
 //!     .metrics(["wait"])
-//!     .build()?;
-//! let setup = Setup { scheduler: Box::new(SmallestFirst::default()), ..scenario.setup(0)? };
-//! let outcome = scenario.run_on(setup, scenario.jobs(0, &NoInputs)?, &mut ())?;
+//!     .build()?
+//!     .run(0, &NoInputs, &mut ())?;
 //! assert_eq!(outcome.finished, 500);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by line.
+//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by line. With the
+//! command's crate, `meshwork_cli::main_with(catalogue)` is the whole command with both; and with the feature
+//! `conformance` an entry is held to the rules that those of this crate keep.
 //!
 //! # Where to read on
 //!
 //! The modules below stand in the order in which they build on one another; `ARCHITECTURE.md` in the repository says
-//! who may know whom. What most programs need is at the top: [`Scenario`] and its [`Outcome`], [`Pool`], [`Job`],
+//! who may know whom. What most programs need is at the top: [`Scenario`] and its [`Outcome`], [`Pool`], [`Catalogue`], [`Job`],
 //! [`Request`] and [`Placement`], [`Observer`] and [`Event`], and [`Problem`], which is what is wrong with something
 //! that a user wrote.
 //!
-//! Features: `serde`, for all that passes through an interface; off by default.
+//! Features, off by default: `serde`, for all that passes through an interface; `conformance`, the rules that entries
+//! of lists keep, as functions for your own tests.
 
 // In reading order: what a machine is, what a job is, who decides, and the loop that lets them.
 pub mod topology;
@@ -103,6 +126,7 @@ pub mod job;
 pub mod machine;
 pub mod rng;
 pub mod registry;
+pub mod presets;
 pub mod workload;
 pub mod speeds;
 pub mod form;
@@ -121,8 +145,11 @@ pub mod catalogue;
 pub mod scenario;
 pub mod pool;
 pub mod builder;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 
 pub use builder::Component;
+pub use catalogue::Catalogue;
 pub use engine::RunError;
 pub use job::{Job, Request, Time};
 pub use machine::{Block, Placement};

@@ -1,29 +1,10 @@
 //! How a request becomes what an allocator asks for: a count becomes a block, a square or a subcube.
 
 use crate::form::Asks;
+pub use crate::form::ShapeRule;
 use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Request};
 use crate::topology::{Grid, Topology, Wiring};
-
-/// How a count of processors becomes a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShapeRule {
-    /// Exactly the count where a block has it that fits the machine and is not absurdly long; else
-    /// the block with the least sum of sides that holds the count: see [`block_for`].
-    #[default]
-    Squarest,
-    /// Exactly the count, as the factorisation with the least sum of sides that fits the machine,
-    /// however long it is; where none fits, as `Squarest`.
-    Exact,
-}
-
-impl ShapeRule {
-    /// The rule with this name.
-    #[must_use]
-    pub fn named(name: &str) -> ShapeRule {
-        if name == "exact" { ShapeRule::Exact } else { ShapeRule::Squarest }
-    }
-}
 
 /// A request in the form that an allocator asks for, on this topology; `None` if the machine could
 /// never hold it.

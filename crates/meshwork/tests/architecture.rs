@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshwork::alloc::ALLOCATORS;
+use meshwork::catalogue::Catalogue;
 use meshwork::engine::Setup;
 use meshwork::facility::Facility;
 use meshwork::network::NETWORKS;
 use meshwork::offer::ManagedSite;
-use meshwork::pool::Pool;
+use meshwork::pool::{Desk, Pool};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, abouts, resolve};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
@@ -185,7 +186,9 @@ fn every_strategy_has_a_file_of_its_name_and_every_such_file_is_in_its_list() {
 #[test]
 fn what_a_user_holds_can_be_sent_to_another_thread() {
     fn is_send<T: Send + ?Sized>() {}
+    is_send::<Catalogue>();
     is_send::<Pool>();
+    is_send::<Desk>();
     is_send::<Scenario>();
     is_send::<Setup>();
     is_send::<Outcome>();
@@ -290,7 +293,9 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
         }
         count += 1;
         match &param.kind {
-            Kind::Table(inner) => count += lint_params(&at, &inner.iter().collect::<Vec<_>>(), &[]),
+            Kind::Table(inner) | Kind::Tables(inner) => {
+                count += lint_params(&at, &inner.iter().collect::<Vec<_>>(), &[]);
+            }
             Kind::Choice(words) => {
                 assert!(words.len() > 1 && words.iter().all(|word| is_snake_case(word)), "{at}");
             }

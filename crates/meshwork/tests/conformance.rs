@@ -1,57 +1,396 @@
-//! What every entry of every list has to do, with no line of its own.
+//! What every entry of every list has to do, with no line of its own: the rules are those of
+//! `meshwork::conformance`, which is itself tried with entries that break them.
 
 mod common;
 
-use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY};
-use meshwork::form::{Asks, Finds};
+use common::{job, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY, RecallError};
+use meshwork::catalogue::Catalogue;
+use meshwork::conformance::{
+    Finding, Tried, check_allocator, check_network, check_scheduler, check_selector, check_sizing,
+    every_machine, variants,
+};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
+use meshwork::network::NETWORKS;
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::registry::{Kind, Named};
+use meshwork::registry::{Named, entry};
 use meshwork::rng::Stream;
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
-use meshwork::shape::{ShapeRule, shaped};
+use meshwork::select::SELECTORS;
+use meshwork::sizing::SIZINGS;
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Every entry with every choice of its choice parameters and flags, on every machine it serves.
-fn every_allocator() -> Vec<(&'static AllocatorEntry, Table, Topology)> {
-    let mut all = Vec::new();
-    for entry in ALLOCATORS {
-        for (_, topology) in machines() {
-            if entry.works_on(&topology) {
-                for table in variants(entry) {
-                    all.push((*entry, table, topology.clone()));
+/// Holds every entry of a list to the rules, and says how much it took.
+fn hold<E: Named>(
+    entries: &[&'static E],
+    check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
+) -> Tried {
+    let catalogue = Catalogue::standard();
+    let mut tried = Tried::default();
+    for entry in entries {
+        tried += check(&catalogue, entry.about().name).unwrap_or_else(|finding| {
+            let drawing = match &finding {
+                Finding::Broken(broken) => broken.drawing.clone(),
+                _ => String::new(),
+            };
+            panic!("{finding}\n{drawing}")
+        });
+    }
+    tried
+}
+
+#[test]
+fn every_allocator_keeps_the_rules() {
+    let tried = hold(ALLOCATORS, check_allocator);
+    assert!(tried.machines > 500 && tried.questions > 200_000, "{tried:?}");
+    assert!(tried.jobs > 50_000 && tried.promises > 1000, "{tried:?}");
+}
+
+#[test]
+fn every_scheduler_keeps_the_rules() {
+    let tried = hold(SCHEDULERS, check_scheduler);
+    assert!(tried.jobs > 100_000 && tried.promises > 1000, "{tried:?}");
+}
+
+#[test]
+fn every_sizing_keeps_the_rules() {
+    let tried = hold(SIZINGS, check_sizing);
+    assert!(tried.questions > 20_000 && tried.jobs > 10_000, "{tried:?}");
+}
+
+#[test]
+fn every_selector_keeps_the_rules() {
+    let tried = hold(SELECTORS, check_selector);
+    assert!(tried.questions > 1000 && tried.jobs > 5000, "{tried:?}");
+}
+
+#[test]
+fn every_network_keeps_the_rules() {
+    let tried = hold(NETWORKS, check_network);
+    assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
+}
+
+/// What the rules say of an entry that breaks one.
+fn sentence(found: Result<Tried, Finding>) -> String {
+    found.expect_err("a rule is broken").to_string()
+}
+
+/// First fit with something wrong: what it is told, and what it answers, pass through here.
+struct Wrong {
+    own: Box<dyn Allocator>,
+    /// Nodes that it takes for held, by itself.
+    held: Vec<u32>,
+    fault: Fault,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// It does not look at what is held.
+    GivesHeldNodes,
+    /// It keeps books of its own, and strikes nothing out.
+    ForgetsReleases,
+    /// It gives up where the lowest free node is no base.
+    MissesBlocks,
+    /// Its answers alternate.
+    ChangesAsItIsAsked,
+    /// It goes by how often something was given back, and does not say so.
+    HasNoMemory,
+    /// It counts claims, and never begins anew.
+    Tires,
+}
+
+impl Allocator for Wrong {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, now, rng, .. } = ask;
+        let mut seen = Site::new(site.topology().clone(), 1.0);
+        if self.fault != Fault::GivesHeldNodes {
+            for node in 0..site.nodes() {
+                if !site.free().contains(node) || self.held.contains(&node) {
+                    let sides = Dims::from_elem(1, site.grid().dimensions());
+                    seen.claim(&Block { base: node, sides }.into()).unwrap();
                 }
             }
         }
+        let found = self.own.choose(Ask::new(request, &seen, now, rng))?;
+        match self.fault {
+            Fault::MissesBlocks if Some(found.blocks[0].base) != site.free().first() => None,
+            Fault::ChangesAsItIsAsked if !self.held.is_empty() => {
+                self.held.clear();
+                None
+            }
+            Fault::ChangesAsItIsAsked => {
+                self.held.push(site.nodes());
+                Some(found)
+            }
+            Fault::HasNoMemory if self.held.len() > 2 => None,
+            Fault::Tires if self.held.len() > 40 => None,
+            _ => Some(found),
+        }
     }
-    assert!(all.len() > 20, "the lists are not empty");
-    all
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        match self.fault {
+            Fault::ForgetsReleases => self.held.extend(placement.nodes(site.grid())),
+            Fault::Tires => self.held.push(u32::MAX),
+            _ => {}
+        }
+    }
+
+    fn released(&mut self, _placement: &Placement, _site: &Site) {
+        if self.fault == Fault::HasNoMemory {
+            self.held.push(u32::MAX);
+        }
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        let counts = self.fault == Fault::Tires;
+        if counts { vec![self.held.len() as u64] } else { Vec::new() }
+    }
+
+    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
+        if let [count] = memory {
+            self.held = vec![u32::MAX; *count as usize];
+        }
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(Wrong { own: self.own.fork(), held: self.held.clone(), fault: self.fault })
+    }
 }
 
-/// The cross product of all choices of all choice parameters and flags.
-fn variants(entry: &AllocatorEntry) -> Vec<Table> {
-    let mut tables = vec![Table::new()];
-    for param in entry.about.params {
-        let choices: Vec<Value> = match param.kind {
-            Kind::Choice(words) => {
-                words.iter().map(|word| Value::String((*word).to_owned())).collect()
-            }
-            Kind::Flag => vec![Value::Boolean(false), Value::Boolean(true)],
-            _ => continue,
+/// An entry with this fault that declares what first fit does, but for the last one.
+macro_rules! wrong {
+    ($fault:ident, $finds:ident) => {{
+        use meshwork::alloc::block::first_fit;
+        use meshwork::registry::About;
+        static ENTRY: AllocatorEntry = AllocatorEntry {
+            about: About { name: "wrong", aliases: &[], params: &[], ..first_fit::ENTRY.about },
+            finds: meshwork::form::Finds::$finds,
+            build: |_, topology| {
+                let params = FAMILY.resolve("allocator", &Value::String("first_fit".into()))?;
+                let own = (first_fit::ENTRY.build)(&params, topology)?;
+                Ok(Box::new(Wrong { own, held: Vec::new(), fault: Fault::$fault }))
+            },
+            ..first_fit::ENTRY
         };
-        let with = |table: &Table, choice: &Value| {
-            let mut table = table.clone();
-            table.insert(param.name.to_owned(), choice.clone());
-            table
-        };
-        tables = tables.iter().flat_map(|t| choices.iter().map(move |c| with(t, c))).collect();
+        let catalogue = Catalogue::standard().with_allocator(&ENTRY).unwrap();
+        sentence(check_allocator(&catalogue, "wrong"))
+    }};
+}
+
+#[test]
+fn an_allocator_that_breaks_a_rule_is_told_which_and_where() {
+    for (found, expected) in [
+        (wrong!(GivesHeldNodes, EveryBlock), ", and that node is held"),
+        (wrong!(ForgetsReleases, EveryBlock), " is free, and it declares to find room then"),
+        (
+            wrong!(Tires, SomeBlocks),
+            "after all has been given back it answers otherwise than a new one",
+        ),
+        (wrong!(MissesBlocks, EveryBlock), " is free, and it declares to find room then"),
+        (wrong!(ChangesAsItIsAsked, EveryBlock), " when it is asked again"),
+        (wrong!(HasNoMemory, SomeBlocks), "what is made anew of its memory answers otherwise"),
+    ] {
+        assert!(found.contains(expected), "{found}\ndoes not say: {expected}");
+        assert!(found.starts_with("the allocator `wrong`, on a 12 mesh, step "), "{found}");
+        assert!(found.contains(" of seed 5: "), "{found}");
     }
-    tables
+}
+
+#[test]
+fn an_entry_that_there_is_not_is_named() {
+    let catalogue = Catalogue::standard();
+    for (found, expected) in [
+        (
+            check_allocator(&catalogue, "first_fitt"),
+            "unknown allocator `first_fitt` (did you mean `first_fit`?",
+        ),
+        (check_scheduler(&catalogue, "esay"), "unknown scheduler `esay` (did you mean `easy`?"),
+        (check_sizing(&catalogue, "exactly"), "unknown sizing `exactly` (did you mean `exact`?"),
+        (check_selector(&catalogue, "randon"), "unknown selector `randon` (did you mean `random`?"),
+        (check_network(&catalogue, "hop"), "unknown network `hop` (did you mean `hops`?"),
+    ] {
+        let found = sentence(found);
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+mod wrong_ones {
+    //! A scheduler, a sizing, a selector and a network that break rules.
+
+    use super::*;
+    use meshwork::cluster::{Cluster, StartOptions, Ticket};
+    use meshwork::machine::Placement;
+    use meshwork::network::{Network, NetworkEntry, NetworkError, RunKey, Work};
+    use meshwork::offer::{Offers, Proposal};
+    use meshwork::registry::About;
+    use meshwork::sched::{Scheduler, fcfs};
+    use meshwork::select::{Selector, SelectorEntry};
+    use meshwork::sizing::{Demand, Size, Sizing, SizingEntry, exact};
+    use meshwork::{network, select};
+    use smallvec::{SmallVec, smallvec};
+
+    /// Forgets every eighth job.
+    #[derive(Default)]
+    struct Forgetful {
+        seen: usize,
+        waiting: Vec<Ticket>,
+    }
+
+    impl Scheduler for Forgetful {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            for &ticket in cluster.arrivals() {
+                self.seen += 1;
+                if !self.seen.is_multiple_of(8) {
+                    self.waiting.push(ticket);
+                }
+            }
+            self.waiting.retain(|&ticket| !cluster.start(ticket, StartOptions::default()));
+        }
+    }
+
+    static FORGETFUL: SchedulerEntry = SchedulerEntry {
+        about: About { name: "forgetful", aliases: &[], params: &[], ..fcfs::ENTRY.about },
+        build: |_, _| Ok(Box::new(Forgetful::default())),
+        ..fcfs::ENTRY
+    };
+
+    #[test]
+    fn a_scheduler_that_leaves_jobs_waiting() {
+        let catalogue = Catalogue::standard().with_scheduler(&FORGETFUL).unwrap();
+        let found = sentence(check_scheduler(&catalogue, "forgetful"));
+        assert!(
+            found
+                .starts_with("the scheduler `forgetful`, on a 12 mesh with `first_fit`, seed 11: "),
+            "{found}"
+        );
+        assert!(
+            found.contains(" jobs never start, though arrivals end and the machine is idle"),
+            "{found}"
+        );
+    }
+
+    /// Gives twice as much as is asked for.
+    struct Doubling;
+
+    impl Sizing for Doubling {
+        fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {
+            let request = match demand.request {
+                Request::Nodes(count) => Request::Nodes(2 * count),
+                other => other.clone(),
+            };
+            smallvec![Size { request, stretch: 0.5 }]
+        }
+
+        fn fewest(&self, demand: &Demand<'_>) -> u64 {
+            demand.request.nodes()
+        }
+
+        fn is_fixed(&self) -> bool {
+            true
+        }
+
+        fn fork(&self) -> Box<dyn Sizing> {
+            Box::new(Doubling)
+        }
+    }
+
+    static DOUBLING: SizingEntry = SizingEntry {
+        about: About { name: "doubling", aliases: &[], ..exact::ENTRY.about },
+        build: |_, _| Ok(Box::new(Doubling)),
+    };
+
+    #[test]
+    fn a_sizing_that_is_not_as_fixed_as_it_says() {
+        let catalogue = Catalogue::standard().with_sizing(&DOUBLING).unwrap();
+        let found = sentence(check_sizing(&catalogue, "doubling"));
+        assert!(found.contains("it declares to be fixed, but makes "), "{found}");
+        assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
+    }
+
+    /// Takes the first site only, and so leaves waiting what only others can hold.
+    struct FirstOnly;
+
+    impl Selector for FirstOnly {
+        fn select(
+            &mut self,
+            job: &meshwork::job::Job,
+            offers: &mut Offers<'_>,
+            rng: &mut Stream,
+        ) -> Option<Proposal> {
+            let params = select::FAMILY.resolve("selector", &Value::String("first_fit".into()));
+            let first = entry(SELECTORS, "first_fit");
+            let mut first = (first.build)(&params.unwrap()).unwrap();
+            first.select(job, offers, rng).filter(|proposal| proposal.site == 0)
+        }
+
+        fn fork(&self) -> Box<dyn Selector> {
+            Box::new(FirstOnly)
+        }
+    }
+
+    static FIRST_ONLY: SelectorEntry = SelectorEntry {
+        about: About { name: "first_only", aliases: &[], ..select::first_fit::ENTRY.about },
+        build: |_| Ok(Box::new(FirstOnly)),
+    };
+
+    #[test]
+    fn a_selector_that_leaves_a_site_unused() {
+        let catalogue = Catalogue::standard().with_selector(&FIRST_ONLY).unwrap();
+        let found = sentence(check_selector(&catalogue, "first_only"));
+        assert!(
+            found.starts_with("the selector `first_only`, on five sites that differ under "),
+            "{found}"
+        );
+        assert!(found.contains(" jobs never start"), "{found}");
+    }
+
+    /// Never says who finishes.
+    struct Endless;
+
+    impl Network for Endless {
+        fn start(
+            &mut self,
+            _now: Time,
+            _run: RunKey,
+            _work: Work,
+            _site: usize,
+            _placement: &Placement,
+        ) -> Result<(), NetworkError> {
+            Ok(())
+        }
+
+        fn change(&mut self, _: Time, _: RunKey, _: f64, _: f64, _: usize, _: &Placement) {}
+
+        fn next_finish(&mut self, _: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
+            Ok(None)
+        }
+
+        fn finish(&mut self, _: Time, _: RunKey) -> meshwork::observe::Messages {
+            unreachable!("nobody finishes")
+        }
+    }
+
+    static ENDLESS: NetworkEntry = NetworkEntry {
+        about: About { name: "endless", aliases: &[], ..network::ideal::ENTRY.about },
+        build: |_, _| Ok(Box::new(Endless)),
+        ..network::ideal::ENTRY
+    };
+
+    #[test]
+    fn a_network_in_which_no_job_ends() {
+        let catalogue = Catalogue::standard().with_network(&ENDLESS).unwrap();
+        let found = sentence(check_network(&catalogue, "endless"));
+        assert!(
+            found.starts_with("the network `endless`, on a 12 mesh under `fcfs`, seed 11: "),
+            "{found}"
+        );
+    }
 }
 
 fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn Allocator> {
@@ -60,103 +399,50 @@ fn build(entry: &AllocatorEntry, table: &Table, topology: &Topology) -> Box<dyn 
     (entry.build)(&params, topology).unwrap()
 }
 
-fn is_true(value: &Value) -> bool {
-    value.as_bool() == Some(true)
-}
-
-/// The parameter `rotation`, or for an entry without one what it always does.
-fn rotation(entry: &AllocatorEntry, table: &Table) -> Rotation {
-    match table.get("rotation").and_then(Value::as_str) {
+/// The parameter `rotation`.
+fn rotation(table: &Table) -> Rotation {
+    match table["rotation"].as_str() {
         Some("if_needed") => Rotation::IfNeeded,
         Some("best") => Rotation::Best,
-        None if entry.about.name == "turning_busy_list" => Rotation::IfNeeded,
         _ => Rotation::Never,
     }
 }
 
-/// Whether a block of these sides is free anywhere: the definition, every base and every node.
-fn a_block_is_free(site: &Site, sides: &[u32]) -> bool {
-    let grid = site.grid();
-    (0..grid.nodes()).any(|base| {
-        let corner = grid.coordinates(base);
-        let reaches = |d: usize| corner[d] + sides[d] <= grid.sides()[d];
-        let inside = (0..sides.len()).all(reaches)
-            || grid.is_wrapped() && (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
-        let block = Block { base, sides: Dims::from_slice(sides) };
-        inside
-            && Placement::from(block).nodes(grid).into_iter().all(|node| site.free().contains(node))
-    })
-}
-
-/// The form in which the allocator asks, with these parameters.
-fn asks(entry: &AllocatorEntry, allocator: &dyn Allocator) -> Asks {
-    allocator.asks().unwrap_or(entry.asks)
-}
-
-/// A request in this form.
-fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) -> Request {
-    let grid = topology.grid();
-    match asks {
-        Asks::BlockOrNodes if rng.below(2) == 0 => random_request(Asks::Block, topology, rng),
-        Asks::Nodes | Asks::BlockOrNodes => {
-            Request::Nodes(1 + rng.below(u64::from(grid.nodes()) / 2) as u32)
-        }
-        Asks::Subcube => Request::Subcube(rng.below(grid.dimensions() as u64 + 1) as u32),
-        Asks::Block => Request::Block(
-            grid.sides().iter().map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
-        ),
-        Asks::Square => {
-            let shorter = grid.sides().iter().min().unwrap();
-            let side = 1 << rng.below(u64::from(shorter.ilog2()) + 1);
-            Request::Block(Dims::from_elem(side, grid.dimensions()))
-        }
-    }
-}
-
-/// Calls `check` in each state of a long random history of claims and releases.
+/// Calls `check` in each state of long random histories of blocks that are claimed and released, with every choice of
+/// the parameters.
 fn in_random_histories(
-    mut check: impl FnMut(&AllocatorEntry, &Table, &Site, &mut Box<dyn Allocator>, &Request),
+    name: &str,
+    mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
 ) {
-    for (entry, table, topology) in every_allocator() {
-        let mut rng = Stream::new(5, 0, "history");
-        let mut draws = Stream::new(5, 0, "allocator");
-        let mut site = Site::new(topology.clone(), 1.0);
-        let mut allocator = build(entry, &table, &topology);
-        let asks = asks(entry, allocator.as_ref());
-        let mut held: Vec<Placement> = Vec::new();
-        for step in 0..200 {
-            let now = Time::new(f64::from(step));
-            let request = random_request(asks, &topology, &mut rng);
-            check(entry, &table, &site, &mut allocator, &request);
-            if rng.below(5) < 3 {
-                if let Some(placement) =
-                    allocator.choose(Ask::new(&request, &site, now, &mut draws))
-                {
-                    site.claim(&placement).unwrap();
-                    allocator.claimed(&placement, &site, now);
-                    held.push(placement);
+    let entry = entry(ALLOCATORS, name);
+    for (_, topology) in every_machine().iter().filter(|(_, topology)| entry.works_on(topology)) {
+        for table in variants(entry.about.params) {
+            let mut rng = Stream::new(5, 0, "history");
+            let mut draws = Stream::new(5, 0, "allocator");
+            let mut site = Site::new(topology.clone(), 1.0);
+            let mut allocator = build(entry, &table, topology);
+            let mut held: Vec<Placement> = Vec::new();
+            for step in 0..200 {
+                let now = Time::new(f64::from(step));
+                let sides = site.grid().sides().iter();
+                let request = Request::Block(
+                    sides.map(|&side| 1 + rng.below(u64::from(side)) as u32).collect(),
+                );
+                check(&table, &site, &mut allocator, &request);
+                if rng.below(5) < 3 {
+                    if let Some(placement) =
+                        allocator.choose(Ask::new(&request, &site, now, &mut draws))
+                    {
+                        site.claim(&placement).unwrap();
+                        allocator.claimed(&placement, &site, now);
+                        held.push(placement);
+                    }
+                } else if !held.is_empty() {
+                    let placement = held.swap_remove(rng.below(held.len() as u64) as usize);
+                    site.release(&placement);
+                    allocator.released(&placement, &site);
                 }
-            } else if !held.is_empty() {
-                let placement = held.swap_remove(rng.below(held.len() as u64) as usize);
-                site.release(&placement);
-                allocator.released(&placement, &site);
             }
-        }
-        for placement in held {
-            site.release(&placement);
-            allocator.released(&placement, &site);
-        }
-        // After everything is released it answers as a new one would.
-        let mut fresh = build(entry, &table, &topology);
-        for _ in 0..20 {
-            let request = random_request(asks, &topology, &mut rng);
-            let mut again = draws.clone();
-            assert_eq!(
-                allocator.choose(Ask::new(&request, &site, Time::ZERO, &mut draws.clone())),
-                fresh.choose(Ask::new(&request, &site, Time::ZERO, &mut again)),
-                "{} on a {topology} remembers",
-                entry.about.name
-            );
         }
     }
 }
@@ -203,105 +489,31 @@ fn rotation_has_one_default_but_where_a_definition_turns_blocks() {
 }
 
 #[test]
-fn a_placement_is_free_distinct_and_of_the_right_shape() {
-    in_random_histories(|entry, table, site, allocator, request| {
-        let mut rng = Stream::new(1, 0, "draws");
-        let Some(placed) = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng)) else {
-            return;
-        };
-        let nodes = placed.nodes(site.grid());
-        let mut distinct = nodes.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        assert_eq!(distinct.len(), nodes.len(), "{}: nodes twice", entry.about.name);
-        assert!(nodes.iter().all(|&node| site.free().contains(node)));
-        assert!(nodes.len() as u64 >= request.nodes(), "{}: too few", entry.about.name);
-        if allocator.finds().unwrap_or(entry.finds) == Finds::AnyNodes {
-            assert_eq!(nodes.len() as u64, request.nodes(), "{}: too many", entry.about.name);
-        }
-        // A parameter that changes the form changes what may be given, too.
-        if entry.contiguous && allocator.asks().is_none() {
-            assert_eq!(placed.blocks.len(), 1);
-            let is_as_requested = match request {
-                Request::Nodes(count) => placed.len() == *count,
-                Request::Subcube(dimension) => placed.len() == 1 << dimension,
-                Request::Block(sides) => {
-                    orientations(sides, rotation(entry, table)).any(|s| s == placed.blocks[0].sides)
-                }
-            };
-            assert!(is_as_requested, "{}: {placed:?} is no {request}", entry.about.name);
-        }
-        assert!(site.clone().claim(&placed).is_ok());
-    });
-}
-
-#[test]
-fn it_finds_room_whenever_it_says_it_does() {
-    in_random_histories(|entry, table, site, allocator, request| {
-        let mut rng = Stream::new(1, 0, "draws");
-        let found = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng)).is_some();
-        let there_is = match (allocator.finds().unwrap_or(entry.finds), request) {
-            (Finds::AnyNodes, _) => request.nodes() <= u64::from(site.free_nodes()),
-            (Finds::EveryBlock, Request::Block(sides)) => {
-                orientations(sides, rotation(entry, table))
-                    .any(|sides| a_block_is_free(site, &sides))
-            }
-            // The parameter says that it may miss some.
-            (_, Request::Subcube(_)) if table.get("strict_lists").is_some_and(is_true) => return,
-            (Finds::EveryBlock, &Request::Subcube(dimension)) => {
-                let all = 0..1_u32 << site.grid().dimensions();
-                all.filter(|mask| mask.count_ones() == dimension).any(|mask| {
-                    let sides: Dims =
-                        (0..site.grid().dimensions()).map(|d| 1 + (mask >> d & 1)).collect();
-                    a_block_is_free(site, &sides)
-                })
-            }
-            _ => return,
-        };
-        assert_eq!(found, there_is, "{} {table} {request}\n{}", entry.about.name, site.drawing());
-    });
-}
-
-#[test]
-fn choosing_changes_nothing_and_forks_are_independent() {
-    in_random_histories(|entry, _, site, allocator, request| {
-        let rng = Stream::new(1, 0, "draws");
-        let ask = |allocator: &mut Box<dyn Allocator>| {
-            allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng.clone()))
-        };
-        let first = ask(allocator);
-        assert_eq!(first, ask(allocator), "{}: asked twice", entry.about.name);
-        let mut fork = allocator.fork();
-        assert_eq!(first, ask(&mut fork), "{}: a fork", entry.about.name);
-        if let Some(placement) = &first {
-            let mut site = site.clone();
-            site.claim(placement).unwrap();
-            fork.claimed(placement, &site, Time::ZERO);
-        }
-        assert_eq!(first, ask(allocator), "{}: after its fork changed", entry.about.name);
-    });
-}
-
-#[test]
 fn first_fit_is_its_definition() {
-    in_random_histories(|entry, table, site, allocator, request| {
-        let ("first_fit", Request::Block(sides)) = (entry.about.name, request) else { return };
+    in_random_histories("first_fit", |table, site, allocator, request| {
+        let Request::Block(sides) = request else { return };
         let grid = site.grid();
+        let last_fastest = table["scan"].as_str() == Some("last_dimension");
+        let mut bases: Vec<u32> = (0..grid.nodes()).collect();
+        if last_fastest {
+            bases.sort_by_key(|&base| grid.coordinates(base));
+        }
+        let place = |base: u32| bases.iter().position(|&other| other == base);
         let lowest = |sides: &Dims| {
-            (0..grid.nodes()).find(|&base| {
+            bases.iter().copied().find(|&base| {
                 let corner = grid.coordinates(base);
                 let block = Placement::from(Block { base, sides: sides.clone() });
                 (0..sides.len()).all(|d| {
                     sides[d] <= grid.sides()[d]
-                        && (grid.is_wrapped() || corner[d] + sides[d] <= grid.sides()[d])
+                        && (grid.is_ring(d) || corner[d] + sides[d] <= grid.sides()[d])
                 }) && block.nodes(grid).iter().all(|&node| site.free().contains(node))
             })
         };
-        let mut places: Vec<(u32, Dims)> = orientations(sides, rotation(entry, table))
+        let mut places: Vec<(u32, Dims)> = orientations(sides, rotation(table))
             .filter_map(|sides| lowest(&sides).map(|base| (base, sides)))
             .collect();
-        if rotation(entry, table) == Rotation::Best {
-            places.sort_by_key(|(base, _)| *base); // stable: the requested orientation wins ties
+        if rotation(table) == Rotation::Best {
+            places.sort_by_key(|(base, _)| place(*base)); // stable: the requested orientation wins ties
         }
         let expected =
             places.into_iter().next().map(|(base, sides)| Placement::from(Block { base, sides }));
@@ -312,38 +524,45 @@ fn first_fit_is_its_definition() {
 
 #[test]
 fn frame_sliding_is_its_definition() {
-    in_random_histories(|entry, table, site, allocator, request| {
-        let ("frame_sliding", Request::Block(sides)) = (entry.about.name, request) else { return };
-        if rotation(entry, table) == Rotation::Best {
+    in_random_histories("frame_sliding", |table, site, allocator, request| {
+        let Request::Block(sides) = request else { return };
+        if rotation(table) == Rotation::Best {
             return; // what competes is the number of frames tried, which has no other definition
         }
         let grid = site.grid();
         let from_origin = table["start"].as_str() == Some("origin");
         let start = if from_origin { Some(0) } else { site.free().first() };
         let expected = start.and_then(|start| {
-            orientations(sides, rotation(entry, table)).find_map(|sides| {
+            orientations(sides, rotation(table)).find_map(|sides| {
                 // Every base of the lattice through the start, and then only those from it on.
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
-                    if grid.is_wrapped() { (at + side - corner[d]) % side } else { at }
+                    if grid.is_ring(d) { (at + side - corner[d]) % side } else { at }
                 };
                 let on_lattice = |base: u32| {
                     (0..sides.len()).all(|d| {
                         let (o, s, side) = (offset(base, d), sides[d], grid.sides()[d]);
-                        if grid.is_wrapped() {
+                        if grid.is_ring(d) {
                             o % s == 0 && o / s < side / s
                         } else {
                             o % s == corner[d] % s && o + s <= side
                         }
                     })
                 };
-                let mut frames: Vec<u32> = (0..grid.nodes())
-                    .filter(|&base| on_lattice(base) && (grid.is_wrapped() || base >= start))
+                // In row-major order, which along a ring begins at the start: frames before the one that holds
+                // the start are not tried.
+                let place = |base: u32| -> Vec<u32> {
+                    (0..sides.len()).rev().map(|d| offset(base, d)).collect()
+                };
+                let first: Vec<u32> = (0..sides.len())
+                    .rev()
+                    .map(|d| if grid.is_ring(d) { 0 } else { corner[d] })
                     .collect();
-                frames.sort_by_key(|&base| {
-                    (0..sides.len()).rev().map(|d| offset(base, d)).collect::<Vec<u32>>()
-                });
+                let mut frames: Vec<u32> = (0..grid.nodes())
+                    .filter(|&base| on_lattice(base) && place(base) >= first)
+                    .collect();
+                frames.sort_by_key(|&base| place(base));
                 frames.into_iter().find_map(|base| {
                     let placed = Placement::from(Block { base, sides: sides.clone() });
                     let free = placed.nodes(grid).iter().all(|&node| site.free().contains(node));
@@ -355,93 +574,6 @@ fn frame_sliding_is_its_definition() {
         let found = allocator.choose(Ask::new(request, site, Time::ZERO, &mut rng));
         assert_eq!(found, expected, "{table} {request} on\n{}", site.drawing());
     });
-}
-
-#[test]
-fn a_job_of_the_whole_machine_fits_the_empty_machine() {
-    for (entry, table, topology) in every_allocator() {
-        let whole = Request::Nodes(topology.grid().nodes());
-        let mut allocator = build(entry, &table, &topology);
-        let asks = asks(entry, allocator.as_ref());
-        let Some(request) = shaped(&whole, asks, &topology, ShapeRule::Squarest) else {
-            assert_eq!(asks, Asks::Square, "only a square may be too large");
-            continue;
-        };
-        let site = Site::new(topology.clone(), 1.0);
-        let placed = allocator.choose(Ask::new(
-            &request,
-            &site,
-            Time::ZERO,
-            &mut Stream::new(1, 0, "draws"),
-        ));
-        assert_eq!(placed.map(|p| p.len()), Some(topology.grid().nodes()), "{}", entry.about.name);
-    }
-}
-
-/// Every scheduler with every allocator on every machine it serves.
-fn every_pair() -> Vec<(String, String, &'static str, Topology)> {
-    let mut all = Vec::new();
-    for (machine, topology) in machines() {
-        for allocator in ALLOCATORS {
-            if !allocator.works_on(&topology) {
-                continue;
-            }
-            for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
-                let text = format!(
-                    "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'",
-                    allocator.about.name,
-                    scheduler.about().name
-                );
-                let name =
-                    format!("{} + {} on a {topology}", allocator.about.name, scheduler.about.name);
-                all.push((name, text, scheduler.about.name, topology.clone()));
-            }
-        }
-    }
-    all
-}
-
-#[test]
-fn every_job_starts_once_and_ends_once_and_the_same_seed_gives_the_same_transcript() {
-    for (name, text, scheduler, topology) in every_pair() {
-        let jobs = random_jobs(&topology, 100, 3.0, 11);
-        let (outcome, transcript) = run(&scenario(&text), jobs.clone());
-        let count = |word: &str| {
-            transcript.lines().filter(|line| line.split(' ').nth(1) == Some(word)).count()
-        };
-        assert_eq!(count("arrived") + count("refused"), 100, "{name}");
-        let left = count("arrived") - count("started");
-        let serves_all = SCHEDULERS.iter().any(|s| s.about.name == scheduler && s.serves_all);
-        assert!(left == 0 || !serves_all && count("started") > 10, "{name} leaves {left} jobs");
-        assert_eq!(count("finished"), count("started"), "{name}");
-        assert_eq!(outcome.finished as usize, count("finished"));
-        assert_eq!(transcript, run(&scenario(&text), jobs).1, "{name}");
-    }
-}
-
-#[test]
-fn with_exact_estimates_no_promise_is_broken() {
-    let mut promises = 0;
-    for (name, text, _, topology) in every_pair() {
-        for seed in 0..2 {
-            let mut jobs = random_jobs(&topology, 90, 4.0, seed);
-            jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
-            let (_, transcript) = run(&scenario(&text), jobs.clone());
-            let started = starts(scenario(&text).setup(0).unwrap(), jobs);
-            for line in transcript.lines() {
-                let words: Vec<&str> = line.split(' ').collect();
-                if words[1] == "promised" {
-                    let (id, by): (usize, f64) =
-                        (words[2].parse().unwrap(), words[3].parse().unwrap());
-                    let start = started[id].unwrap();
-                    // Ends are sums of tenths: a start may differ in the last bit of one.
-                    assert!(start <= by + 1e-9, "{name}: job {id} starts at {start}, not by {by}");
-                    promises += 1;
-                }
-            }
-        }
-    }
-    assert!(promises > 1000, "only {promises} promises were tried");
 }
 
 /// Counts the promises that were made and those that were broken.

@@ -1,10 +1,15 @@
 //! Allocators: which free processors of a site a job gets.
 
 pub mod block;
+pub mod listed;
+pub mod locality;
+pub mod optical;
+pub mod partitions;
 pub mod scattered;
 pub mod subcube;
 
 use crate::form::{Asks, Finds};
+use crate::geometry::orientation::Rotation;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
@@ -33,6 +38,24 @@ pub trait Allocator: Send {
         None
     }
 
+    /// Why a request in its form can never be placed on this machine, if a rule of the machine says so and not
+    /// only its size: one sentence without a full stop.
+    fn never(&self, _request: &Request) -> Option<String> {
+        None
+    }
+
+    /// How long the processors of a placement are held before the job on them begins to run, in units of the
+    /// clock: the time that it takes to wire them.
+    fn setup_time(&self, _placement: &Placement) -> f64 {
+        0.0
+    }
+
+    /// The orientations in which it looks for a block, where no parameter
+    /// [`rotation`](crate::geometry::orientation::Rotation::PARAM) says so.
+    fn rotation(&self) -> Rotation {
+        Rotation::Never
+    }
+
     /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
     /// free nodes, for instance a placement promised earlier, not only the last proposal.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _now: Time) {}
@@ -53,9 +76,9 @@ pub trait Allocator: Send {
     /// From then on it answers as that one does.
     ///
     /// # Errors
-    /// One sentence, if these numbers are not the memory of such an allocator on this site; it may be
+    /// If these numbers are not the memory of such an allocator on this site; it may be
     /// dropped then, and nothing else.
-    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
@@ -69,12 +92,27 @@ pub trait Allocator: Send {
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
+/// Why numbers are not the [memory](Allocator::memory) of an allocator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecallError {
+    /// It has no memory.
+    #[error("this allocator remembers nothing, but {0} numbers are given")]
+    NothingToRecall(usize),
+    /// Lists of free blocks that are not what is free.
+    #[error("its lists do not hold the free nodes, each once")]
+    NotTheFreeNodes,
+    /// Lists of aligned blocks with one that is not.
+    #[error("its lists hold a block that is not aligned")]
+    NotAligned,
+    /// What any other allocator has to say, in one sentence.
+    #[error("{0}")]
+    Other(String),
+}
+
 /// The memory of an allocator that has none.
-fn nothing_to_recall(memory: &[u64]) -> Result<(), String> {
-    if memory.is_empty() {
-        return Ok(());
-    }
-    Err(format!("this allocator remembers nothing, but {} numbers are given", memory.len()))
+fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
+    if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
 
 /// What an allocator is told when it is asked for a place.
@@ -199,6 +237,19 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &locality::fewest_leaves::ENTRY,
+    &locality::fewest_groups::ENTRY,
+    &locality::group_or_spread::ENTRY,
+    &optical::folding::ENTRY,
+    &optical::reconfigurable_blocks::ENTRY,
+    &optical::rfold::ENTRY,
+    &optical::reconfigurable::ENTRY,
+    &partitions::ENTRY,
+    &listed::anchors::ENTRY,
+    &listed::blocks::ENTRY,
+    &listed::ring::ENTRY,
+    &listed::tree::ENTRY,
+    &listed::runs::ENTRY,
 ];
 
 /// Allocators, as a family of names.
@@ -210,6 +261,6 @@ pub static FAMILY: Family =
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {
         Wiring::Mesh | Wiring::Torus | Wiring::Hypercube => "first_fit",
-        Wiring::Flat => "naive",
+        _ => "naive",
     }
 }

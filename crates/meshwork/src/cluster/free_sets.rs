@@ -116,7 +116,7 @@ impl FreeSets {
         held.placement.add_to(nodes, grid);
         let mut all_free = true;
         for step in &mut steps[first..last] {
-            all_free &= step.free.contains_all(nodes);
+            all_free &= nodes.is_within(&step.free);
             step.free.subtract(nodes);
             step.count = step.count.saturating_sub(held.placement.len());
         }

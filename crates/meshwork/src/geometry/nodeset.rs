@@ -178,6 +178,27 @@ impl NodeSet {
         self.len = other.len;
     }
 
+    /// Makes `count` nodes from `start` on be in this set as those from `from` on are in the other one.
+    /// **O(count / 64)**.
+    pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
+        let bits = |at: u32, count: u32| {
+            let (word, shift) = (at as usize / 64, at % 64);
+            let low = other.words[word] >> shift;
+            let high = other.words.get(word + 1).filter(|_| shift > 0);
+            (low | high.map_or(0, |high| high << (64 - shift))) & u64::MAX >> (64 - count)
+        };
+        let mut done = 0;
+        while done < count {
+            // Up to the end of a word of this set at once.
+            let (at, shift) = (start + done, (start + done) % 64);
+            let some = (count - done).min(64 - shift);
+            let word = &mut self.words[at as usize / 64];
+            *word &= !(u64::MAX >> (64 - some) << shift);
+            *word |= bits(from + done, some) << shift;
+            done += some;
+        }
+    }
+
     /// Makes this set all the nodes that the other one does not have. **O(len / 64)**.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
@@ -233,11 +254,23 @@ impl NodeSet {
         }
     }
 
-    /// Whether every node of the other set, which has as much room, is in this one. **O(len / 64)**.
-    pub(crate) fn contains_all(&self, other: &NodeSet) -> bool {
-        let missing =
-            self.words.iter().zip(&other.words).fold(0, |all, (has, wants)| all | wants & !has);
-        missing == 0
+    /// Whether some node is in both sets. **O(len / 64)**.
+    #[must_use]
+    pub fn meets(&self, other: &NodeSet) -> bool {
+        self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
+    }
+
+    /// Whether every node of this set is in the other one too. **O(len / 64)**.
+    #[must_use]
+    pub fn is_within(&self, other: &NodeSet) -> bool {
+        self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
+    }
+
+    /// How many nodes are in both sets. **O(len / 64)**.
+    #[must_use]
+    pub fn count_shared(&self, other: &NodeSet) -> u32 {
+        let shared = |(word, mask): (&u64, &u64)| (word & mask).count_ones();
+        self.words.iter().zip(&other.words).map(shared).sum()
     }
 
     /// Takes out the nodes of the other set.

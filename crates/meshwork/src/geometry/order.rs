@@ -24,18 +24,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order with this name in studies.
-    #[must_use]
-    pub fn named(name: &str) -> Order {
-        match name {
-            "snake" => Order::Snake,
-            "shuffled_row_major" => Order::ShuffledRowMajor,
-            "shuffled_snake" => Order::ShuffledSnake,
-            "hilbert" => Order::Hilbert,
-            _ => Order::RowMajor,
-        }
-    }
-
     /// Every node of a grid, in this order.
     ///
     /// ```

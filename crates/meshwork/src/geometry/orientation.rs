@@ -1,7 +1,7 @@
 //! The orientations in which a block may be placed.
 
 use crate::job::Dims;
-use crate::registry::{DefaultValue, Kind, Param, Params};
+use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// Whether a block may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Rotation {
     const fn param(default: &'static str) -> Param {
         Param {
             name: "rotation",
-            kind: Kind::Choice(&["never", "if_needed", "best"]),
+            kind: ROTATIONS.kind(),
             default: DefaultValue::Is(default),
             help: "whether a block may be turned: never, only when it does not fit as requested, \
                    or whichever orientation scores best",
@@ -36,13 +36,15 @@ impl Rotation {
     /// Reads the parameter.
     #[must_use]
     pub fn read(params: &Params) -> Rotation {
-        match params.text("rotation") {
-            "never" => Rotation::Never,
-            "if_needed" => Rotation::IfNeeded,
-            _ => Rotation::Best,
-        }
+        params.meaning(Rotation::PARAM.name, &ROTATIONS)
     }
 }
+
+static ROTATIONS: Words<Rotation, 3> = Words::new([
+    ("never", Rotation::Never),
+    ("if_needed", Rotation::IfNeeded),
+    ("best", Rotation::Best),
+]);
 
 /// The orientations to try: the requested one first, then, if turning is allowed, every other
 /// distinct permutation of its sides, in lexicographic order of the dimensions they come from.

@@ -1,10 +1,9 @@
 //! What jobs send: the parameters that networks with messages share, and the plan of one job.
 
-use super::NetworkError;
 use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
-use super::wormhole::Cycle;
+use super::{Cycle, NetworkError};
 use crate::observe::JobId;
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, entry};
+use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words, entry};
 use crate::rng::{Stream, keyed};
 
 /// Which process of a job sends to which.
@@ -26,7 +25,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
 /// Whether that number is the same for all jobs.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
-    kind: Kind::Choice(&["exact", "exponential"]),
+    kind: QUOTAS.kind(),
     default: DefaultValue::Is("\"exact\""),
     help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
 };
@@ -50,7 +49,7 @@ pub(super) const THINK_TIME: Param = Param {
 /// When a process goes on to its next message.
 pub(super) const SEND: Param = Param {
     name: "send",
-    kind: Kind::Choice(&["injected", "delivered"]),
+    kind: NEXT_SENDS.kind(),
     default: DefaultValue::Is("\"injected\""),
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
@@ -58,7 +57,7 @@ pub(super) const SEND: Param = Param {
 /// In which order a process sends to many.
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
-    kind: Kind::Choice(&["ascending", "rotate", "shuffle"]),
+    kind: DESTINATION_ORDERS.kind(),
     default: DefaultValue::Is("\"ascending\""),
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
@@ -71,6 +70,18 @@ pub(super) enum NextSend {
     /// When the one before has arrived.
     Delivered,
 }
+
+static NEXT_SENDS: Words<NextSend, 2> =
+    Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
+
+/// How many messages a job sends: whether the number is drawn.
+static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
+
+static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
+    ("ascending", Destinations::Ascending),
+    ("rotate", Destinations::Rotate),
+    ("shuffle", Destinations::Shuffle),
+]);
 
 /// What all jobs have in common in what they send.
 #[derive(Clone)]
@@ -90,19 +101,12 @@ impl Messaging {
     pub(super) fn new(params: &Params, seed: u64, replication: u64) -> Messaging {
         Messaging {
             entry: entry(PATTERNS, params.component("pattern", &pattern::FAMILY).name()),
-            destinations: match params.text("destinations") {
-                "rotate" => Destinations::Rotate,
-                "shuffle" => Destinations::Shuffle,
-                _ => Destinations::Ascending,
-            },
+            destinations: params.meaning(DESTINATIONS.name, &DESTINATION_ORDERS),
             num_messages: params.get_integer("num_messages"),
-            is_exponential: params.text("quota") == "exponential",
+            is_exponential: params.meaning(QUOTA.name, &QUOTAS),
             iterations: params.integer("iterations"),
             think: params.integer("think_time"),
-            send: match params.text("send") {
-                "delivered" => NextSend::Delivered,
-                _ => NextSend::Injected,
-            },
+            send: params.meaning(SEND.name, &NEXT_SENDS),
             seed,
             replication,
         }

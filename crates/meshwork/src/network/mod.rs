@@ -25,6 +25,9 @@ pub struct RunKey {
     pub slot: u32,
 }
 
+/// An instant of a network's own clock, in cycles: the time in which a flit crosses a link.
+pub type Cycle = u64;
+
 /// How much a job still has to do, and how fast it does it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
@@ -49,7 +52,7 @@ pub enum NetworkError {
         /// How many processes the job has.
         processes: u64,
     },
-    /// Messages need links, and a switch has none that could be simulated.
+    /// Messages need links, and a flat machine has none that could be simulated.
     #[error(
         "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
          hypercube has them"

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
@@ -117,13 +117,24 @@ impl ManagedSite {
         }
     }
 
+    /// Why its allocator can [never](Allocator::never) place a request, if a rule of the machine says so.
+    pub(crate) fn never(&self, request: &Request) -> Option<String> {
+        let form = self.in_form(request);
+        self.allocator.never(form.as_deref().unwrap_or(request))
+    }
+
+    /// How long the processors of a placement are held before its job begins to run.
+    pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
+        self.allocator.setup_time(placement)
+    }
+
     /// What its allocator [remembers](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
 
     /// Lets its allocator [recall](Allocator::recall) that.
-    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), String> {
+    pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         self.denied.forget();
         self.allocator.recall(memory, &self.site)
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{PlacedBlock, Pool, Room, Snapshot};
+use super::{DeskError, PlacedBlock, Pool, RestoreError, Room, Snapshot};
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 
@@ -66,6 +66,8 @@ pub enum Answer {
     NoRoom {
         /// Whether it is no use to wait.
         never: bool,
+        /// Why, if a rule of the machine says so and not only its size.
+        reason: Option<String>,
     },
     /// So many have been given back.
     Released(u32),
@@ -113,7 +115,7 @@ pub struct State {
 /// ask(Operation::Allocate(Name::Number(7), Request::block(&[3, 5])))?;
 /// assert_eq!(ask(Operation::Release(Name::Number(7)))?, Answer::Released(15));
 /// assert_eq!(
-///     ask(Operation::Release(Name::Number(7))).unwrap_err(),
+///     ask(Operation::Release(Name::Number(7))).unwrap_err().to_string(),
 ///     "7 is not held, so it cannot be released"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -145,81 +147,81 @@ impl Desk {
     /// Does what is asked.
     ///
     /// # Errors
-    /// One sentence, if it cannot be done; nothing is changed then, and no time has passed.
-    pub fn answer(&mut self, question: Question) -> Result<Answer, String> {
+    /// If it cannot be done; nothing is changed then, and no time has passed.
+    pub fn answer(&mut self, question: Question) -> Result<Answer, DeskError> {
         let Question { at, operation } = question;
         let now = self.pool.now();
         let at = at.unwrap_or(now);
         if at < now {
-            return Err(format!(
-                "`at` is {at}, but it is {now} already, and time does not go back"
-            ));
+            return Err(DeskError::GoneBy { at, now });
         }
-        // Every check comes before the first change.
-        let placement = match &operation {
-            Operation::Allocate(name, _) => {
-                self.is_new(name)?;
-                None
+        // Every check comes before the first change, and time passes between the two.
+        Ok(match operation {
+            Operation::Allocate(name, request) => {
+                self.is_new(&name)?;
+                self.pool.advance(at)?;
+                let Some(placement) = self.pool.allocate(&request) else {
+                    return Ok(self.no_room(&request));
+                };
+                self.holders.insert(name, placement.clone());
+                Answer::Placed(placement)
             }
             Operation::Adopt(name, blocks) => {
-                self.is_new(name)?;
-                Some(PlacedBlock::placement(blocks, self.pool.site().topology())?)
-            }
-            Operation::Release(name) => {
-                let held = self.holders.get(name);
-                Some(held.ok_or_else(|| not_held(name))?.clone())
-            }
-            Operation::Free(ratio) => {
-                let room = self.pool.room(ratio.as_deref())?;
+                self.is_new(&name)?;
+                let placement = PlacedBlock::placement(&blocks, self.pool.site().topology())?;
                 self.pool.advance(at)?;
-                return Ok(Answer::Free(room));
-            }
-            Operation::Restore(state) => {
-                self.restore(state)?;
-                return Ok(Answer::Restored);
-            }
-            Operation::Can(_) | Operation::Show | Operation::Snapshot => None,
-        };
-        self.pool.advance(at)?;
-        Ok(match (operation, placement) {
-            (Operation::Allocate(name, request), _) => match self.pool.allocate(&request) {
-                Some(placement) => {
-                    self.holders.insert(name, placement.clone());
-                    Answer::Placed(placement)
-                }
-                None => self.no_room(&request),
-            },
-            (Operation::Can(request), _) => match self.pool.can(&request) {
-                Some(placement) => Answer::Placed(placement),
-                None => self.no_room(&request),
-            },
-            (Operation::Adopt(name, _), Some(placement)) => {
-                if let Err(sentence) = self.pool.adopt(&placement) {
+                if let Err(error) = self.pool.adopt(&placement) {
                     self.pool.now = now;
-                    return Err(sentence);
+                    return Err(error.into());
                 }
                 self.holders.insert(name, placement.clone());
                 Answer::Placed(placement)
             }
-            (Operation::Release(name), Some(placement)) => {
+            Operation::Release(name) => {
+                let Some(placement) = self.holders.get(&name).cloned() else {
+                    return Err(DeskError::NotHeld(name));
+                };
+                self.pool.advance(at)?;
                 self.pool.release(&placement)?;
                 self.holders.remove(&name);
                 Answer::Released(placement.len())
             }
-            (Operation::Snapshot, _) => Answer::State(Box::new(self.state())),
-            _ => Answer::Held(self.holdings()),
+            Operation::Can(request) => {
+                self.pool.advance(at)?;
+                let there = self.pool.can(&request).map(Answer::Placed);
+                there.unwrap_or_else(|| self.no_room(&request))
+            }
+            Operation::Free(ratio) => {
+                let room = self.pool.room(ratio.as_deref())?;
+                self.pool.advance(at)?;
+                Answer::Free(room)
+            }
+            Operation::Show => {
+                self.pool.advance(at)?;
+                Answer::Held(self.holdings())
+            }
+            Operation::Snapshot => {
+                self.pool.advance(at)?;
+                Answer::State(Box::new(self.state()))
+            }
+            Operation::Restore(state) => {
+                self.restore(&state)?;
+                Answer::Restored
+            }
         })
     }
 
-    fn is_new(&self, name: &Name) -> Result<(), String> {
+    fn is_new(&self, name: &Name) -> Result<(), DeskError> {
         if self.holders.contains_key(name) {
-            return Err(format!("{name} is held already: release it first"));
+            return Err(DeskError::HeldAlready(name.clone()));
         }
         Ok(())
     }
 
     fn no_room(&mut self, request: &Request) -> Answer {
-        Answer::NoRoom { never: !self.pool.could_hold(request) }
+        let never = !self.pool.could_hold(request);
+        let reason = never.then(|| self.pool.never(request)).flatten();
+        Answer::NoRoom { never, reason }
     }
 
     /// Who holds what, in the order of names.
@@ -248,18 +250,15 @@ impl Desk {
     ///
     /// # Errors
     /// Those of [`Pool::restore`], and if names are missing or come twice; nothing is changed then.
-    pub fn restore(&mut self, state: &State) -> Result<(), String> {
+    pub fn restore(&mut self, state: &State) -> Result<(), RestoreError> {
         let State { names, snapshot } = state;
         if names.len() != snapshot.held.len() {
-            return Err(format!(
-                "the snapshot is damaged: it has {} names for {} placements",
-                names.len(),
-                snapshot.held.len()
-            ));
+            let (names, placements) = (names.len(), snapshot.held.len());
+            return Err(RestoreError::Names { names, placements });
         }
         let mut seen = BTreeSet::new();
         if let Some(twice) = names.iter().flatten().find(|name| !seen.insert(*name)) {
-            return Err(format!("the snapshot is damaged: {twice} is in it twice"));
+            return Err(RestoreError::NameTwice(twice.clone()));
         }
         self.pool.restore(snapshot)?;
         let held = names.iter().zip(self.pool.in_order());
@@ -267,8 +266,4 @@ impl Desk {
             held.filter_map(|(name, held)| Some((name.clone()?, held.placement.clone()))).collect();
         Ok(())
     }
-}
-
-fn not_held(name: &Name) -> String {
-    format!("{name} is not held, so it cannot be released")
 }

@@ -2,10 +2,12 @@
 //! their own.
 
 mod desk;
+mod error;
 mod room;
 mod snapshot;
 
 pub use desk::{Answer, Desk, Holding, Name, Operation, Question, State};
+pub use error::{DeskError, PoolError, RestoreError};
 pub use room::Room;
 pub use snapshot::{PlacedBlock, Snapshot, Tenure};
 
@@ -21,9 +23,8 @@ use crate::offer::ManagedSite;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve_in};
 use crate::scenario::BYTES_PER_NODE;
 use crate::scenario::sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
-use crate::shape::ShapeRule;
 use crate::topology::Node;
-use crate::workload::SHAPE;
+use crate::workload::{SHAPE, SHAPES};
 
 /// The keys of a pool, besides `machine`.
 pub static PARAMS: &[Param] = &[
@@ -114,7 +115,7 @@ impl Pool {
     /// As [`read`](Pool::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
-        let rule = ShapeRule::named(params.text("shape"));
+        let rule = params.meaning(SHAPE.name, &SHAPES);
         let managed = spec.managed(0, params.integer("seed"), 0, rule)?;
         let empty = managed.fork();
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
@@ -184,9 +185,9 @@ impl Pool {
     ///
     /// # Errors
     /// If that instant has gone by; nothing is changed then.
-    pub fn advance(&mut self, to: Time) -> Result<(), String> {
+    pub fn advance(&mut self, to: Time) -> Result<(), PoolError> {
         if to < self.now {
-            return Err(format!("it is {} already, and time does not go back to {to}", self.now));
+            return Err(PoolError::GoneBy { now: self.now, to });
         }
         self.now = to;
         Ok(())
@@ -244,14 +245,14 @@ impl Pool {
     /// pool.adopt(&there)?;
     /// assert_eq!(pool.site().free_nodes(), 8);
     /// assert_eq!(pool.allocate(&Request::block(&[2, 2])), None);
-    /// assert_eq!(pool.adopt(&there).unwrap_err(), "the placement 1,0:2x4 is not free");
+    /// assert_eq!(pool.adopt(&there).unwrap_err().to_string(), "the placement 1,0:2x4 is not free");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If it is none on this machine, or not all of it is free; nothing is changed then.
-    pub fn adopt(&mut self, placement: &Placement) -> Result<(), String> {
-        self.managed.claim(placement, self.now).map_err(|error| error.to_string())?;
+    pub fn adopt(&mut self, placement: &Placement) -> Result<(), PoolError> {
+        self.managed.claim(placement, self.now)?;
         self.hold(placement.clone());
         Ok(())
     }
@@ -266,10 +267,10 @@ impl Pool {
     ///
     /// # Errors
     /// If exactly this placement is not held; nothing is changed then.
-    pub fn release(&mut self, placement: &Placement) -> Result<(), String> {
+    pub fn release(&mut self, placement: &Placement) -> Result<(), PoolError> {
         let known = placement.blocks.first().and_then(|block| self.held.get(&block.base));
         if known.map(|held| &held.placement) != Some(placement) {
-            return Err("this placement is not held, so it cannot be released".to_owned());
+            return Err(PoolError::NotHeld);
         }
         self.held.remove(&first(placement));
         self.managed.release(placement);
@@ -285,6 +286,23 @@ impl Pool {
     /// use to wait.
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
+    }
+
+    /// Why a request can never be held, if a rule of the machine says so and not only its size: one sentence
+    /// without a full stop.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    /// let pool = Pool::read(&toml::toml! { machine = "tpu_v4" })?;
+    /// let why = pool.never(&Request::block(&[3, 3, 3])).unwrap();
+    /// assert!(why.starts_with("3x3x3 is no slice of this machine, which are 1x1x1, 1x1x2, 1x2x2"));
+    /// assert_eq!(pool.never(&Request::block(&[4, 4, 8])), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn never(&self, request: &Request) -> Option<String> {
+        self.empty.never(request)
     }
 }
 
@@ -331,7 +349,7 @@ mod tests {
         pool.advance(Time::new(2.0)).unwrap();
         pool.advance(Time::new(2.0)).unwrap();
         assert_eq!(
-            pool.advance(Time::new(1.5)).unwrap_err(),
+            pool.advance(Time::new(1.5)).unwrap_err().to_string(),
             "it is 2 already, and time does not go back to 1.5"
         );
         assert_eq!(pool.now(), Time::new(2.0));

@@ -1,6 +1,6 @@
 //! What is free, for whoever asks before it asks for processors.
 
-use super::{PlacedBlock, Pool};
+use super::{PlacedBlock, Pool, PoolError};
 use crate::geometry::cube::CubeSearch;
 use crate::geometry::{Block, FreeBases};
 use crate::registry::with_article;
@@ -44,15 +44,12 @@ impl Pool {
     /// # Complexity
     /// That of a first fit, **O(log s)** times for sides up to *s*; on a hypercube that of the largest
     /// free subcube.
-    pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, String> {
+    pub fn room(&self, ratio: Option<&[u32]>) -> Result<Room, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());
         let is_grid = matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus);
         if ratio.is_some() && !is_grid {
-            return Err(format!(
-                "a ratio is that of the sides of a block on a mesh or torus, and this is {}",
-                with_article(topology)
-            ));
+            return Err(PoolError::NoRatio(with_article(topology)));
         }
         let mut room = Room { free: site.free_nodes(), nodes: site.nodes(), largest: None };
         if topology.wiring() == Wiring::Hypercube {
@@ -67,10 +64,7 @@ impl Pool {
         }
         let ratio = ratio.map_or_else(|| vec![1; grid.dimensions()], <[u32]>::to_vec);
         if ratio.len() != grid.dimensions() || ratio.contains(&0) {
-            return Err(format!(
-                "the ratio is {ratio:?}, but must have a whole number above 0 for each of the {} dimensions",
-                grid.dimensions()
-            ));
+            return Err(PoolError::Ratio { given: ratio, dimensions: grid.dimensions() });
         }
         let common = ratio.iter().copied().reduce(divisor).unwrap_or(1);
         let ratio: Vec<u32> = ratio.iter().map(|part| part / common).collect();

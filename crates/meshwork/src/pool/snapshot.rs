@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::{Held, Pool, first};
+use super::{Held, Pool, PoolError, RestoreError, first};
 use crate::geometry::Block;
 use crate::job::{Dims, Time};
 use crate::machine::Placement;
@@ -73,15 +73,15 @@ impl PlacedBlock {
     ///
     /// # Errors
     /// If there are none, or one does not lie on the machine.
-    pub fn placement(blocks: &[PlacedBlock], topology: &Topology) -> Result<Placement, String> {
+    pub fn placement(blocks: &[PlacedBlock], topology: &Topology) -> Result<Placement, PoolError> {
         if blocks.is_empty() {
-            return Err("a placement has at least one block, and this one has none".to_owned());
+            return Err(PoolError::NoBlocks);
         }
         let blocks = blocks.iter().map(|block| block.on(topology));
-        Ok(Placement { blocks: blocks.collect::<Result<_, String>>()? })
+        Ok(Placement { blocks: blocks.collect::<Result<_, PoolError>>()? })
     }
 
-    fn on(&self, topology: &Topology) -> Result<Block, String> {
+    fn on(&self, topology: &Topology) -> Result<Block, PoolError> {
         let grid = topology.grid();
         let is_on_it = self.base.len() == grid.dimensions()
             && self.base.iter().zip(grid.sides()).all(|(at, side)| at < side);
@@ -91,12 +91,11 @@ impl PlacedBlock {
                 return Ok(block);
             }
         }
-        Err(format!(
-            "a block with base {:?} and dims {:?} does not lie on {}",
-            self.base,
-            self.dims,
-            with_article(topology)
-        ))
+        Err(PoolError::Misplaced {
+            base: self.base.clone(),
+            dims: self.dims.clone(),
+            machine: with_article(topology),
+        })
     }
 }
 
@@ -141,18 +140,14 @@ impl Pool {
     /// recalls what it remembered beside them.
     ///
     /// # Errors
-    /// One sentence, if it is the snapshot of another pool, of another version of the model, or none that a
+    /// If it is the snapshot of another pool, of another version of the model, or none that a
     /// pool could have made; nothing is changed then.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), String> {
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.model_version != MODEL_VERSION {
-            return Err(format!(
-                "the snapshot is of model version {}, and this is version {MODEL_VERSION}: the same questions may \
-                 have other answers",
-                snapshot.model_version
-            ));
+            return Err(RestoreError::OtherVersion(snapshot.model_version));
         }
         if let Some(difference) = difference("", &snapshot.pool, &self.table) {
-            return Err(format!("the snapshot is of another pool: {difference}"));
+            return Err(difference);
         }
         let mut restored = Pool {
             managed: self.empty.fork(),
@@ -164,17 +159,12 @@ impl Pool {
         };
         for tenure in &snapshot.held {
             let placement = PlacedBlock::placement(&tenure.blocks, self.site().topology())
-                .map_err(|sentence| format!("the snapshot is damaged: {sentence}"))?;
+                .map_err(RestoreError::Placement)?;
             restored.now = instant(tenure.since, restored.now)?;
-            restored.adopt(&placement).map_err(|sentence| {
-                format!("the snapshot is damaged: {sentence}, and yet it is held")
-            })?;
+            restored.adopt(&placement).map_err(RestoreError::Held)?;
         }
         restored.now = instant(snapshot.now, restored.now)?;
-        restored
-            .managed
-            .recall(&snapshot.memory)
-            .map_err(|sentence| format!("the snapshot is damaged: {sentence}"))?;
+        restored.managed.recall(&snapshot.memory).map_err(RestoreError::Memory)?;
         restored.managed.draw_again_from(snapshot.drawn);
         *self = restored;
         Ok(())
@@ -194,30 +184,29 @@ impl Pool {
 }
 
 /// An instant of a snapshot that is not before another one.
-fn instant(units: f64, earliest: Time) -> Result<Time, String> {
+fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     if !(earliest.units()..=f64::MAX).contains(&units) {
-        return Err(format!(
-            "the snapshot is damaged: it goes from the instant {earliest} to {units}"
-        ));
+        return Err(RestoreError::Instants { from: earliest, to: units });
     }
     Ok(Time::new(units))
 }
 
-/// The first key that two tables do not have in common, in words.
-fn difference(path: &str, snapshot: &Table, here: &Table) -> Option<String> {
+/// The first key that two tables do not have in common.
+fn difference(path: &str, snapshot: &Table, here: &Table) -> Option<RestoreError> {
     let keys = here.keys().chain(snapshot.keys().filter(|key| !here.contains_key(key.as_str())));
     for key in keys {
-        let path = join(path, key);
+        let key_path = join(path, key);
         let said = |value: Option<&Value>| value.map_or("not given".to_owned(), Value::to_string);
         match (snapshot.get(key), here.get(key)) {
             (Some(Value::Table(there)), Some(Value::Table(here))) => {
-                if let Some(difference) = difference(&path, there, here) {
+                if let Some(difference) = difference(&key_path, there, here) {
                     return Some(difference);
                 }
             }
             (there, here) if there == here => {}
             (there, here) => {
-                return Some(format!("its `{path}` is {}, and here {}", said(there), said(here)));
+                let (there, here) = (said(there), said(here));
+                return Some(RestoreError::OtherPool { key: key_path, there, here });
             }
         }
     }

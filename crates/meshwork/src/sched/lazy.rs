@@ -6,7 +6,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Place, StartOptions, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Range, Words};
 use crate::topology::Wiring;
 
 /// The entry of `lazy`.
@@ -28,7 +28,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         params: &[
             Param {
                 name: "threshold",
-                kind: Kind::Or(&["dynamic", "none"], &Kind::Number(Range::NonNegative)),
+                kind: THRESHOLDS.or(&Kind::Number(Range::NonNegative)),
                 default: DefaultValue::Is("\"dynamic\""),
                 help: "how long the oldest job may wait before no other starts: the square of the \
                        mean delay so far times the rate of arrivals, for ever, or this long",
@@ -42,7 +42,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             },
             Param {
                 name: "release_order",
-                kind: Kind::Choice(&["literal", "corrected"]),
+                kind: RELEASE_ORDERS.kind(),
                 default: DefaultValue::Is("\"corrected\""),
                 help: "whether a job that has waited too long is tried before or after the ended job's \
                        processors are given back: before, as printed, it cannot have them, and the \
@@ -50,7 +50,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
             },
             Param {
                 name: "rate_from",
-                kind: Kind::Choice(&["first_arrival", "zero"]),
+                kind: RATE_FROM.kind(),
                 default: DefaultValue::Is("\"first_arrival\""),
                 help: "since when arrivals are counted for their rate in the dynamic threshold: since \
                        the first of them, or since the clock was 0",
@@ -98,18 +98,25 @@ enum Threshold {
     Fixed(f64),
 }
 
+static THRESHOLDS: Words<Threshold, 2> =
+    Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
+
+/// In which order processors are given back: whether in that of the paper.
+static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
+
+/// From when on arrivals are counted: whether from the beginning of the clock.
+static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
+
 impl Lazy {
     fn new(params: &Params) -> Lazy {
-        let threshold = match (params.get_text("threshold"), params.get_number("threshold")) {
-            (_, Some(units)) => Threshold::Fixed(units),
-            (Some("none"), _) => Threshold::Endless,
-            _ => Threshold::Dynamic,
-        };
+        let threshold = params
+            .get_number("threshold")
+            .map_or_else(|| params.meaning("threshold", &THRESHOLDS), Threshold::Fixed);
         Lazy {
             threshold,
             retry: params.flag("retry"),
-            literal: params.text("release_order") == "literal",
-            from_zero: params.text("rate_from") == "zero",
+            literal: params.meaning("release_order", &RELEASE_ORDERS),
+            from_zero: params.meaning("rate_from", &RATE_FROM),
             queues: Queues::default(),
             running: Vec::new(),
             overdue: None,

@@ -3,7 +3,7 @@
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Kind, Param, Words};
 use crate::topology::Wiring;
 
 /// The entry of `scan`.
@@ -25,7 +25,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         params: &[
             Param {
                 name: "direction",
-                kind: Kind::Choice(&["up", "down"]),
+                kind: DIRECTIONS.kind(),
                 default: DefaultValue::Is("\"up\""),
                 help: "whether the next larger or the next smaller jobs follow; after the last come \
                        the first again",
@@ -45,7 +45,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     malleable: false,
     build: |params, _| {
         Ok(Box::new(Scan {
-            down: params.text("direction") == "down",
+            down: params.meaning("direction", &DIRECTIONS),
             gated: params.flag("gated"),
             queues: Queues::default(),
             current: 0,
@@ -54,6 +54,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         }))
     },
 };
+
+/// Which way it goes: whether down.
+static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
 /// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
 ///

@@ -3,7 +3,7 @@
 use super::best_fit::tightest;
 use crate::job::Job;
 use crate::offer::{Offers, Room};
-use crate::registry::{DefaultValue, Kind, Param, Params};
+use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// How far the walk along the queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +16,16 @@ pub(super) enum LookAhead {
     Independent,
 }
 
+static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
+    ("stop", LookAhead::Stop),
+    ("skip", LookAhead::Skip),
+    ("independent", LookAhead::Independent),
+]);
+
 /// The parameter that says so.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
-    kind: Kind::Choice(&["stop", "skip", "independent"]),
+    kind: LOOK_AHEADS.kind(),
     default: DefaultValue::Is("\"stop\""),
     help: "which of the other waiting jobs count as started next: those up to the first that fits \
            nowhere, all that fit one after another, or all that would fit if each alone came next",
@@ -27,11 +33,7 @@ pub(super) const LOOKAHEAD: Param = Param {
 
 impl LookAhead {
     pub(super) fn of(params: &Params) -> LookAhead {
-        match params.text(LOOKAHEAD.name) {
-            "skip" => LookAhead::Skip,
-            "independent" => LookAhead::Independent,
-            _ => LookAhead::Stop,
-        }
+        params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
     /// What could start next if `job` were started in this room: the other waiting jobs, in order of

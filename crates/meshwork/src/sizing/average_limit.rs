@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry};
 use crate::job::Request;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 
 /// The entry of `average_limit`.
 pub static ENTRY: SizingEntry = SizingEntry {
@@ -25,7 +25,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
         params: &[
             Param {
                 name: "average",
-                kind: Kind::Choice(&["all_jobs", "running_jobs", "requests"]),
+                kind: AVERAGES.kind(),
                 default: DefaultValue::Is("\"all_jobs\""),
                 help: "of what: the site's processors over all jobs that run or wait, or over those \
                        that run, rounded down to a power of two; or the dimension that the last 100 \
@@ -35,11 +35,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
         ],
     },
     build: |params, _| {
-        let average = match params.text("average") {
-            "running_jobs" => Average::RunningJobs,
-            "requests" => Average::Requests(VecDeque::new()),
-            _ => Average::AllJobs,
-        };
+        let average = params.meaning("average", &AVERAGES);
         Ok(Box::new(AverageLimit { average, stretch: Stretch::read(params) }))
     },
 };
@@ -61,6 +57,12 @@ enum Average {
     /// Size classes of the last jobs that arrived.
     Requests(VecDeque<u32>),
 }
+
+static AVERAGES: Words<Average, 3> = Words::new([
+    ("all_jobs", Average::AllJobs),
+    ("running_jobs", Average::RunningJobs),
+    ("requests", Average::Requests(VecDeque::new())),
+]);
 
 impl AverageLimit {
     /// The limit as a dimension.

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Demand, Size};
 use crate::form::Asks;
 use crate::job::Request;
-use crate::registry::{DefaultValue, Kind, Param, Params};
+use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// How many times longer a job runs on fewer processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Stretch {
     /// The parameter `stretch` of a sizing's entry.
     pub const PARAM: Param = Param {
         name: "stretch",
-        kind: Kind::Choice(&["folds", "ratio"]),
+        kind: STRETCHES.kind(),
         default: DefaultValue::Is("\"folds\""),
         help: "how much longer a folded job runs: twice for each halving, also where half of an odd \
                side is rounded up, or by the ratio of the processors",
@@ -30,9 +30,12 @@ impl Stretch {
     /// Reads the parameter.
     #[must_use]
     pub fn read(params: &Params) -> Stretch {
-        if params.text("stretch") == "ratio" { Stretch::Ratio } else { Stretch::Folds }
+        params.meaning(Stretch::PARAM.name, &STRETCHES)
     }
 }
+
+static STRETCHES: Words<Stretch, 2> =
+    Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
 /// A size folded once, by the rule of the allocator's family: a subcube of the next lower dimension;
 /// a square of half the side, which takes four times as long; a block with its longest side halved,

@@ -5,7 +5,7 @@
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -35,7 +35,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             },
             Param {
                 name: "classes",
-                kind: Kind::Choice(&["typeless", "batch", "interactive", "both"]),
+                kind: CLASSES.kind(),
                 default: DefaultValue::Is("\"typeless\""),
                 help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
                        merged",
@@ -330,14 +330,16 @@ struct Lublin {
     number: u64,
 }
 
+static CLASSES: Words<&[&Class], 4> = Words::new([
+    ("typeless", &[&TYPELESS]),
+    ("batch", &[&BATCH]),
+    ("interactive", &[&INTERACTIVE]),
+    ("both", &[&BATCH, &INTERACTIVE]),
+]);
+
 impl Lublin {
     fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<Lublin, BuildError> {
-        let classes: &[&Class] = match params.text("classes") {
-            "batch" => &[&BATCH],
-            "interactive" => &[&INTERACTIVE],
-            "both" => &[&BATCH, &INTERACTIVE],
-            _ => &[&TYPELESS],
-        };
+        let classes = params.meaning("classes", &CLASSES);
         let largest = setting.largest().grid().nodes();
         let processors = params.get_integer("processors").map_or(largest, |given| given as u32);
         let mut sources = Vec::new();

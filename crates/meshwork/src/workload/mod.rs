@@ -4,6 +4,7 @@
 pub mod distribution;
 pub mod lublin;
 mod owners;
+pub mod slices;
 pub mod statistics;
 pub mod swf;
 pub mod synthetic;
@@ -16,7 +17,7 @@ use crate::job::Job;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-pub use transform::{SHAPE, submissions, transformed};
+pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
 /// What a workload hands to the engine, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,7 +145,7 @@ impl Named for WorkloadEntry {
 
 /// Every workload.
 pub static WORKLOADS: &[&WorkloadEntry] =
-    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY];
+    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY, &slices::ENTRY];
 
 /// Workloads, as a family of names.
 pub static FAMILY: Family = Family {

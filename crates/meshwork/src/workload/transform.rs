@@ -1,7 +1,8 @@
 //! What can be done to any workload on its way to the engine: scaled, cut, split.
 
+use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, join};
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
@@ -60,10 +61,14 @@ pub(super) const PARAMS: &[Param] = &[
     SHAPE,
 ];
 
+/// What the words of [`SHAPE`] mean.
+pub static SHAPES: Words<ShapeRule, 2> =
+    Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
+
 /// How a count of processors becomes a block.
 pub const SHAPE: Param = Param {
     name: "shape",
-    kind: Kind::Choice(&["squarest", "exact"]),
+    kind: SHAPES.kind(),
     default: DefaultValue::Is("\"squarest\""),
     help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
            or more processors where such a block is absurdly long; exact has the count itself \

@@ -1,25 +1,18 @@
 //! What the integration tests share: jobs by hand, transcripts, and machines of every wiring.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use std::fmt::Write as _;
-
+#[allow(unused_imports, reason = "each test binary uses a part of them")]
+pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
 use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
-use meshwork::topology::{Topology, Wiring};
-use meshwork::workload::{Submission, Submissions};
+use meshwork::topology::Wiring;
 
 /// A job that arrives, asks and runs like this; its estimate is its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job { number: 0, arrival: Time::new(arrival), request, runtime, estimate: runtime, owner: None }
-}
-
-/// Jobs as a workload.
-pub(crate) fn submissions(jobs: Vec<Job>) -> Submissions {
-    Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
 }
 
 /// A scenario from TOML, with a workload that is not used.
@@ -30,33 +23,6 @@ pub(crate) fn scenario(text: &str) -> Scenario {
         table.insert("workload".to_owned(), unused.into());
     }
     Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
-}
-
-/// One line for every event, exact to the last bit.
-#[derive(Default)]
-pub(crate) struct Transcript {
-    pub text: String,
-}
-
-impl Observer for Transcript {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let line = match event {
-            Event::Unusable(line) => format!("unusable {line:?}"),
-            Event::Arrived(id, job) => format!("arrived {} {}", id.0, job.request),
-            Event::Refused(id, job) => format!("refused {} {}", id.0, job.request),
-            Event::TurnedAway(id, _) => format!("turned away {}", id.0),
-            Event::Promised(id, at) => format!("promised {} {at}", id.0),
-            Event::Started(run) => {
-                format!("started {} site {} {:?}", run.id.0, run.site, run.placement.blocks)
-            }
-            Event::Moved { running, from } => {
-                format!("moved {} {:?} {:?}", running.id.0, from.blocks, running.placement.blocks)
-            }
-            Event::Finished(run) => format!("finished {}", run.id.0),
-            other => panic!("the transcript has no words for {other:?}"),
-        };
-        writeln!(self.text, "{now} {line}").unwrap();
-    }
 }
 
 /// Runs jobs under a scenario and returns the outcome and the transcript.
@@ -91,31 +57,6 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
-/// Small machines of every wiring, as TOML and as topologies.
-pub(crate) fn machines() -> Vec<(String, Topology)> {
-    let mut all = Vec::new();
-    for sides in [&[12][..], &[6, 5], &[4, 3, 3], &[3, 2, 2, 3], &[2, 2, 2, 2]] {
-        for name in ["mesh", "torus"] {
-            let topology = match name {
-                "mesh" => Topology::mesh(sides),
-                _ => Topology::torus(sides),
-            };
-            all.push((format!("topology = '{name}', dims = {sides:?}"), topology.unwrap()));
-        }
-    }
-    all.push(("topology = 'hypercube', dimension = 4".to_owned(), Topology::hypercube(4).unwrap()));
-    all.push(("topology = 'flat', processors = 20".to_owned(), Topology::flat(20).unwrap()));
-    all
-}
-
-/// Sites of several kinds, one of every wiring and one allocator of its own, as TOML.
-pub(crate) const SITES: &str = "machine = { sites = [
-    { topology = 'mesh', dims = [4, 3] },
-    { topology = 'flat', processors = 14, speed = 1.25 },
-    { topology = 'torus', dims = [5], allocator = 'frame_sliding', speed = 0.75 },
-    { topology = 'hypercube', dimension = 4, speed = 1.125 },
-    { topology = 'flat', processors = 9, speed = 1.125 } ] }";
-
 /// Every scheduler that works on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
@@ -138,30 +79,4 @@ pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
         all.extend(texts.into_iter().map(|text| (name, format!("selector = {{ {text} }}"))));
     }
     all
-}
-
-/// Random jobs for a machine: blocks, counts and subcubes, with tenths of units for times, so that
-/// instants tie often and are not exact in binary.
-pub(crate) fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
-    let mut rng = Stream::new(seed, 0, "test jobs");
-    let grid = topology.grid();
-    let mut now = 0.0;
-    (0..count)
-        .map(|_| {
-            now += rng.below((40.0 / load) as u64) as f64 * 0.1;
-            let request = match rng.below(3) {
-                0 => Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32),
-                1 => Request::Subcube(rng.below(3) as u32),
-                _ => Request::Block(
-                    grid.sides()
-                        .iter()
-                        .map(|&side| 1 + rng.below(u64::from(side)) as u32)
-                        .collect(),
-                ),
-            };
-            let runtime = rng.below(100) as f64 * 0.1;
-            let estimate = runtime + rng.below(3) as f64 * 1.7;
-            Job { number: 0, arrival: Time::new(now), request, runtime, estimate, owner: None }
-        })
-        .collect()
 }

@@ -131,7 +131,7 @@ fn an_allocator_of_ones_own_runs_without_being_in_the_list() {
             allocator(large, &topology),
             &alloc::block::two_ends::ENTRY,
             Stream::new(1, 0, "allocator.0"),
-            ShapeRule::named("squarest"),
+            ShapeRule::Squarest,
         );
         let (exact, first) = (entry(SIZINGS, "exact"), entry(SELECTORS, "first_fit"));
         let facility = Facility::new(

@@ -23,8 +23,8 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 /// Why a line was not obeyed.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    id: Option<Json>,
-    sentence: String,
+    pub(super) id: Option<Json>,
+    pub(super) sentence: String,
 }
 
 impl Refusal {
@@ -43,10 +43,44 @@ impl Refusal {
 }
 
 /// The keys of a line, in its order: there are few, and they are looked up once.
-struct Asked(Vec<(String, Json)>);
+pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
-    fn get(&self, key: &str) -> Option<&Json> {
+    /// The keys of a line, and its `id` if that may be one; `None` is a line that was too long.
+    pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
+        let Some(line) = line else {
+            return Err(Refusal::of(format!(
+                "a line has at most {LONGEST} bytes, this one has more"
+            )));
+        };
+        if line.trim_ascii().is_empty() {
+            // Whoever wrote it may wait for an answer: a line without a word gets one too.
+            return Err(Refusal::of(
+                "this line is empty, but must be an object, as in {\"op\":\"show\"}",
+            ));
+        }
+        let asked: Asked =
+            serde_json::from_slice(line).map_err(|error| match error.classify() {
+                serde_json::error::Category::Data => {
+                    Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
+                }
+                _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
+            })?;
+        let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
+        Ok((asked, id))
+    }
+
+    /// Refuses a key that is not one of these.
+    pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
+        match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
+            Some((unknown, _)) => {
+                Err(format!("unknown key `{unknown}` (known to `{op}`: {})", keys.join(", ")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Json> {
         self.0.iter().find(|(own, _)| own == key).map(|(_, value)| value)
     }
 
@@ -100,33 +134,15 @@ impl Counter {
     /// Does what a line says, and writes the answer; `None` is a line that was too long. A refusal changes
     /// nothing, but may have begun to write.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
-        let Some(line) = line else {
-            return Err(Refusal::of(format!(
-                "a line has at most {LONGEST} bytes, this one has more"
-            )));
-        };
-        if line.trim_ascii().is_empty() {
-            // Whoever wrote it may wait for an answer: a line without a word gets one too.
-            return Err(Refusal::of(
-                "this line is empty, but must be an object, as in {\"op\":\"show\"}",
-            ));
-        }
-        let asked: Asked =
-            serde_json::from_slice(line).map_err(|error| match error.classify() {
-                serde_json::error::Category::Data => {
-                    Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
-                }
-                _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
-            })?;
-        let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
+        let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
-        let mut asked = asked;
         let question = question(&mut asked).map_err(refused)?;
         // What the saved letters are is not the desk's to know.
         let saved = match question {
             Asks::Desk(question) => {
                 let name = id.as_ref().and_then(name_of);
-                let answer = self.desk.answer(question).map_err(refused)?;
+                let answer =
+                    self.desk.answer(question).map_err(|error| refused(error.to_string()))?;
                 self.keep_letters(&answer, name);
                 return self.write(&answer, id.as_ref(), out).map_err(refused);
             }
@@ -147,7 +163,7 @@ impl Counter {
     /// Becomes what was saved.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.desk)?;
-        self.desk.restore(&saved.state)?;
+        self.desk.restore(&saved.state).map_err(|error| error.to_string())?;
         (self.letters, self.letter_of) = letters;
         self.is_changed = true;
         Ok(())
@@ -188,9 +204,12 @@ impl Counter {
                 out.push_str("\"blocks\":");
                 write_blocks(placement, grid, out);
             }
-            Answer::NoRoom { never } => {
+            Answer::NoRoom { never, reason } => {
                 out.push_str("\"blocks\":null");
                 out.push_str(if *never { ",\"never\":true" } else { "" });
+                if let Some(reason) = reason {
+                    let _ = write!(out, ",\"reason\":{}", Json::from(reason.as_str()));
+                }
             }
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
@@ -273,9 +292,7 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
         "restore" => &["op", "snapshot"],
         _ => return Err(format!("`op` is {}, but must be {OPS}", Json::String(op))),
     };
-    if let Some((unknown, _)) = asked.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
-        return Err(format!("unknown key `{unknown}` (known to `{op}`: {})", keys.join(", ")));
-    }
+    asked.only(&op, keys)?;
     let at = asked.get("at").map(instant).transpose()?;
     let operation = match op.as_str() {
         "allocate" => Operation::Allocate(name(asked)?, request(asked)?),
@@ -308,7 +325,7 @@ fn name_of(id: &Json) -> Option<Name> {
     }
 }
 
-fn name(asked: &Asked) -> Result<Name, String> {
+pub(super) fn name(asked: &Asked) -> Result<Name, String> {
     let id = asked.get("id").ok_or("`id` is missing: a text or a whole number of your choice")?;
     name_of(id).ok_or_else(|| format!("`id` is {id}, but must be a text or a whole number"))
 }
@@ -320,7 +337,7 @@ pub(super) fn name_json(name: &Name) -> Json {
     }
 }
 
-fn whole(value: &Json, least: u64) -> Option<u32> {
+pub(super) fn whole(value: &Json, least: u64) -> Option<u32> {
     value.as_u64().filter(|&n| n >= least).and_then(|n| u32::try_from(n).ok())
 }
 

@@ -1,21 +1,24 @@
 //! `meshwork place`: an allocator alone, on JSON lines.
 
 mod line;
+mod slurm;
 mod state;
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{Desk, Pool};
-use meshwork::registry::{Kind, Problem};
+use meshwork::presets;
+use meshwork::registry::{DefaultValue, Kind, Problem};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
 use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
-use line::Counter;
+use line::{Counter, Refusal};
 
 /// The longest line that is read: far longer than any request, and room for the state of a large machine.
 const LONGEST: u64 = 1 << 24;
@@ -25,10 +28,49 @@ const BATCH: usize = 1 << 16;
 
 /// Answers every line of standard input with one line: at once, or together with those that came with it.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
-    let mut counter = Counter::new(Desk::new(pool(catalogue, arguments)?));
-    if let Some(path) = &arguments.state {
-        state::load(&mut counter, path)?;
+    match (&arguments.machine, &arguments.slurm) {
+        (Some(machine), _) => {
+            let desk = Desk::new(pool(catalogue, arguments, machine)?);
+            let (counter, state) = (Counter::new(desk), arguments.state.as_deref());
+            let mut kept = Kept { counter, state };
+            if let Some(path) = state {
+                state::load(&mut kept.counter, path)?;
+            }
+            serve(out, &mut kept)
+        }
+        (None, Some(topology)) => serve(out, &mut slurm::Window::open(arguments, topology)?),
+        (None, None) => Err(Stop::Wrong("say of which machine: --machine or --slurm".to_owned())),
     }
+}
+
+/// Whoever answers lines.
+trait Clerk {
+    /// Does what a line says, and writes the answer; `None` is a line that was too long. A refusal changes
+    /// nothing, but may have begun to write.
+    fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
+
+    /// Saves what is held, where that is wanted.
+    fn save(&mut self) -> Result<(), Stop>;
+}
+
+/// A counter, and the file that keeps what it knows.
+struct Kept<'a> {
+    counter: Counter,
+    state: Option<&'a Path>,
+}
+
+impl Clerk for Kept<'_> {
+    fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
+        self.counter.answer(line, out)
+    }
+
+    fn save(&mut self) -> Result<(), Stop> {
+        self.state.map_or(Ok(()), |path| state::save(&mut self.counter, path))
+    }
+}
+
+/// Answers every line of standard input with one line.
+fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
     let mut input = BufReader::with_capacity(BATCH, io::stdin().lock());
     let unread =
         |error: io::Error| Stop::Failed(format!("standard input cannot be read ({error})"));
@@ -46,7 +88,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
             line.clear();
         }
         let from = batch.len();
-        if let Err(refusal) = counter.answer((!is_long).then_some(&line[..]), &mut batch) {
+        if let Err(refusal) = clerk.answer((!is_long).then_some(&line[..]), &mut batch) {
             verdict = Verdict::RunFailed;
             batch.truncate(from);
             refusal.write(number, &mut batch);
@@ -59,9 +101,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
         batch.push('\n');
         // Whoever has asked waits for the answer, unless there is a further question.
         if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
-            if let Some(path) = &arguments.state {
-                state::save(&mut counter, path)?;
-            }
+            clerk.save()?;
             out.raw(&batch)?;
             out.flush()?;
             batch.clear();
@@ -69,10 +109,10 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-fn pool(catalogue: &Catalogue, arguments: &Place) -> Result<Pool, Stop> {
+fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, Stop> {
     let mut table = Table::new();
-    let machine = machine(&arguments.machine)
-        .map_err(|sentence| Stop::Wrong(format!("--machine {}: {sentence}", arguments.machine)))?;
+    let machine =
+        machine(given).map_err(|sentence| Stop::Wrong(format!("--machine {given}: {sentence}")))?;
     table.insert("machine".to_owned(), machine);
     if let Some(text) = &arguments.allocator {
         let allocator = component(text)
@@ -82,28 +122,36 @@ fn pool(catalogue: &Catalogue, arguments: &Place) -> Result<Pool, Stop> {
     table.insert("seed".to_owned(), Value::Integer(arguments.seed));
     table.insert("shape".to_owned(), arguments.shape.clone().into());
     let bytes = Pool::memory_in(catalogue, &table)
-        .map_err(|problem| Stop::Wrong(blame(arguments, &problem)))?;
-    let what = format!("--machine {}: this machine takes", arguments.machine);
+        .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))?;
+    let what = format!("--machine {given}: this machine takes");
     arguments.memory.check(bytes, &what)?;
-    Pool::read_in(catalogue, &table).map_err(|problem| Stop::Wrong(blame(arguments, &problem)))
+    Pool::read_in(catalogue, &table)
+        .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))
 }
 
 /// A problem as a sentence that begins with the argument that is to blame.
-fn blame(arguments: &Place, problem: &Problem) -> String {
+fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     match (problem.path.split(['.', '[']).next(), &arguments.allocator) {
         (Some("allocator"), Some(text)) => format!("--allocator {text}: {problem}"),
-        _ => format!("--machine {}: {problem}", arguments.machine),
+        _ => format!("--machine {machine}: {problem}"),
     }
 }
 
-/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, or a table as in a study.
+/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, `tpu_v4`, or a table as in a study.
 fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
     }
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
+    if size.is_empty() && presets::FAMILY.find("machine", name).is_ok() {
+        return Ok(name.into());
+    }
     let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
-    let [param] = about.params else { return Err("write it as a table, as in a study".to_owned()) };
+    let mut required =
+        about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required));
+    let (Some(param), None) = (required.next(), required.next()) else {
+        return Err("write it as a table, as in a study".to_owned());
+    };
     let numbers: Option<Vec<i64>> = size
         .split(['x', '×', ','])
         .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
 /// The entry of `buddy_2d`.
@@ -25,7 +25,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                  partitionable mesh connected system, JPDC 12(1), 1991",
         params: &[Param {
             name: "form",
-            kind: Kind::Choice(&["bitmap", "lists"]),
+            kind: FORMS.kind(),
             default: DefaultValue::Is("\"bitmap\""),
             help: "the first free square in row-major order, or the first of the smallest that \
                    lists of free squares hold",
@@ -37,12 +37,21 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::SomeBlocks,
     contiguous: true,
     build: |params, topology| {
-        if params.text("form") == "bitmap" {
-            return Ok(Box::new(Bitmap));
-        }
-        Ok(Box::new(Lists { squares: FreeCells::new(topology.grid()) }))
+        Ok(match params.meaning("form", &FORMS) {
+            Form::Bitmap => Box::new(Bitmap),
+            Form::Lists => Box::new(Lists { squares: FreeCells::new(topology.grid()) }),
+        })
     },
 };
+
+/// What is kept of free squares.
+#[derive(Clone, Copy)]
+enum Form {
+    Bitmap,
+    Lists,
+}
+
+static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
 /// The bitmap form of the two-dimensional buddy system, on a mesh of any sides.
 ///

@@ -60,6 +60,10 @@ impl Allocator for BusyList {
         })
     }
 
+    fn rotation(&self) -> Rotation {
+        self.rotation
+    }
+
     fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
         self.held.claimed(placement, site.grid(), now);
     }

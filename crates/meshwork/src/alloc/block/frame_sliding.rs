@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `frame_sliding`.
@@ -27,7 +27,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             Rotation::PARAM,
             Param {
                 name: "start",
-                kind: Kind::Choice(&["lowest_free", "origin"]),
+                kind: STARTS.kind(),
                 default: DefaultValue::Is("\"lowest_free\""),
                 help: "where the first frame lies: on the lowest free node, or on node 0",
             },
@@ -41,10 +41,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, _| {
         Ok(Box::new(FrameSliding {
             rotation: Rotation::read(params),
-            from_origin: params.text("start") == "origin",
+            from_origin: params.meaning("start", &STARTS),
         }))
     },
 };
+
+/// Where the first frame lies: whether on node 0.
+static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
 /// Frame sliding, on a grid of any number of dimensions, wrapped or not.
 ///
@@ -134,7 +137,7 @@ struct Axis {
 impl Axis {
     fn new(grid: &Grid, start: Node, d: usize, step: u32) -> Axis {
         let (side, start) = (grid.sides()[d], grid.coordinate(start, d));
-        if grid.is_wrapped() {
+        if grid.is_ring(d) {
             return Axis { first: start, step, side, frames: side / step, begin: 0 };
         }
         let first = start % step;

@@ -2,13 +2,13 @@
 
 use toml::{Table, Value};
 
-use crate::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, block};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, entry, resolve};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, resolve};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -34,7 +34,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[
             Param {
                 name: "search",
-                kind: Kind::Choice(&["first_fit", "best_fit", "frame_sliding", "boundary_search"]),
+                kind: SEARCHES.kind(),
                 default: DefaultValue::Is("\"first_fit\""),
                 help: "the strategy that places each piece",
             },
@@ -64,9 +64,16 @@ struct AdaptiveNoncontiguous {
     levels: Option<u64>,
 }
 
+static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
+    ("first_fit", &block::first_fit::ENTRY),
+    ("best_fit", &block::best_fit::ENTRY),
+    ("frame_sliding", &block::frame_sliding::ENTRY),
+    ("boundary_search", &block::boundary::boundary_search::ENTRY),
+]);
+
 /// The strategy that places the pieces.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
-    let entry: &AllocatorEntry = entry(ALLOCATORS, params.text("search"));
+    let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
     let mut given = Table::new();
     given.insert("rotation".to_owned(), Value::String(params.text("rotation").to_owned()));
@@ -157,7 +164,7 @@ impl Allocator for AdaptiveNoncontiguous {
         self.search.memory()
     }
 
-    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         self.search.recall(memory, site)
     }
 

@@ -7,7 +7,7 @@ use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
 use crate::job::Time;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
 /// The entry of `curve`.
@@ -32,14 +32,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[
             Param {
                 name: "curve",
-                kind: Kind::Choice(&["hilbert", "snake", "row_major"]),
+                kind: CURVES.kind(),
                 default: DefaultValue::Is("\"hilbert\""),
                 help: "the order of the line: Hilbert's curve on the least cube around the machine, \
                        back and forth, or row by row",
             },
             Param {
                 name: "fit",
-                kind: Kind::Choice(&["best_fit", "first_fit", "free_list"]),
+                kind: FITS.kind(),
                 default: DefaultValue::Is("\"best_fit\""),
                 help: "which part of the line is taken: of the shortest free run that is long \
                        enough, of the first one, or simply what is free first",
@@ -52,15 +52,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     finds: Finds::AnyNodes,
     contiguous: false,
     build: |params, topology| {
-        let line = Line::new(topology.grid(), Order::named(params.text("curve")));
-        let fit = match params.text("fit") {
-            "first_fit" => Fit::First,
-            "best_fit" => Fit::Best,
-            _ => Fit::FreeList,
-        };
-        Ok(Box::new(Curve { line, fit }))
+        let line = Line::new(topology.grid(), params.meaning("curve", &CURVES));
+        Ok(Box::new(Curve { line, fit: params.meaning("fit", &FITS) }))
     },
 };
+
+static CURVES: Words<Order, 3> = Words::new([
+    ("hilbert", Order::Hilbert),
+    ("snake", Order::Snake),
+    ("row_major", Order::RowMajor),
+]);
+
+static FITS: Words<Fit, 3> =
+    Words::new([("best_fit", Fit::Best), ("first_fit", Fit::First), ("free_list", Fit::FreeList)]);
 
 /// Curve allocation, on a grid of any number of dimensions.
 #[derive(Clone)]

@@ -1,5 +1,6 @@
-//! The free nodes nearest to a centre, for every centre that is tried: what `mc1x1`, `mm` and
-//! `gen_alg` share.
+//! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
+
+use std::ops::Range;
 
 use smallvec::SmallVec;
 
@@ -10,15 +11,6 @@ use crate::job::Dims;
 use crate::machine::{Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// How far a node is from a centre.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Distance {
-    /// The sum of the distances along all dimensions: hops.
-    Sum,
-    /// The largest of them: square shells.
-    Largest,
-}
-
 /// Where a centre may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
@@ -28,30 +20,19 @@ pub(super) enum Centres {
     Crossings,
 }
 
-/// What is to be as small as possible.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Score {
-    /// The sum of hops over all pairs of nodes.
-    Pairs,
-    /// The sum of distances from the centre.
-    ToCentre,
-}
-
 /// A strategy that tries centres in row-major order, collects around each one the nearest free
-/// nodes, of equally near ones the first in row-major order, and keeps those with the lowest score,
+/// nodes, of equally near ones the first in row-major order, and keeps those with the fewest hops over all pairs,
 /// the first of equals. Ranks go by distance from the centre, then row-major. On a ring distances go
 /// the shorter way.
 ///
 /// # Complexity
 /// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is how many nodes two parts of the grid
 /// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
-/// all. A distance is the sum, or the larger, of what two tables say of the two parts; hops over all pairs
+/// all. A distance is the sum of what two tables say of the two parts; hops over all pairs
 /// follow, one dimension after the other, from how many nodes have each coordinate.
 #[derive(Clone)]
 pub(super) struct NearestNodes {
-    distance: Distance,
     centres: Centres,
-    score: Score,
     /// The free nodes, in ascending order, and how far each is from the present centre.
     free: Vec<(Node, u32)>,
     /// The lower dimensions and the higher ones.
@@ -64,7 +45,7 @@ pub(super) struct NearestNodes {
 #[derive(Clone)]
 struct Half {
     sides: Dims,
-    is_ring: bool,
+    are_rings: Vec<bool>,
     /// Where each free node is, as far as these dimensions go: an index in row-major order.
     at: Vec<u32>,
     /// How far each index is from the present centre.
@@ -84,25 +65,18 @@ struct Reach {
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
 impl NearestNodes {
-    pub(super) fn new(
-        grid: &Grid,
-        distance: Distance,
-        centres: Centres,
-        score: Score,
-    ) -> NearestNodes {
+    pub(super) fn new(grid: &Grid, centres: Centres) -> NearestNodes {
         // As many dimensions below as leave the two parts of most equal size.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
             lower + grid.nodes() / lower
         };
         let lower = (0..grid.dimensions()).min_by_key(sum).unwrap_or(0);
-        let half = |sides: &[u32]| Half::new(sides, grid.is_wrapped());
+        let half = |part: Range<usize>| Half::new(&grid.sides()[part.clone()], &grid.rings()[part]);
         NearestNodes {
-            distance,
             centres,
-            score,
             free: Vec::new(),
-            halves: [half(&grid.sides()[..lower]), half(&grid.sides()[lower..])],
+            halves: [half(0..lower), half(lower..grid.dimensions())],
             shells: vec![0; grid.sides().iter().sum::<u32>() as usize],
         }
     }
@@ -141,12 +115,12 @@ impl NearestNodes {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
         let [lower, higher] = &mut self.halves;
-        lower.look_from(below, self.distance);
-        higher.look_from(above, self.distance);
+        lower.look_from(below);
+        higher.look_from(above);
         self.shells.fill(0);
         let places = lower.at.iter().zip(&higher.at);
         for ((_, apart), (&low, &high)) in self.free.iter_mut().zip(places) {
-            *apart = self.distance.of(lower.apart[low as usize], higher.apart[high as usize]);
+            *apart = lower.apart[low as usize] + higher.apart[high as usize];
             self.shells[*apart as usize] += 1;
         }
         let (mut shell, mut nearer) = (0, 0);
@@ -157,12 +131,8 @@ impl NearestNodes {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    fn score(&mut self, reach: Reach) -> u64 {
-        if self.score == Score::ToCentre {
-            let nearer = self.shells[..reach.shell as usize].iter();
-            let sum: u64 = nearer.zip(0..).map(|(&count, apart)| u64::from(count) * apart).sum();
-            return sum + u64::from(reach.of_it) * u64::from(reach.shell);
-        }
+    /// The hops over all pairs of the nodes up to there.
+    fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
         higher.counts.fill(0);
@@ -179,39 +149,30 @@ impl NearestNodes {
     }
 }
 
-impl Distance {
-    /// The distance along all of some dimensions, from those along two parts of them.
-    fn of(self, some: u32, others: u32) -> u32 {
-        match self {
-            Distance::Sum => some + others,
-            Distance::Largest => some.max(others),
-        }
-    }
-}
-
 impl Half {
-    fn new(sides: &[u32], is_ring: bool) -> Half {
+    fn new(sides: &[u32], are_rings: &[bool]) -> Half {
         let length = sides.iter().product::<u32>() as usize;
         let (apart, counts) = (Vec::with_capacity(length), vec![0; length]);
-        Half { sides: Dims::from_slice(sides), is_ring, at: Vec::new(), apart, counts }
+        let (sides, are_rings) = (Dims::from_slice(sides), are_rings.to_vec());
+        Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
     /// Finds how far each index is from a centre.
-    fn look_from(&mut self, centre: &[u32], distance: Distance) {
+    fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
-        for (&side, &here) in self.sides.iter().zip(centre) {
+        for ((&side, &here), &is_ring) in self.sides.iter().zip(centre).zip(&self.are_rings) {
             let along = |at: u32| {
                 let straight = at.abs_diff(here);
-                if self.is_ring { straight.min(side - straight) } else { straight }
+                if is_ring { straight.min(side - straight) } else { straight }
             };
             let lower = self.apart.len();
             for at in 1..side {
                 for i in 0..lower {
-                    self.apart.push(distance.of(self.apart[i], along(at)));
+                    self.apart.push(self.apart[i] + along(at));
                 }
             }
-            self.apart[..lower].iter_mut().for_each(|apart| *apart = distance.of(*apart, along(0)));
+            self.apart[..lower].iter_mut().for_each(|apart| *apart += along(0));
         }
     }
 
@@ -220,27 +181,27 @@ impl Half {
         self.counts.fill(0);
         self.at.iter().for_each(|&at| self.counts[at as usize] += 1);
         let mut all = Vec::new();
-        self.for_each_dimension(|counts| all.insert(0, counts.to_vec()));
+        self.for_each_dimension(|counts, _| all.insert(0, counts.to_vec()));
         all
     }
 
     /// The sum of hops along these dimensions over all pairs of nodes that are counted.
     fn hops_over_pairs(&mut self) -> u64 {
-        let (mut sum, is_ring) = (0, self.is_ring);
-        self.for_each_dimension(|counts| sum += hops_over_pairs(counts, is_ring));
+        let mut sum = 0;
+        self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` with how many nodes have each coordinate, the last dimension first. The counts are
-    /// used up.
-    fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32])) {
+    /// Calls `visit` with how many nodes have each coordinate, and whether the dimension is a ring, the last
+    /// dimension first. The counts are used up.
+    fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
-        for &side in self.sides.iter().rev() {
+        for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {
             let all = &mut self.counts[..length];
             length /= side as usize;
             let sums: SmallVec<[u32; 64]> =
                 all.chunks(length).map(|chunk| chunk.iter().sum()).collect();
-            visit(&sums);
+            visit(&sums, is_ring);
             // What is left counts in the dimensions below, whatever the coordinate along this one.
             let (below, others) = all.split_at_mut(length);
             for chunk in others.chunks(length) {
@@ -286,7 +247,7 @@ impl Allocator for NearestNodes {
         let mut best: Option<(u64, Node)> = None;
         for centre in self.candidates(site).iter() {
             let reach = self.reach(grid, centre, count);
-            let score = self.score(reach);
+            let score = self.hops(reach);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, centre));
             }

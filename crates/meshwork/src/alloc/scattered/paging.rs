@@ -8,7 +8,7 @@ use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
 use crate::job::{Dims, Time};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, with_article};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// The entry of `paging`.
@@ -37,7 +37,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             },
             Param {
                 name: "pages",
-                kind: Kind::Choice(&["squares", "subcubes"]),
+                kind: PAGES.kind(),
                 default: DefaultValue::Absent(
                     "squares on a mesh, subcubes on a torus and where all sides are 2",
                 ),
@@ -46,13 +46,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             },
             Param {
                 name: "order",
-                kind: Kind::Choice(&[
-                    "row_major",
-                    "snake",
-                    "shuffled_row_major",
-                    "shuffled_snake",
-                    "hilbert",
-                ]),
+                kind: ORDERS.kind(),
                 default: DefaultValue::Is("\"row_major\""),
                 help: "the order of the pages: by index, back and forth, by the interleaved bits \
                        of their coordinates, both of these, or along Hilbert's curve",
@@ -66,6 +60,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: false,
     build: |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
 };
+
+/// What a page is: whether it is a subcube.
+static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
+
+static ORDERS: Words<Order, 5> = Words::new([
+    ("row_major", Order::RowMajor),
+    ("snake", Order::Snake),
+    ("shuffled_row_major", Order::ShuffledRowMajor),
+    ("shuffled_snake", Order::ShuffledSnake),
+    ("hilbert", Order::Hilbert),
+]);
 
 /// Paging, on a grid of any number of dimensions.
 ///
@@ -97,7 +102,7 @@ impl Paging {
         let whole = topology.grid().sides().iter();
         let counts: Dims = whole.zip(&sides).map(|(whole, page)| whole.div_ceil(*page)).collect();
         let grid = Grid::new(&counts, false).expect("there are no more pages than nodes");
-        let line = Line::new(&grid, Order::named(params.text("order")));
+        let line = Line::new(&grid, params.meaning("order", &ORDERS));
         let held = vec![0; grid.nodes() as usize];
         Ok(Paging { pages: Arc::new(Pages { grid, sides }), line, held })
     }
@@ -116,7 +121,7 @@ impl Paging {
 fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
-    let subcubes = params.get_text("pages").map_or(are_cubes, |pages| pages == "subcubes");
+    let subcubes = params.get_meaning("pages", &PAGES).unwrap_or(are_cubes);
     let dimensions = grid.dimensions();
     if subcubes {
         if page as usize > dimensions {

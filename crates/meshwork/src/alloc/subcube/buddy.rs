@@ -1,12 +1,12 @@
 //! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
 use super::{free_subcubes, number};
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `buddy`.
@@ -29,14 +29,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[
             Param {
                 name: "form",
-                kind: Kind::Choice(&["lists", "bitmap"]),
+                kind: FORMS.kind(),
                 default: DefaultValue::Is("\"lists\""),
                 help: "lists of free blocks, where the smallest block that is large enough is \
                        halved; or a bitmap, where the lowest free block is taken",
             },
             Param {
                 name: "order",
-                kind: Kind::Choice(&["address", "recent"]),
+                kind: ORDERS.kind(),
                 default: DefaultValue::Is("\"address\""),
                 help: "which block of a list is taken: the lowest, or the one listed last; a bitmap \
                        takes the lowest in any case",
@@ -50,13 +50,32 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: true,
     build: |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
-        Ok(match (params.text("form"), params.text("order")) {
-            ("bitmap", _) => Box::new(Bitmap { dimension, room: Vec::new() }),
-            (_, "recent") => Box::new(Buddy::<Stacks>::new(dimension)),
-            _ => Box::new(Buddy::<Sorted>::new(dimension)),
+        Ok(match (params.meaning("form", &FORMS), params.meaning("order", &ORDERS)) {
+            (Form::Bitmap, _) => Box::new(Bitmap { dimension, room: Vec::new() }),
+            (Form::Lists, Order::Recent) => Box::new(Buddy::<Stacks>::new(dimension)),
+            (Form::Lists, Order::Address) => Box::new(Buddy::<Sorted>::new(dimension)),
         })
     },
 };
+
+/// What is kept of free blocks.
+#[derive(Clone, Copy)]
+enum Form {
+    Lists,
+    Bitmap,
+}
+
+static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
+
+/// Which block of a list is taken.
+#[derive(Clone, Copy)]
+enum Order {
+    Address,
+    Recent,
+}
+
+static ORDERS: Words<Order, 2> =
+    Words::new([("address", Order::Address), ("recent", Order::Recent)]);
 
 /// The buddy system as a bitmap.
 ///
@@ -178,7 +197,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
         self.lists.in_order().into_iter().map(number).collect()
     }
 
-    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         // Lists in order of address are what the claims have made of them.
         if self.lists.in_order().is_empty() && memory.is_empty() {
             return Ok(());
@@ -188,7 +207,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
         for cube in cubes {
             let dimension = cube.dimension();
             if cube.mask != (1 << dimension) - 1 {
-                return Err("its lists hold a block that is not aligned".to_owned());
+                return Err(RecallError::NotAligned);
             }
             self.lists.insert(dimension, cube.base >> dimension);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::{Request, Time};
@@ -88,6 +88,11 @@ impl Allocator for FreeList {
         Some(cube.block(self.search.dimension()).into())
     }
 
+    fn finds(&self) -> Option<Finds> {
+        // A free subcube may lie across several that are listed.
+        self.strict.then_some(Finds::SomeBlocks)
+    }
+
     fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
         self.lists.claimed(placement, site, &mut self.search);
     }
@@ -100,7 +105,7 @@ impl Allocator for FreeList {
         self.lists.memory()
     }
 
-    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         self.lists.recall(memory, site)
     }
 

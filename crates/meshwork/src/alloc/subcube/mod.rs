@@ -11,8 +11,9 @@ pub mod tree_collapsing;
 pub mod prime_cube_graph;
 pub mod noncubic;
 
-pub use lists::CubeLists;
+use lists::CubeLists;
 
+use crate::alloc::RecallError;
 use crate::geometry::cube::Subcube;
 use crate::machine::Site;
 use crate::topology::Node;
@@ -24,18 +25,17 @@ pub(super) fn number(cube: Subcube) -> u64 {
 
 /// The subcubes that were put down as [numbers](number): together the free nodes of the site,
 /// each once.
-pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, String> {
-    let wrong = || "its lists do not hold the free nodes, each once".to_owned();
+pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, RecallError> {
     let mut rest = site.free().clone();
     let mut cubes = Vec::with_capacity(memory.len());
     for &number in memory {
         let cube = Subcube { base: (number >> 32) as Node, mask: number as u32 };
         let is_one = cube.base & cube.mask == 0 && cube.base | cube.mask < site.nodes();
         if !is_one || !cube.is_within(&rest) {
-            return Err(wrong());
+            return Err(RecallError::NotTheFreeNodes);
         }
         cube.take_from(&mut rest);
         cubes.push(cube);
     }
-    if rest.is_empty() { Ok(cubes) } else { Err(wrong()) }
+    if rest.is_empty() { Ok(cubes) } else { Err(RecallError::NotTheFreeNodes) }
 }

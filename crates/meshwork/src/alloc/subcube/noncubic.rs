@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::{Request, Time};
@@ -130,7 +130,7 @@ impl Allocator for Noncubic {
         self.lists.memory()
     }
 
-    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         self.lists.recall(memory, site)
     }
 

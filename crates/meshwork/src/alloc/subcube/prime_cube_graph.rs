@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
 use crate::job::Request;
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `prime_cube_graph`.
@@ -28,7 +28,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                  PC-graph approach, IEEE TPDS 4, 1993",
         params: &[Param {
             name: "cubes",
-            kind: Kind::Choice(&["one", "several"]),
+            kind: CUBES.kind(),
             default: DefaultValue::Is("\"one\""),
             help: "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
                    processors as it asks for; it then asks for a count",
@@ -43,7 +43,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(PrimeCubeGraph {
-            several: params.text("cubes") == "several",
+            several: params.meaning("cubes", &CUBES),
             search: CubeSearch::new(dimension),
             of: NodeSet::empty(1 << dimension),
             primes: Vec::new(),
@@ -51,6 +51,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         }))
     },
 };
+
+/// What a job gets: whether several subcubes.
+static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// The largest cube served: with half of its nodes free at random there are some hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;

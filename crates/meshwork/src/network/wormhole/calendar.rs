@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::timing::Cycle;
+use super::Cycle;
 
 /// Cycles that the wheel reaches ahead: more than nearly all events need, and few enough that the
 /// lists stay in the processor's cache.

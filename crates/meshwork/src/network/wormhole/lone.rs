@@ -1,19 +1,16 @@
 //! A packet that is alone in the network: when it has left, when it has arrived, and where it passes.
 
-use std::collections::BTreeMap;
-
-use super::fabric::{ClassRule, Fabric};
-use super::timing::{Cycle, Timing};
-use super::{WormholeConfig, wires};
+use super::Cycle;
+use super::fabric::{Fabric, Way};
+use super::timing::Alone;
+use super::{WormholeConfig, outline};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
 /// Times and ways of packets that meet nobody: what the cheap networks are made of.
-pub struct Lone {
+pub(crate) struct Lone {
     fabric: Fabric,
-    timing: Timing,
-    setting: WormholeConfig,
-    left: BTreeMap<u32, Cycle>,
+    alone: Alone,
 }
 
 impl Lone {
@@ -21,27 +18,27 @@ impl Lone {
     ///
     /// # Errors
     /// As for [`Engine::new`](super::Engine::new).
-    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
-        let fabric = wires(topology, setting)?;
-        Ok(Lone { fabric, timing: setting.timing(), setting: *setting, left: BTreeMap::new() })
+    pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
+        let fabric = outline(topology, setting)?.laid();
+        Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// Links between two nodes.
+    /// The links between two nodes.
     #[must_use]
-    pub fn distance(&self, from: Node, to: Node) -> u32 {
-        self.fabric.grid().distance(from, to)
+    pub(crate) fn way(&self, from: Node, to: Node, coins: u64) -> Way {
+        self.fabric.way_between(from, to, coins)
     }
 
     /// Directed links of the machine.
     #[must_use]
-    pub fn links(&self) -> usize {
+    pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }
 
-    /// Cycles until it has arrived over so many links.
+    /// Cycles until it has arrived over these links.
     #[must_use]
-    pub fn arrives(&self, links: u32) -> Cycle {
-        self.timing.zero_load(links, self.setting.packet_length, self.setting.buffer)
+    pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
+        self.alone.arrives(way)
     }
 
     /// Cycles until it has left its node, and the next packet there can begin.
@@ -49,26 +46,31 @@ impl Lone {
     /// # Complexity
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
-    pub fn leaves(&mut self, links: u32) -> Cycle {
-        let WormholeConfig { packet_length, buffer, .. } = self.setting;
-        *self.left.entry(links).or_insert_with(|| self.timing.leaves(links, packet_length, buffer))
+    pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
+        self.alone.leaves(way)
     }
 
     /// The links on the way between two nodes, as numbers below [`places`](Lone::places).
-    pub fn for_each_link(&self, from: Node, to: Node, coins: u64, mut visit: impl FnMut(usize)) {
-        let mut at = from;
-        for leg in self.fabric.route(from, to, coins, ClassRule::Static) {
+    pub(crate) fn for_each_link(
+        &self,
+        from: Node,
+        to: Node,
+        coins: u64,
+        mut visit: impl FnMut(usize),
+    ) {
+        let mut at = self.fabric.home(from).0;
+        for leg in self.fabric.route(from, to, coins, false) {
             for _ in 0..leg.hops {
                 let port = usize::from(leg.port);
                 visit(at as usize * self.fabric.ports() + port);
-                at = self.fabric.next(at, port);
+                at = self.fabric.next(at, port).0;
             }
         }
     }
 
     /// One more than the largest number of a link.
     #[must_use]
-    pub fn places(&self) -> usize {
-        self.fabric.nodes() as usize * self.fabric.ports()
+    pub(crate) fn places(&self) -> usize {
+        self.fabric.routers() as usize * self.fabric.ports()
     }
 }

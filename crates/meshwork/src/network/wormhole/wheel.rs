@@ -1,6 +1,6 @@
 //! A wheel of short delays: what happens in so many cycles.
 
-use super::timing::Cycle;
+use super::Cycle;
 
 /// Lists of what happens in each of the next cycles.
 #[derive(Clone, Debug)]

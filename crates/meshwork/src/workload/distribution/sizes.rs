@@ -2,7 +2,8 @@
 
 use crate::job::{Dims, Request};
 use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry,
+    About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -44,6 +45,14 @@ enum Form {
     /// The number counts processors.
     Count,
 }
+
+/// The forms, on a machine of so many dimensions.
+static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
+    ("block", |_| Form::Block),
+    ("square", Form::Square),
+    ("subcube", |_| Form::Subcube),
+    ("count", |_| Form::Count),
+]);
 
 impl Sizes {
     /// The distribution with these parameters, on this machine.
@@ -151,27 +160,26 @@ impl Sizes {
 fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     let grid = machine.grid();
     let own = match machine.wiring() {
-        Wiring::Mesh | Wiring::Torus => "block",
-        Wiring::Hypercube => "subcube",
-        Wiring::Flat => "count",
+        Wiring::Mesh | Wiring::Torus => Form::Block,
+        Wiring::Hypercube => Form::Subcube,
+        _ => Form::Count,
     };
-    let given = params.get_text("form").unwrap_or(own);
-    if machine.wiring() == Wiring::Flat && given != "count" {
+    let given = params.get_meaning("form", &FORMS).map_or(own, |form| form(grid.dimensions()));
+    if !machine.wiring().is_grid() && given != Form::Count {
+        let given = params.get_text("form").unwrap_or_default();
         return Err(params.problem(
             "form",
             format!(
-                "`{}.form` is \"{given}\", but a flat machine hands out processors by count only \
-                 (form = \"count\")",
-                params.path()
+                "`{}.form` is \"{given}\", but {} hands out processors by count only (form = \"count\")",
+                params.path(),
+                match machine.wiring() {
+                    Wiring::Flat => "a flat machine".to_owned(),
+                    _ => with_article(machine),
+                }
             ),
         ));
     }
-    Ok(match given {
-        "block" => Form::Block,
-        "square" => Form::Square(grid.dimensions()),
-        "subcube" => Form::Subcube,
-        _ => Form::Count,
-    })
+    Ok(given)
 }
 
 /// One side to be drawn: the parameters that are meant for it and the bounds it has without them.
@@ -289,7 +297,7 @@ pub static SIZES: Family = Family {
     entries: || abouts(ENTRIES),
     common: &[Param {
         name: "form",
-        kind: Kind::Choice(&["block", "square", "subcube", "count"]),
+        kind: FORMS.kind(),
         default: DefaultValue::Absent(
             "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
         ),
@@ -369,7 +377,7 @@ static NORMAL: SizeEntry = SizeEntry {
             MAX,
             Param {
                 name: "cells",
-                kind: Kind::Choice(&["printed", "computed"]),
+                kind: CELLS.kind(),
                 default: DefaultValue::Is("\"printed\""),
                 help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
                        computed: all digits",
@@ -379,7 +387,7 @@ static NORMAL: SizeEntry = SizeEntry {
     build: |side| {
         let (min, max) = side.bounds()?;
         let cells = max - min + 1;
-        let printed = side.params.text("cells") == "printed";
+        let printed = side.params.meaning("cells", &CELLS);
         Ok(match cells {
             8 if printed => Law::weights(min, &mirrored(&[0.025, 0.076, 0.162, 0.237])),
             10 if printed => Law::weights(min, &mirrored(&[0.017, 0.044, 0.093, 0.152, 0.194])),
@@ -387,6 +395,9 @@ static NORMAL: SizeEntry = SizeEntry {
         })
     },
 };
+
+/// Which digits a distribution by cells has: whether those that papers print.
+static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {
     half.iter().chain(half.iter().rev()).copied().collect()

@@ -11,7 +11,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Range};
+use crate::registry::{About, DefaultValue, Kind, Param, Range, Words};
 use crate::topology::{Grid, Wiring};
 
 /// The entry of `weighted_boundary_search`.
@@ -40,7 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             },
             Param {
                 name: "weighting",
-                kind: Kind::Choice(&["linear", "step", "exponential"]),
+                kind: WEIGHTINGS.kind(),
                 default: DefaultValue::Is("\"linear\""),
                 help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
                        `alpha`, or by a factor of e in each `alpha`",
@@ -64,15 +64,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             best: BestBase::new(topology.grid(), Rotation::read(params), corners),
             held: HeldBlocks::default(),
             alpha: params.number("alpha"),
-            weighting: match params.text("weighting") {
-                "linear" => Weighting::Linear,
-                "step" => Weighting::Step,
-                _ => Weighting::Exponential,
-            },
+            weighting: params.meaning("weighting", &WEIGHTINGS),
             corners,
         }))
     },
 };
+
+static WEIGHTINGS: Words<Weighting, 3> = Words::new([
+    ("linear", Weighting::Linear),
+    ("step", Weighting::Step),
+    ("exponential", Weighting::Exponential),
+]);
 
 /// The weighted boundary search method, on meshes and tori of any number of dimensions.
 ///

@@ -1,0 +1,682 @@
+//! What can be written on the command line.
+
+mod sweep;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use meshwork_lab::date::unix_seconds;
+use toml::Value;
+
+use crate::memory::Memory;
+
+pub(crate) use sweep::{Collect, Engine, RunsFormat, Shards, Status, Submit};
+use sweep::{SUBMIT_HELP, duration};
+
+/// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
+/// grids of sites.
+#[derive(Debug, Parser)]
+#[command(
+    name = "meshwork",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Example:\n  meshwork run examples/first.toml --set scheduler=easy"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run studies and print their results, with intervals
+    #[command(
+        after_help = "Every run that ends is kept in DIR/runs.jsonl: the same command goes on where it \
+        stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
+        --serve=once ends it then in any case, --serve=stay keeps it until the command is ended. Its address is \
+        printed on standard error.\n\n--shard I/N runs the I-th of N parts of a study, from 0 to N-1, on any computer that sees DIR; all have the \
+        same arguments but I. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX (which counts \
+        from 1). `meshwork collect` then puts the parts together.\n\nAfter --time-budget, or on SIGTERM, no further run begins: \
+        the exit status is then 75, and the same command goes on.\n\nExamples:\n  meshwork run study.toml --set workload.load=0.7 --out results\n  \
+        meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
+    )]
+    Run(Run),
+    /// Write the script that runs a study as an array of jobs, and submit it
+    #[command(after_help = SUBMIT_HELP)]
+    Submit(Submit),
+    /// Put together what the shards of a study have written
+    #[command(
+        after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. That is no harm while shards run, \
+        and may be done as often as one likes. Once all has ended, the tables are written too.\n\nExit status: 0 all has ended, 1 \
+        all has ended and some of it has failed, 3 some of it is missing, which is listed.\n\nExample:\n  meshwork collect results"
+    )]
+    Collect(Collect),
+    /// Say how far the shards of a study are
+    #[command(
+        after_help = "Told by the files in DIR alone, on any computer that sees it.\n\nExit status: 0 all has ended, 3 not yet.\n\n\
+        Examples:\n  meshwork status results\n  meshwork status results --watch"
+    )]
+    Status(Status),
+    /// Run the studies of a paper and print which of its claims hold
+    #[command(
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
+        run that ends is kept: the same command goes on where it stopped.\n\n\
+        Examples:\n  meshwork reproduce rsr 1a --quick\n  \
+        meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
+    )]
+    Reproduce(Reproduce),
+    /// Write a page with the plots, tables and claims of stored runs
+    #[command(
+        after_help = "The page is one file of HTML that needs nothing else, and no network. A folder to which shards still add \
+        is shown as far as it is; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
+        Examples:\n  meshwork run study.toml --out results\n  meshwork report results\n  \
+        meshwork report reproduction --out page.html"
+    )]
+    Report(Report),
+    /// Print the scenarios of a study, with every default filled in
+    #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
+    Show(Show),
+    /// List strategies, workloads, metrics and their parameters
+    #[command(
+        after_help = "Kinds: topology, workload, size, runtime, scheduler, selector, sizing, allocator, \
+        network, pattern, traffic, metric.\n\nExample:\n  meshwork list allocator first_fit"
+    )]
+    List(List),
+    /// Read and write logs in the Standard Workload Format
+    #[command(subcommand, arg_required_else_help = true)]
+    Trace(Trace),
+    /// Draw the machine of a study while a run goes on
+    #[command(after_help = WATCH_HELP)]
+    Watch(Watch),
+    /// Hand out processors and take them back, asked in JSON lines: an allocator alone
+    #[command(after_help = PLACE_HELP)]
+    Place(Place),
+    /// Load a network without jobs, and print what it carries
+    #[command(
+        after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
+        Example:\n  meshwork traffic --topology torus --dims 8,8,8 --loads 0.05,0.1,0.2 --timing booksim \
+        --buffer 8"
+    )]
+    Traffic(Traffic),
+    /// Look at the configuration of a machine that Slurm manages
+    #[command(subcommand, arg_required_else_help = true)]
+    Ops(Ops),
+    /// Replay a sample of stored runs and compare
+    #[command(after_help = "Example:\n  meshwork check results --sample 100")]
+    Check(Check),
+    /// Print a script that completes this command in a shell
+    #[command(
+        after_help = "Example:\n  meshwork completions bash > ~/.local/share/bash-completion/completions/meshwork"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the reference pages of the manual, one for each entry of each list
+    #[command(hide = true)]
+    Manual {
+        /// The folder of the manual: its SUMMARY.md, and reference/
+        dir: PathBuf,
+    },
+    /// Print the manual page, or write all of them
+    #[command(after_help = "Example:\n  meshwork man ~/.local/share/man/man1")]
+    Man {
+        /// The folder for the page of every command
+        dir: Option<PathBuf>,
+    },
+}
+
+/// `meshwork run`.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The studies
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results; of several studies each has a folder of its own in it
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each scenario
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Show the plots and a machine in a browser while it runs, on a page of this computer alone
+    #[arg(
+        long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "auto", hide_possible_values = true
+    )]
+    pub(crate) serve: Option<ServeUntil>,
+    /// Run one of N parts of the study, I from 0 to N-1; /N takes I from the task of an array
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
+    pub(crate) shard: Option<String>,
+    /// Deal only the runs that this file names, which `meshwork submit` wrote
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    pub(crate) deal: Option<PathBuf>,
+    /// Begin no run after this time, such as 55m, 1h30m or 1:30:00, and end with status 75
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
+    pub(crate) time_budget: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// How long the page of `meshwork run --serve` is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ServeUntil {
+    /// Until someone at the terminal is done with it.
+    Auto,
+    /// Until all has run.
+    Once,
+    /// Until the command is ended.
+    Stay,
+}
+
+/// `meshwork reproduce`.
+#[derive(Args, Debug)]
+pub(crate) struct Reproduce {
+    /// The paper; all of them where it is left out
+    pub(crate) paper: Option<String>,
+    /// One of its figures or tables, such as 1a
+    pub(crate) figure: Option<String>,
+    /// Seconds instead of minutes: smaller runs, fewer points, wider intervals
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// List the studies and run nothing
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) list: bool,
+    /// Set a key of every study; workload.path is set in those that read a log
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results; each study has a folder of its own in it
+    #[arg(short, long, value_name = "DIR", default_value = "reproduction")]
+    pub(crate) out: PathBuf,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print the tables of every study too, and not its claims alone
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) tables: bool,
+    /// Print one JSON object for each claim
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// `meshwork report`.
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// A folder that `meshwork run --out` or `meshwork reproduce` wrote
+    pub(crate) dir: PathBuf,
+    /// The file to write [default: DIR/report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Show the page in a browser of this computer, and go on as runs are added to the folder
+    #[arg(
+        long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "auto", hide_possible_values = true, conflicts_with_all = ["out", "figures", "runs"]
+    )]
+    pub(crate) serve: Option<ServeUntil>,
+    /// Write every figure into this folder too, as SVG, for a paper
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
+    /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
+    /// replication; may be given several times [default: up to four scenarios that are compared]
+    #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
+    pub(crate) runs: Vec<(u64, u64)>,
+    /// The time from which runs are shown
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
+    pub(crate) from: f64,
+    /// How many jobs of each run are shown; 0 leaves the machine out
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub(crate) jobs: usize,
+}
+
+/// A scenario and a replication, both from 1.
+fn run_of(text: &str) -> Result<(u64, u64), String> {
+    let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
+    match (scenario.parse(), replication.parse()) {
+        (Ok(scenario), Ok(replication)) if scenario > 0 && replication > 0 => {
+            Ok((scenario, replication))
+        }
+        _ => Err(
+            "a run is the number of a scenario, or that and the number of a replication, as in 3/2"
+                .to_owned(),
+        ),
+    }
+}
+
+/// `meshwork show`.
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The study
+    pub(crate) file: PathBuf,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Print one JSON object for each scenario
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork list`.
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// What is listed; everything where it is left out
+    pub(crate) kind: Option<String>,
+    /// One entry, with its parameters
+    pub(crate) name: Option<String>,
+    /// Print one JSON object for each entry
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork trace`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trace {
+    /// Print what a log is like: counts, spans and distributions
+    #[command(
+        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
+        log.\n\nExample:\n  meshwork trace info log.swf.gz"
+    )]
+    Info {
+        /// The log, or a table of jobs; it may be compressed with gzip
+        log: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Clean, sort, cut, shuffle, split and scale a log
+    #[command(
+        after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
+        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
+        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
+        without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
+        .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
+        it begins.\n\n\
+        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
+        split_above=0.5"
+    )]
+    Convert(Convert),
+    /// Generate a log by the model of Lublin and Feitelson
+    #[command(after_help = "The same arguments give the same bytes.\n\n\
+        Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
+    Generate(Generate),
+}
+
+/// `meshwork trace convert`.
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// The log, or a table of jobs; it may be compressed with gzip
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Only so many jobs, of those that --from and --until leave
+    #[arg(long, value_name = "N")]
+    pub(crate) first_jobs: Option<u64>,
+    /// Only jobs submitted at or after this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) from: Option<Value>,
+    /// Only jobs submitted before this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) until: Option<Value>,
+    /// Multiply run times and requested times
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) runtime_scale: Option<f64>,
+    /// Multiply times of submission: below 1, the load grows
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) arrival_scale: Option<f64>,
+    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of a shuffle
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+}
+
+/// `meshwork trace generate`.
+#[derive(Args, Debug)]
+pub(crate) struct Generate {
+    /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// How many jobs
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub(crate) jobs: u64,
+    /// The size of the machine that the model is scaled to
+    #[arg(long, value_name = "P", default_value = "128")]
+    pub(crate) processors: u32,
+    /// The seed of the random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// Which fit of the model
+    #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
+    pub(crate) classes: String,
+    /// Stretch the times of submission until the jobs ask for this share of the machine
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) load: Option<f64>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event and , or the left \
+    arrow one back, t goes to a time and e to an event, Home to the beginning, j and k scroll the queue by a line and PageDown and PageUp by ten, \
+    + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
+    frames of plain text are written one below the other.\n\n\
+    Every job that runs has a letter and a colour; a dot is a free processor. Layers of a mesh stand side by side; a \
+    hypercube is drawn as a Karnaugh map.\n\n\
+    Example:\n  meshwork watch study.toml --set scheduler=easy\n  \
+    meshwork watch study.toml --until 100 --every 10";
+
+/// `meshwork watch`.
+#[derive(Args, Debug)]
+pub(crate) struct Watch {
+    /// The study
+    pub(crate) file: PathBuf,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Which scenario of the sweep, counted from 1
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scenario: u64,
+    /// Which replication, counted from 1
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) replication: u64,
+    /// Write frames of plain text, on a terminal too
+    #[arg(long)]
+    pub(crate) frames: bool,
+    /// A frame after every so many events [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: Option<u64>,
+    /// Begin at this time of the run, paused
+    #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
+    pub(crate) from: Option<f64>,
+    /// Begin where so many events have happened, paused
+    #[arg(long, value_name = "N")]
+    pub(crate) from_event: Option<u64>,
+    /// Frames until this time of the run
+    #[arg(long, value_name = "T", value_parser = not_negative)]
+    pub(crate) until: Option<f64>,
+    /// At most so many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_frames: Option<u64>,
+    /// Columns of a frame
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(20..=1000))]
+    pub(crate) width: u16,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+impl Watch {
+    /// Whether something is asked for that only frames have.
+    pub(crate) fn wants_frames(&self) -> bool {
+        self.frames || self.every.is_some() || self.until.is_some() || self.max_frames.is_some()
+    }
+}
+
+const PLACE_HELP: &str = "Every line of standard input is answered by one line of standard output, at \
+    once:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}  or \"nodes\":7, or \"subcube\":2\n  \
+    {\"op\":\"release\",\"id\":\"a\"}\n  \
+    {\"op\":\"can\",\"nodes\":7}                     where it would go now; changes nothing\n  \
+    {\"op\":\"free\",\"ratio\":[2,1]}                how many are free, and the largest free block\n  \
+    {\"op\":\"adopt\",\"id\":\"b\",\"blocks\":[{\"base\":[0,0],\"dims\":[3,5]}]}\n  \
+    {\"op\":\"snapshot\"}                              all there is to know\n  \
+    {\"op\":\"restore\",\"snapshot\":{…}}              go on from there\n  \
+    {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
+    All but restore may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
+    answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
+    With --slurm nodes have names, and a question is a job's, answered by its nodes, by why it waits, or by why it \
+    never starts:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and, as wanted, \"nodes_max\", \"segment\", \
+    \"spread_segments\":true,\n  \
+    \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \"exclude\":\"n9\",\n  \
+    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n\n\
+    Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
+
+/// `meshwork ops`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ops {
+    /// Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name
+    #[command(
+        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
+        form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
+        nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
+    )]
+    Check(OpsCheck),
+}
+
+/// `meshwork ops check`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsCheck {
+    /// The topology file
+    pub(crate) file: PathBuf,
+    /// The slurm.conf of the machine: without it every node that the file names is taken to be there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork place`.
+#[derive(Args, Debug)]
+pub(crate) struct Place {
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
+    #[arg(short, long, required_unless_present = "slurm")]
+    pub(crate) machine: Option<String>,
+    /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
+    pub(crate) slurm: Option<PathBuf>,
+    /// The slurm.conf of that machine: nodes, weights, partitions
+    #[arg(long, value_name = "FILE", requires = "slurm")]
+    pub(crate) conf: Option<PathBuf>,
+    /// The partition [default: the one that slurm.conf makes the default]
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    pub(crate) partition: Option<String>,
+    /// Which processors are given: a name, or a table such as {name="first_fit",rotation="best"}
+    /// [default: first_fit, and naive on flat machines]
+    #[arg(short, long)]
+    pub(crate) allocator: Option<String>,
+    /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// The seed of an allocator that draws
+    #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) seed: i64,
+    /// How a count of processors becomes a block
+    #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
+    pub(crate) shape: String,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// `meshwork traffic`.
+#[derive(Args, Debug)]
+pub(crate) struct Traffic {
+    /// How the nodes are wired
+    #[arg(
+        long, default_value = "mesh",
+        value_parser = ["mesh", "torus", "hypercube", "tofu", "fat_tree", "dragonfly", "twisted_torus"]
+    )]
+    pub(crate) topology: String,
+    #[command(flatten)]
+    pub(crate) wiring: Wiring,
+    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour, next_group or hotspot
+    #[arg(long, default_value = "uniform")]
+    pub(crate) traffic: String,
+    /// The loads, in flits per node and cycle
+    #[arg(
+        long, value_name = "X,…", value_delimiter = ',', value_parser = load,
+        default_value = "0.01,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4"
+    )]
+    pub(crate) loads: Vec<f64>,
+    /// Flits in a packet [default: 8]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) packet: Option<u32>,
+    /// Flits that the buffer of a lane holds [default: 2]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) buffer: Option<u32>,
+    /// Virtual channels of a link [default: 2 on a torus or dragonfly, 3 with detours, 1 elsewhere]
+    #[arg(long, value_name = "N")]
+    pub(crate) vcs: Option<u32>,
+    /// Whose router it is
+    #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
+    pub(crate) timing: String,
+    /// Cycles in which a router of procsimity routes a head [default: 3]
+    #[arg(long, value_name = "CYCLES")]
+    pub(crate) router_delay: Option<u32>,
+    /// Which class of channels a packet uses on a ring
+    #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
+    pub(crate) class: String,
+    /// Whether the virtual channels of a link share it
+    #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
+    pub(crate) lanes: String,
+    /// Through which port packets go up a fat tree
+    #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
+    pub(crate) upward: String,
+    /// Ways between groups of a dragonfly: the direct link, by another group, or the less full one
+    #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
+    pub(crate) routing: String,
+    /// Flits by which the direct way has to be fuller before ugal takes another [default: 30 with --timing
+    /// booksim, else 0]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) ugal_threshold: Option<u32>,
+    /// Cycles in which a flit crosses a link, on a dragonfly one within a group
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) local_latency: u32,
+    /// Cycles in which a flit crosses a link between groups of a dragonfly
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) global_latency: u32,
+    /// Cycles that are simulated for each load
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub(crate) cycles: u64,
+    /// How many of them go by before anything is measured [default: a quarter]
+    #[arg(long, value_name = "N")]
+    pub(crate) warmup: Option<u64>,
+    /// The seed of all random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each load
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// The parameters of topologies, of which each has its own.
+#[derive(Args, Debug)]
+pub(crate) struct Wiring {
+    /// The sides, or the dimension of a hypercube
+    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',')]
+    pub(crate) dims: Vec<u32>,
+    /// Whether each dimension of a mesh or torus closes to a ring: true or false, one for all or one for each
+    #[arg(long, value_name = "FLAG,…", value_delimiter = ',')]
+    pub(crate) wrap: Vec<bool>,
+    /// Processors of each node of a grid
+    #[arg(long, value_name = "N")]
+    pub(crate) processors_per_node: Option<u32>,
+    /// Nodes of a leaf switch of a fat tree and children of every other, or one number for each level
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    pub(crate) arity: Vec<u32>,
+    /// Levels of switches of a fat tree
+    #[arg(long, value_name = "N")]
+    pub(crate) levels: Option<u32>,
+    /// How many times more nodes than links upwards a leaf switch of a fat tree has
+    #[arg(long, value_name = "X")]
+    pub(crate) taper: Option<f64>,
+    /// Nodes of a router of a dragonfly
+    #[arg(long = "p", value_name = "N")]
+    pub(crate) p: Option<u32>,
+    /// Routers of a group of a dragonfly [default: 2 p]
+    #[arg(long = "a", value_name = "N")]
+    pub(crate) a: Option<u32>,
+    /// Global links of a router of a dragonfly [default: p]
+    #[arg(long = "h", value_name = "N")]
+    pub(crate) h: Option<u32>,
+}
+
+/// `meshwork check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// A folder that `meshwork run --out` wrote
+    pub(crate) dir: PathBuf,
+    /// How many runs are replayed, at most
+    #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
+    pub(crate) sample: usize,
+    /// How many threads replay [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each run
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// More threads than this help nobody, and some systems cannot start them.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads)).ok_or_else(|| {
+        format!(
+            "must be a whole number from 1 to {MAX_THREADS}; leave it out for one thread for each \
+             processor"
+        )
+    })
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|&number: &usize| number > 0);
+    number.ok_or_else(|| "must be a whole number from 1".to_owned())
+}
+
+fn number(text: &str, holds: impl Fn(f64) -> bool, must: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|&number: &f64| holds(number));
+    number.ok_or_else(|| format!("must be {must}"))
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text, |n| (0.0..=1e15).contains(&n), "a number from 0 to 1e15")
+}
+
+/// A number of seconds, or a date.
+fn instant(text: &str) -> Result<Value, String> {
+    if unix_seconds(text).is_some() {
+        return Ok(Value::String(text.to_owned()));
+    }
+    not_negative(text).map(Value::Float).map_err(|_| {
+        "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned()
+    })
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |n| n > 0.0 && n <= 1e15, "a number above 0 and at most 1e15")
+}
+
+fn load(text: &str) -> Result<f64, String> {
+    number(text, |n| n > 0.0 && n <= 1.0, "a number above 0 and at most 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,87 @@
+//! `meshwork ops`: questions of those who operate a machine.
+
+use meshwork_lab::slurm::check::{self, Table};
+use meshwork_lab::slurm::finding::Level;
+use serde_json::Value as Json;
+
+use crate::args::{Ops, OpsCheck};
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print};
+
+/// Answers one of them.
+pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
+    match asked {
+        Ops::Check(arguments) => run_check(out, arguments),
+    }
+}
+
+/// Says all that is to be said of the files of a machine.
+fn run_check(out: &mut Output, arguments: &OpsCheck) -> Ended {
+    let checked = check::check(&arguments.file, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
+    let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };
+    if arguments.json {
+        out.json(&checked.json())?;
+        return Ok(verdict);
+    }
+    let files = &checked.reading.files;
+    let findings = checked.findings();
+    for finding in &findings {
+        let word = match finding.level {
+            Level::Fatal => "refused",
+            Level::Warning => "warning",
+        };
+        out.line(&format!("{word}: {}", files.place(finding)))?;
+        for line in &finding.slurm {
+            out.line(&format!("    Slurm logs: {line}"))?;
+        }
+    }
+    let topologies = checked.reading.topologies.iter();
+    for ((topology, _), (table, drawing)) in
+        topologies.zip(checked.tables.iter().zip(&checked.drawings))
+    {
+        if !findings.is_empty() || !table.rows.is_empty() {
+            out.line("")?;
+        }
+        let name = if topology.name.is_empty() { "(without a name)" } else { &topology.name };
+        out.headline(&format!("{name}: {}", topology.kind.name()))?;
+        print_table(out, table)?;
+        if !drawing.is_empty() {
+            out.line("")?;
+        }
+        drawing.iter().try_for_each(|line| out.line(line))?;
+    }
+    let warnings = findings.iter().filter(|finding| finding.level == Level::Warning).count();
+    let noun = if warnings == 1 { "warning" } else { "warnings" };
+    if !findings.is_empty() || !checked.tables.is_empty() {
+        out.line("")?;
+    }
+    let starts = if checked.starts() { "Slurm starts with" } else { "Slurm would not start with" };
+    out.line(&format!("{starts} {}: {warnings} {noun}", files.names()))?;
+    Ok(verdict)
+}
+
+fn print_table(out: &mut Output, table: &Table) -> Result<(), Stop> {
+    let cell = |value: &Json| match value {
+        Json::Null => "-".to_owned(),
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut columns = Vec::new();
+    for (place, name) in table.columns.iter().enumerate() {
+        let cells: Vec<String> = table.rows.iter().map(|row| cell(&row[place])).collect();
+        let is_number = table.rows.iter().all(|row| row[place].is_number() || row[place].is_null());
+        let widest = cells.iter().map(String::len).max().unwrap_or(0);
+        columns.push(if is_number {
+            Column::numbers(name, cells.iter().map(|cell| format!("{cell:>widest$}")).collect())
+        } else {
+            Column::words(name, cells)
+        });
+    }
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let rest = columns.split_off(1);
+    print(out, &columns, &rest, &[])
+}

@@ -1,0 +1,191 @@
+//! `meshwork place --slurm`: the nodes of a partition, given out as its Slurm would.
+
+use std::fmt::Write;
+
+use meshwork::alloc::listed::{Wait, Wanted};
+use meshwork::pool::Name;
+use meshwork_lab::slurm::desk::{self, Desk, Told};
+use meshwork_lab::slurm::site;
+use serde_json::{Value as Json, json};
+
+use super::Clerk;
+use super::line::{Asked, Refusal, name, name_json, whole};
+use crate::args::Place;
+use crate::output::Stop;
+
+/// What can be asked for.
+const OPS: &str = "\"allocate\", \"release\" or \"show\"";
+
+/// The keys of a question for nodes.
+const KEYS: &[&str] = &[
+    "op",
+    "id",
+    "nodes",
+    "nodes_max",
+    "segment",
+    "spread_segments",
+    "consolidate_segments",
+    "switches",
+    "contiguous",
+    "require",
+    "exclude",
+    "exclusive",
+    "share",
+    "dry",
+];
+
+/// A desk of a partition.
+pub(super) struct Window {
+    desk: Desk<Name>,
+}
+
+impl Window {
+    /// A desk for the partition that the command line names.
+    pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
+        let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
+        let reading = site::read(topology, arguments.conf.as_deref()).map_err(whose)?;
+        let site = reading.site(arguments.partition.as_deref()).map_err(whose)?;
+        Ok(Window { desk: Desk::new(site) })
+    }
+
+    fn obey(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
+        let op = match asked.get("op") {
+            Some(Json::String(op)) => op.as_str(),
+            Some(other) => return Err(format!("`op` is {other}, but must be {OPS}")),
+            None => return Err(format!("`op` is missing: {OPS}")),
+        };
+        match op {
+            "allocate" => {
+                asked.only(op, KEYS)?;
+                self.allocate(asked, out)
+            }
+            "release" => {
+                asked.only(op, &["op", "id"])?;
+                let name = name(asked)?;
+                let id = name_json(&name);
+                let released = self
+                    .desk
+                    .release(&name)
+                    .ok_or_else(|| format!("{id} is not held, so it cannot be released"))?;
+                let _ = write!(out, "{{\"id\":{id},\"released\":{released}}}");
+                Ok(())
+            }
+            "show" => {
+                asked.only(op, &["op"])?;
+                let hosts = &self.desk.site().hosts;
+                let held =
+                    |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.listed(nodes) });
+                let held: Vec<Json> = self.desk.held().map(held).collect();
+                let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
+                let _ = write!(out, "{}", json!({ "free": free, "nodes": nodes, "held": held }));
+                Ok(())
+            }
+            _ => Err(format!("`op` is {}, but must be {OPS}", json!(op))),
+        }
+    }
+
+    fn allocate(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
+        let dry = flag(asked, "dry")?;
+        let name = name(asked)?;
+        let id = name_json(&name);
+        let question = question(asked)?;
+        if !dry && self.desk.holds(&name) {
+            return Err(format!("{id} is held already: release it first"));
+        }
+        let told =
+            if dry { self.desk.ask(&question) } else { self.desk.allocate(&name, &question) };
+        let _ = match told {
+            Told::Nodes(nodes) => {
+                let nodes = json!(self.desk.site().hosts.listed(&nodes));
+                write!(out, "{{\"id\":{id},\"nodes\":{nodes}}}")
+            }
+            Told::Wait(wait, cause) => {
+                let wait = match wait {
+                    Wait::Nodes => "nodes",
+                    Wait::Shape => "shape",
+                };
+                write!(out, "{{\"id\":{id},\"wait\":\"{wait}\",\"reason\":\"{cause}\"}}")
+            }
+            Told::Never(reason) => write!(out, "{{\"id\":{id},\"never\":{}}}", json!(reason)),
+        };
+        Ok(())
+    }
+}
+
+impl Clerk for Window {
+    fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
+        let (asked, id) = Asked::read(line)?;
+        self.obey(&asked, out).map_err(|sentence| Refusal { id, sentence })
+    }
+
+    fn save(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// The value of a key; `null` is none.
+fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
+    asked.get(key).filter(|value| !value.is_null())
+}
+
+fn flag(asked: &Asked, key: &str) -> Result<bool, String> {
+    match value(asked, key) {
+        None => Ok(false),
+        Some(Json::Bool(flag)) => Ok(*flag),
+        Some(other) => Err(format!("`{key}` is {other}, but must be true or false")),
+    }
+}
+
+fn count(asked: &Asked, key: &str) -> Result<Option<u32>, String> {
+    let Some(given) = value(asked, key) else { return Ok(None) };
+    whole(given, 1).map(Some).ok_or_else(|| {
+        format!("`{key}` is {given}, but must be a whole number from 1 to {}", u32::MAX)
+    })
+}
+
+fn hosts(asked: &Asked, key: &str) -> Result<Option<String>, String> {
+    match value(asked, key) {
+        None => Ok(None),
+        Some(Json::String(list)) => {
+            meshwork_lab::slurm::hostlist::names(list)
+                .map_err(|says| format!("`{key}`: {says}"))?;
+            Ok(Some(list.clone()))
+        }
+        Some(other) => {
+            Err(format!("`{key}` is {other}, but must be a list of hosts, as in \"n[0-3]\""))
+        }
+    }
+}
+
+fn question(asked: &Asked) -> Result<desk::Asked, String> {
+    let nodes = count(asked, "nodes")?
+        .ok_or("`nodes` is missing: the number of nodes that the job wants")?;
+    let most = count(asked, "nodes_max")?.unwrap_or(nodes);
+    if most < nodes {
+        return Err(format!("`nodes_max` is {most}, but must be at least `nodes`, {nodes}"));
+    }
+    let whole_blocks = match value(asked, "exclusive") {
+        None => false,
+        Some(Json::String(word)) if word == "topo" => true,
+        Some(other) => {
+            return Err(format!("`exclusive` is {other}, but must be \"topo\", or be left out"));
+        }
+    };
+    let wanted = Wanted {
+        nodes,
+        most,
+        segment: count(asked, "segment")?,
+        spread: flag(asked, "spread_segments")?,
+        consolidate: flag(asked, "consolidate_segments")?,
+        switches: count(asked, "switches")?,
+        contiguous: flag(asked, "contiguous")?,
+        listed: None,
+    };
+    Ok(desk::Asked {
+        wanted,
+        require: hosts(asked, "require")?,
+        exclude: hosts(asked, "exclude")?,
+        whole_blocks,
+        share: count(asked, "share")?,
+    })
+}

@@ -1,0 +1,90 @@
+//! A store that is only looked into.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::lines::{Handles, Head, Lines, Place};
+use super::record::Record;
+use super::{RUNS, StoreError, segment};
+
+/// The runs of a folder, open to be read: changes nothing. Those that lie in segments, because processes still add to
+/// them, are among them.
+///
+/// # Complexity
+/// Some 50 bytes of memory for each run, however long its line is.
+#[derive(Debug, Default)]
+pub struct Archive {
+    lines: Lines,
+    handles: Mutex<Handles>,
+}
+
+impl Archive {
+    /// Opens the store of a folder, and shows every run in it once; a folder without one has no runs.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds two different results for one run.
+    pub fn open(
+        folder: &Path,
+        mut each: impl FnMut(&Head<'_>, &[u8]),
+    ) -> Result<Archive, StoreError> {
+        let path = folder.join(RUNS);
+        let mut lines = Lines::default();
+        let segments = segment::all(folder)?;
+        if path.exists() || segments.is_empty() {
+            lines.read(&path, &mut each)?;
+        }
+        for segment in segments {
+            lines.read(&segment, &mut each)?;
+        }
+        Ok(Archive { lines, handles: Mutex::default() })
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the run with this key, as a number, is there.
+    #[must_use]
+    pub fn has(&self, key: u128) -> bool {
+        self.lines.has(key)
+    }
+
+    /// The run with this key.
+    #[must_use]
+    pub fn find(&self, key: &str) -> Option<Record> {
+        self.at(self.lines.place(key)?)
+    }
+
+    /// The runs at these places in the order of their keys, which must rise.
+    #[must_use]
+    pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<Record> {
+        let mut all = self.lines.places().enumerate();
+        let mut chosen = Vec::new();
+        for place in places {
+            let found = all.find(|(number, _)| *number == place);
+            chosen.extend(found.and_then(|(_, (_, place))| self.at(place)));
+        }
+        chosen
+    }
+
+    /// One sentence for every line that cannot be read.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.lines.warnings
+    }
+
+    fn at(&self, place: Place) -> Option<Record> {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = handles.line(&self.lines, place);
+        drop(handles);
+        Record::read(&line?)
+    }
+}

@@ -1,0 +1,93 @@
+//! What is to be said of a machine's files before its Slurm reads them: what it would refuse, what it would take in
+//! silence, which places its lists name and what each breaks.
+
+mod draw;
+mod silent;
+mod table;
+
+pub use table::{Row, Table};
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::finding::{Finding, Level, Source};
+use super::site::{self, Reading};
+
+/// The files, with all that is to be said of them.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What was read, with all findings.
+    pub reading: Reading,
+    /// What each topology lists.
+    pub tables: Vec<Table>,
+    /// A drawing of each topology.
+    pub drawings: Vec<Vec<String>>,
+}
+
+/// Reads the files and looks at everything in them.
+///
+/// # Errors
+/// One sentence, if a file cannot be read.
+pub fn check(topology: &Path, conf: Option<&Path>) -> Result<Checked, String> {
+    Ok(of(site::read(topology, conf)?))
+}
+
+/// Looks at everything that has been read.
+#[must_use]
+pub fn of(mut reading: Reading) -> Checked {
+    silent::look(&mut reading);
+    let topologies = &reading.topologies;
+    let tables = topologies.iter().map(|(topology, built)| table::of(topology, built)).collect();
+    let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();
+    Checked { reading, tables, drawings }
+}
+
+impl Checked {
+    /// Whether Slurm would start with these files.
+    #[must_use]
+    pub fn starts(&self) -> bool {
+        self.reading.findings.first_fatal().is_none()
+    }
+
+    /// The findings, the fatal ones first, each file from its beginning.
+    #[must_use]
+    pub fn findings(&self) -> Vec<&Finding> {
+        let mut all: Vec<&Finding> = self.reading.findings.0.iter().collect();
+        all.sort_by_key(|finding| (finding.level == Level::Warning, finding.source, finding.line));
+        all
+    }
+
+    /// All of it as JSON.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let files = &self.reading.files;
+        let file = |finding: &Finding| match finding.source {
+            Source::Topology => Some(files.topology.clone()),
+            Source::Conf => files.conf.clone(),
+        };
+        let finding = |finding: &&Finding| {
+            json!({
+                "level": match finding.level { Level::Fatal => "fatal", Level::Warning => "warning" },
+                "file": file(finding), "line": finding.line, "says": finding.says, "slurm": finding.slurm
+            })
+        };
+        let findings: Vec<Json> = self.findings().iter().map(finding).collect();
+        let topologies: Vec<Json> = self
+            .reading
+            .topologies
+            .iter()
+            .zip(self.tables.iter().zip(&self.drawings))
+            .map(|((topology, _), (table, drawing))| {
+                json!({
+                    "topology": topology.name, "kind": topology.kind.name(), "line": topology.line,
+                    "rows": table.json(), "drawing": drawing
+                })
+            })
+            .collect();
+        json!({
+            "file": files.topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
+            "topologies": topologies
+        })
+    }
+}

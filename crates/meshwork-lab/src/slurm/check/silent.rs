@@ -1,0 +1,238 @@
+//! What Slurm takes without a word although it cannot be what is meant.
+
+use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
+use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide};
+use meshwork::geometry::NodeSet;
+
+use crate::slurm::conf::Partition;
+use crate::slurm::finding::Findings;
+use crate::slurm::site::Reading;
+use crate::slurm::topology::{self, Kind, Named, Structure, Topology, by};
+
+/// The most sizes of jobs that are tried on the empty machine.
+const MOST_TRIED: u32 = 4096;
+
+/// Adds a warning for everything.
+pub(super) fn look(reading: &mut Reading) {
+    let mut findings = std::mem::take(&mut reading.findings);
+    for (topology, structure) in &reading.topologies {
+        match (&topology.kind, structure) {
+            (Kind::Torus3d(listed), Structure::Torus3d(anchors, named)) => {
+                toruses(listed, anchors, named, &mut findings);
+            }
+            (Kind::Block(..), Structure::Block(..)) => {
+                sizes(reading, topology, structure, &mut findings)
+            }
+            _ => {}
+        }
+    }
+    for partition in reading.conf.iter().flat_map(|conf| &conf.partitions) {
+        of_partition(reading, partition, &mut findings);
+    }
+    reading.findings = findings;
+}
+
+fn toruses(
+    listed: &[topology::Torus],
+    anchors: &Anchors,
+    named: &[Named],
+    findings: &mut Findings,
+) {
+    for ((torus, built), named) in listed.iter().zip(anchors.toruses()).zip(named) {
+        let sides = torus.dims;
+        for placement in &torus.placements {
+            let dims = placement.dims;
+            let given = |axis: usize| placement.spacing[axis] > 0;
+            let step = |axis: usize| if given(axis) { placement.spacing[axis] } else { dims[axis] };
+            for (axis, letter) in ['x', 'y', 'z'].into_iter().enumerate() {
+                let (side, length, step) = (dims[axis], sides[axis], step(axis));
+                if side == length && step != length && step > 0 && gcd(step, length) < length {
+                    let count = length / gcd(step, length);
+                    let says = format!(
+                        "placements of {} are as long as the torus along {letter}, so with a spacing of {step} \
+                         {count} anchors are the same box, and each is counted",
+                        by(dims)
+                    );
+                    findings.warn(placement.line, says);
+                } else if !length.is_multiple_of(step) && gcd(step, length) < side {
+                    let whose = if given(axis) { "a spacing" } else { "the default spacing" };
+                    let says = format!(
+                        "{whose} of {step} does not divide the {length} nodes of {} along {letter}, so boxes of {} \
+                         overlap and wrap around",
+                        named.name,
+                        by(dims)
+                    );
+                    findings.warn(placement.line, says);
+                }
+            }
+            let twins = torus.placements.iter().filter(|other| {
+                other.line < placement.line
+                    && other.dims == dims
+                    && other.seed == placement.seed
+                    && (0..3).all(|axis| {
+                        let own =
+                            if other.spacing[axis] > 0 { other.spacing[axis] } else { dims[axis] };
+                        own == step(axis)
+                    })
+            });
+            if let Some(twin) = twins.last() {
+                let says =
+                    format!("this placement of {} is that of line {} again", by(dims), twin.line);
+                findings.warn(placement.line, says);
+            }
+        }
+        rotations(torus, findings);
+        for entry in built.entries() {
+            of_holes(torus, built, entry, findings);
+        }
+    }
+}
+
+/// Warns of shapes that would fit if they were turned, and are not listed so.
+fn rotations(torus: &topology::Torus, findings: &mut Findings) {
+    let mut seen: Vec<[u32; 3]> = Vec::new();
+    for placement in &torus.placements {
+        let [x, y, z] = placement.dims;
+        let mut sorted = placement.dims;
+        sorted.sort_unstable();
+        if seen.contains(&sorted) {
+            continue;
+        }
+        seen.push(sorted);
+        let mut turned = vec![[x, y, z], [x, z, y], [y, x, z], [y, z, x], [z, x, y], [z, y, x]];
+        turned.sort_unstable();
+        turned.dedup();
+        let fits = |dims: &[u32; 3]| (0..3).all(|axis| dims[axis] <= torus.dims[axis]);
+        let is_listed = |dims: &[u32; 3]| torus.placements.iter().any(|other| other.dims == *dims);
+        let missing: Vec<String> = turned
+            .iter()
+            .filter(|dims| fits(dims) && !is_listed(dims))
+            .map(|&dims| by(dims))
+            .collect();
+        if !missing.is_empty() {
+            let says = format!(
+                "shapes are never turned: {} is listed, but not {}, so a job never gets it",
+                by(placement.dims),
+                missing.join(", ")
+            );
+            findings.warn(placement.line, says);
+        }
+    }
+}
+
+fn of_holes(torus: &topology::Torus, built: &Torus, entry: &Entry, findings: &mut Findings) {
+    let missing = entry.anchors() - entry.complete_anchors();
+    let has_nodes = built.nodes().next().is_some();
+    let shape = entry.shape();
+    let line =
+        torus.placements.iter().find(|own| own.dims == shape.sides && own.seed == shape.seed);
+    let line = line.map_or(torus.line, |own| own.line);
+    if entry.complete_anchors() == 0 && has_nodes {
+        let says =
+            format!("no box of {} has a node in every cell: none is ever given", by(shape.sides));
+        findings.warn(line, says);
+    } else if missing > 0 && has_nodes {
+        let says = format!(
+            "{missing} of the {} boxes of {} have holes and are never given, but count as broken all the same",
+            entry.anchors(),
+            by(shape.sides)
+        );
+        findings.warn(line, says);
+    }
+}
+
+/// Warns of sizes of jobs that are refused on the empty machine.
+fn sizes(reading: &Reading, topology: &Topology, structure: &Structure, findings: &mut Findings) {
+    let mut whole = NodeSet::empty(reading.hosts.count());
+    structure.named().iter().for_each(|block| whole.unite(&block.nodes));
+    let count = whole.count();
+    if count > MOST_TRIED {
+        return;
+    }
+    let (mut weights, mut processors) =
+        (vec![1; whole.universe() as usize], vec![1; whole.universe() as usize]);
+    for node in reading.conf.iter().flat_map(|conf| &conf.nodes) {
+        if let Some(place) = reading.hosts.find(&node.name) {
+            (weights[place as usize], processors[place as usize]) = (node.weight, node.processors);
+        }
+    }
+    let nodes = Nodes::new(weights, processors);
+    let is_refused = |&size: &u32| {
+        let decision = decide(structure.rule(), &nodes, &Wanted::of(size), &whole, &whole);
+        matches!(decision, Decision::Never(_))
+    };
+    let refused: Vec<u32> = (1..=count).filter(is_refused).collect();
+    if let Some(first) = refused.first() {
+        let says = format!(
+            "jobs of {} of the sizes from 1 to {count} are refused though the machine is empty, the smallest of {first} nodes",
+            refused.len()
+        );
+        findings.warn(topology.line, says);
+    }
+}
+
+fn of_partition(reading: &Reading, partition: &Partition, findings: &mut Findings) {
+    let mut topologies = reading.topologies.iter();
+    let found = match &partition.topology {
+        Some(name) => topologies.find(|(topology, _)| topology.name == *name),
+        None => topologies.next(),
+    };
+    let Some((topology, structure)) = found else { return };
+    let mut own = NodeSet::empty(reading.hosts.count());
+    partition
+        .nodes
+        .iter()
+        .filter_map(|name| reading.hosts.find(name))
+        .for_each(|node| own.insert(node));
+    let warn =
+        |findings: &mut Findings, says: String| findings.warn_conf(Some(partition.line), says);
+    if let Some(covered) = structure.rule().covered() {
+        let mut outside = own.clone();
+        outside.subtract(covered);
+        if own.meets(covered) && !outside.is_empty() {
+            let says = format!(
+                "the partition {} has {} of {} nodes outside of the topology {}: they are given only while none inside \
+                 of it is free, so whether a job is taken depends on the moment",
+                partition.name,
+                outside.count(),
+                own.count(),
+                topology.name
+            );
+            warn(findings, says);
+        }
+    }
+    let Structure::Torus3d(anchors, named) = structure else { return };
+    for torus in
+        named.iter().filter(|torus| torus.nodes.meets(&own) && !torus.nodes.is_within(&own))
+    {
+        let says = format!(
+            "the partition {} has a part of the torus {}: boxes with other nodes are never given to its jobs",
+            partition.name, torus.name
+        );
+        warn(findings, says);
+    }
+    let mut unasked: Vec<u32> = anchors
+        .toruses()
+        .iter()
+        .flat_map(|torus| torus.entries().iter().map(Entry::size))
+        .filter(|&size| size > partition.most.min(own.count()) || size < partition.least)
+        .collect();
+    unasked.sort_unstable();
+    unasked.dedup();
+    if !unasked.is_empty() && own.meets(structure.rule().covered().unwrap_or(&own)) {
+        let list: Vec<String> = unasked.iter().map(u32::to_string).collect();
+        let says = format!(
+            "no job of the partition {} asks for {} nodes: it has {} and takes jobs of {} to {}",
+            partition.name,
+            list.join(", "),
+            own.count(),
+            partition.least,
+            partition.most.min(own.count())
+        );
+        warn(findings, says);
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,125 @@
+//! What a topology lists, as a table.
+
+use meshwork::alloc::listed::anchors::Anchors;
+use serde_json::{Map, Value as Json};
+
+use crate::slurm::topology::{Named, Structure, Topology, by};
+
+/// One line of a table.
+pub type Row = Vec<Json>;
+
+/// What a topology lists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The names of the columns.
+    pub columns: Vec<&'static str>,
+    /// The lines.
+    pub rows: Vec<Row>,
+}
+
+impl Table {
+    /// The lines as objects.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let object = |row: &Row| {
+            let pairs = self.columns.iter().zip(row);
+            Json::Object(
+                pairs.map(|(key, value)| ((*key).to_owned(), value.clone())).collect::<Map<_, _>>(),
+            )
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+pub(super) fn of(topology: &Topology, structure: &Structure) -> Table {
+    match structure {
+        Structure::Flat => Table { columns: Vec::new(), rows: Vec::new() },
+        Structure::Tree(tree, named) => Table {
+            columns: vec!["switch", "line", "level", "nodes"],
+            rows: named
+                .iter()
+                .enumerate()
+                .map(|(place, switch)| {
+                    let (level, nodes) = (tree.level(place), tree.nodes(place).count());
+                    vec![switch.name.clone().into(), switch.line.into(), level.into(), nodes.into()]
+                })
+                .collect(),
+        },
+        Structure::Block(blocks, named, base, levels) => {
+            let row = |&level: &u32| {
+                let joined = 1_usize << level;
+                let parts = blocks.base_blocks().chunks(joined);
+                let nodes: Vec<u32> =
+                    parts.map(|part| part.iter().map(|block| block.count()).sum()).collect();
+                let size = u64::from(*base) << level;
+                let (least, most) = (nodes.iter().min(), nodes.iter().max());
+                vec![
+                    size.into(),
+                    joined.into(),
+                    nodes.len().into(),
+                    least.copied().into(),
+                    most.copied().into(),
+                ]
+            };
+            let rows = levels
+                .iter()
+                .filter(|&&level| 1_usize << level < 2 * named.len())
+                .map(row)
+                .collect();
+            Table {
+                columns: vec!["size", "base_blocks", "blocks", "least_nodes", "most_nodes"],
+                rows,
+            }
+        }
+        Structure::Ring(_, named) => {
+            let row = |ring: &Named| {
+                vec![ring.name.clone().into(), ring.line.into(), ring.nodes.count().into()]
+            };
+            Table { columns: vec!["ring", "line", "nodes"], rows: named.iter().map(row).collect() }
+        }
+        Structure::Torus3d(anchors, named) => placements(topology, anchors, named),
+    }
+}
+
+/// For each placement its anchors, and how many places of the next larger size one of them breaks on the empty
+/// machine.
+fn placements(_topology: &Topology, anchors: &Anchors, named: &[Named]) -> Table {
+    let mut rows = Vec::new();
+    for (torus, named) in anchors.toruses().iter().zip(named) {
+        for (place, entry) in torus.entries().iter().enumerate() {
+            let shape = entry.shape();
+            let next = torus.entries().iter().position(|other| other.size() > entry.size());
+            let breaks = next.and_then(|next| torus.breaks(place, next));
+            let (least, most) = breaks.unzip();
+            rows.push(vec![
+                named.name.clone().into(),
+                by(shape.sides).into(),
+                entry.size().into(),
+                by(shape.spacing).into(),
+                by(shape.seed).into(),
+                entry.anchors().into(),
+                torus.distinct_boxes(place).into(),
+                entry.complete_anchors().into(),
+                entry.overlaps_others().into(),
+                next.map(|next| by(torus.entries()[next].shape().sides)).into(),
+                least.into(),
+                most.into(),
+            ]);
+        }
+    }
+    let columns = vec![
+        "torus",
+        "dims",
+        "size",
+        "spacing",
+        "seed",
+        "anchors",
+        "distinct",
+        "complete",
+        "overlap",
+        "next",
+        "breaks_least",
+        "breaks_most",
+    ];
+    Table { columns, rows }
+}

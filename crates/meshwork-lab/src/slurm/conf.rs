@@ -1,0 +1,315 @@
+//! What is needed of a `slurm.conf`: nodes, partitions, and the kind of a topology.conf.
+
+use std::collections::BTreeMap;
+
+use super::finding::{Fatal, Findings};
+use super::hostlist;
+
+/// A line with its keys and values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it begins, from 1.
+    pub number: usize,
+    /// The keys and values, in their order.
+    pub pairs: Vec<(String, String)>,
+}
+
+impl Line {
+    /// The value of a key, whatever its case.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));
+        pair.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The lines of a file in the form of `slurm.conf`: comments begin with `#`, a backslash at the end goes on in the next
+/// line, values may stand in quotes. A word without `=` is a key without a value, or as after `Include` its value.
+///
+/// ```
+/// use meshwork_lab::slurm::conf::lines;
+/// let lines = lines("# nodes\nNodeName=n[0-3] CPUs=2 \\\n  Comment=\"two of\" # more\n");
+/// assert_eq!((lines.len(), lines[0].number), (1, 2));
+/// assert_eq!(lines[0].get("comment"), Some("two of"));
+/// ```
+#[must_use]
+pub fn lines(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut joined: Option<(usize, String)> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let (start, mut whole) = joined.take().unwrap_or((number, String::new()));
+        let line = without_comment(line).trim_end();
+        if let Some(part) = line.strip_suffix('\\') {
+            whole.push_str(part);
+            whole.push(' ');
+            joined = Some((start, whole));
+            continue;
+        }
+        whole.push_str(line);
+        lines.push((start, whole));
+    }
+    lines.extend(joined);
+    let line = |(number, text): (usize, String)| Line { number, pairs: pairs(&text) };
+    lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
+}
+
+/// The line up to its comment; a `#` after a backslash is none.
+fn without_comment(line: &str) -> &str {
+    let mut before = ' ';
+    for (at, letter) in line.char_indices() {
+        if letter == '#' && before != '\\' {
+            return &line[..at];
+        }
+        before = letter;
+    }
+    line
+}
+
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| letter == '=' || letter.is_whitespace());
+        let (key, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let Some(value) = after.trim_start().strip_prefix('=') else {
+            match pairs.last_mut() {
+                Some((_, value)) if value.is_empty() => *value = key.to_owned(),
+                _ => pairs.push((key.to_owned(), String::new())),
+            }
+            rest = after.trim_start();
+            continue;
+        };
+        let value = value.trim_start();
+        let (value, after) = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => value.split_at(value.find(char::is_whitespace).unwrap_or(value.len())),
+        };
+        pairs.push((key.to_owned(), value.to_owned()));
+        rest = after.trim_start();
+    }
+    pairs
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its processors.
+    pub processors: u32,
+    /// Its weight: lighter ones are taken first.
+    pub weight: u32,
+    /// Whether jobs may run on it, as far as the file says.
+    pub is_up: bool,
+}
+
+/// A partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub line: usize,
+    /// Its nodes, by name.
+    pub nodes: Vec<String>,
+    /// The topology that it asks for.
+    pub topology: Option<String>,
+    /// The fewest nodes that a job of it asks for.
+    pub least: u32,
+    /// The most.
+    pub most: u32,
+    /// Whether jobs that name none go to it.
+    pub is_default: bool,
+    /// Whether all of its jobs take nodes whole.
+    pub is_exclusive: bool,
+}
+
+/// What is needed of a `slurm.conf`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conf {
+    /// The nodes, in their order.
+    pub nodes: Vec<Node>,
+    /// The partitions, in their order.
+    pub partitions: Vec<Partition>,
+}
+
+/// The largest number of nodes that is read.
+const MOST_NODES: usize = 1 << 24;
+
+impl Conf {
+    /// Reads a file; `include` gives the text of another one that it includes.
+    ///
+    /// # Errors
+    /// If Slurm would not start with it; what is wrong is among the findings then.
+    pub fn read(
+        text: &str,
+        include: &mut dyn FnMut(&str) -> Result<String, String>,
+        findings: &mut Findings,
+    ) -> Result<Conf, Fatal> {
+        let mut all = Vec::new();
+        gather(text, include, findings, 0, &mut all)?;
+        let mut reader = Reader { conf: Conf::default(), sets: BTreeMap::new(), findings };
+        let mut defaults = Vec::new();
+        for line in &all {
+            let Some((first, name)) = line.pairs.first() else { continue };
+            match first.to_lowercase().as_str() {
+                "nodename" if name.eq_ignore_ascii_case("default") => {
+                    defaults.extend(line.pairs[1..].iter().cloned());
+                }
+                "nodename" => reader.nodes(&with_defaults(line, &defaults), name)?,
+                "nodeset" => {
+                    let nodes = line.get("Nodes").unwrap_or_default().to_owned();
+                    reader.sets.insert(name.clone(), nodes);
+                }
+                _ => {}
+            }
+        }
+        // A partition may have nodes that are written below it.
+        defaults.clear();
+        for line in &all {
+            match line.pairs.first() {
+                Some((first, name)) if first.eq_ignore_ascii_case("partitionname") => {
+                    if name.eq_ignore_ascii_case("default") {
+                        defaults.extend(line.pairs[1..].iter().cloned());
+                    } else {
+                        reader.partition(&with_defaults(line, &defaults), name)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(reader.conf)
+    }
+}
+
+/// The deepest that files include one another.
+const DEEPEST: usize = 8;
+
+fn gather(
+    text: &str,
+    include: &mut dyn FnMut(&str) -> Result<String, String>,
+    findings: &mut Findings,
+    depth: usize,
+    all: &mut Vec<Line>,
+) -> Result<(), Fatal> {
+    for line in lines(text) {
+        match line.pairs.first() {
+            Some((key, path)) if key.eq_ignore_ascii_case("include") => {
+                if depth == DEEPEST {
+                    let says = format!("files include one another more than {DEEPEST} deep");
+                    return Err(findings.fatal_conf(Some(line.number), says, &[]));
+                }
+                let text = include(path).map_err(|says| {
+                    findings.fatal_conf(Some(line.number), format!("Include {path}: {says}"), &[])
+                })?;
+                gather(&text, include, findings, depth + 1, all)?;
+            }
+            _ => all.push(line),
+        }
+    }
+    Ok(())
+}
+
+/// A line with the defaults before its own values, so that its own count.
+fn with_defaults(line: &Line, defaults: &[(String, String)]) -> Line {
+    let own = line.pairs.iter().cloned();
+    Line { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
+}
+
+struct Reader<'a> {
+    conf: Conf,
+    sets: BTreeMap<String, String>,
+    findings: &'a mut Findings,
+}
+
+impl Reader<'_> {
+    fn number(&mut self, line: &Line, key: &str) -> Result<Option<u32>, Fatal> {
+        let Some(text) = line.get(key) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            let says =
+                format!("{key} is {text}, but must be a whole number from 0 to {}", u32::MAX);
+            self.findings.fatal_conf(Some(line.number), says, &[])
+        })
+    }
+
+    fn nodes(&mut self, line: &Line, list: &str) -> Result<(), Fatal> {
+        let names = hostlist::names(list).map_err(|says| {
+            self.findings.fatal_conf(Some(line.number), format!("NodeName: {says}"), &[])
+        })?;
+        let processors = match (self.number(line, "CPUs")?, self.number(line, "Procs")?) {
+            (Some(given), _) | (None, Some(given)) => given,
+            (None, None) => {
+                let mut product: u32 = 1;
+                let sockets = if line.get("Sockets").is_some() {
+                    ["Sockets", "Boards"]
+                } else {
+                    ["SocketsPerBoard", "Boards"]
+                };
+                for key in sockets.into_iter().chain(["CoresPerSocket", "ThreadsPerCore"]) {
+                    if key == "Boards" && sockets[0] == "Sockets" {
+                        continue;
+                    }
+                    product = product.saturating_mul(self.number(line, key)?.unwrap_or(1));
+                }
+                product
+            }
+        };
+        let weight = self.number(line, "Weight")?.unwrap_or(1);
+        let state = line.get("State").unwrap_or("UNKNOWN").to_uppercase();
+        if matches!(state.as_str(), "FUTURE" | "EXTERNAL") {
+            return Ok(());
+        }
+        let is_up = !["DOWN", "DRAIN", "FAIL"].iter().any(|word| state.starts_with(word));
+        if self.conf.nodes.len() + names.len() > MOST_NODES {
+            let says =
+                format!("there are more than {MOST_NODES} nodes, the most that a machine has here");
+            return Err(self.findings.fatal_conf(Some(line.number), says, &[]));
+        }
+        let nodes = names.into_iter().map(|name| Node { name, processors, weight, is_up });
+        self.conf.nodes.extend(nodes);
+        Ok(())
+    }
+
+    fn partition(&mut self, line: &Line, name: &str) -> Result<(), Fatal> {
+        let list = line.get("Nodes").unwrap_or_default();
+        let mut nodes = Vec::new();
+        for item in hostlist::parts(list).map_err(|says| self.refuse(line, name, &says))? {
+            if item.eq_ignore_ascii_case("all") {
+                nodes.extend(self.conf.nodes.iter().map(|node| node.name.clone()));
+                continue;
+            }
+            let listed = self.sets.get(item).map_or(item, String::as_str);
+            nodes.extend(hostlist::names(listed).map_err(|says| self.refuse(line, name, &says))?);
+        }
+        if nodes.is_empty() {
+            self.findings
+                .warn_conf(Some(line.number), format!("the partition {name} has no nodes"));
+        }
+        let is = |key: &str, word: &str| {
+            line.get(key).is_some_and(|value| {
+                let value = value.split(':').next().unwrap_or(value);
+                value.eq_ignore_ascii_case(word)
+            })
+        };
+        let least = self.number(line, "MinNodes")?.unwrap_or(1);
+        let unlimited =
+            line.get("MaxNodes").is_some_and(|most| most.eq_ignore_ascii_case("unlimited"));
+        let most = if unlimited { None } else { self.number(line, "MaxNodes")? };
+        self.conf.partitions.push(Partition {
+            least,
+            most: most.unwrap_or(u32::MAX),
+            name: name.to_owned(),
+            line: line.number,
+            nodes,
+            topology: line.get("Topology").map(str::to_owned),
+            is_default: is("Default", "yes"),
+            is_exclusive: is("OverSubscribe", "exclusive") || is("Shared", "exclusive"),
+        });
+        Ok(())
+    }
+
+    fn refuse(&mut self, line: &Line, name: &str, says: &str) -> Fatal {
+        let says = format!("the partition {name}: {says}");
+        self.findings.fatal_conf(Some(line.number), says, &[])
+    }
+}

@@ -1,0 +1,193 @@
+//! A desk that hands out the nodes of a partition as its Slurm would.
+
+use std::collections::BTreeMap;
+
+use meshwork::alloc::listed::{Cause, Decision, Wait, Wanted, decide};
+use meshwork::geometry::NodeSet;
+
+use super::hostlist::names;
+use super::site::Site;
+use super::topology::Structure;
+
+/// What a job asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Counts and conditions; the listed nodes are those of `require`.
+    pub wanted: Wanted,
+    /// Nodes that it must have, as a list of hosts.
+    pub require: Option<String>,
+    /// Nodes that it must not have, as a list of hosts.
+    pub exclude: Option<String>,
+    /// Whether its blocks must have no other job, and have none while it runs.
+    pub whole_blocks: bool,
+    /// The processors that it takes of each node; `None` if it takes nodes whole.
+    pub share: Option<u32>,
+}
+
+/// What a job is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It has, or could have, these nodes.
+    Nodes(NodeSet),
+    /// It may start later.
+    Wait(Wait, Cause),
+    /// It is refused for ever, for this reason.
+    Never(String),
+}
+
+/// A job that holds nodes.
+#[derive(Clone, Debug)]
+struct Held {
+    nodes: NodeSet,
+    /// As of [`Asked`].
+    share: Option<u32>,
+    whole_blocks: bool,
+}
+
+/// Who holds which nodes of a partition.
+#[derive(Clone, Debug)]
+pub struct Desk<K: Ord> {
+    site: Site,
+    held: BTreeMap<K, Held>,
+    /// The processors of each node that are held.
+    used: Vec<u32>,
+}
+
+/// What is said of a host that there is not.
+const INVALID_NAME: &str = "Invalid node name specified";
+
+impl<K: Ord + Clone> Desk<K> {
+    /// A desk at which nobody holds anything.
+    #[must_use]
+    pub fn new(site: Site) -> Desk<K> {
+        let used = vec![0; site.hosts.count() as usize];
+        Desk { site, held: BTreeMap::new(), used }
+    }
+
+    /// The partition.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// Whether somebody of this name holds nodes.
+    #[must_use]
+    pub fn holds(&self, name: &K) -> bool {
+        self.held.contains_key(name)
+    }
+
+    /// Who holds which nodes.
+    pub fn held(&self) -> impl Iterator<Item = (&K, &NodeSet)> {
+        self.held.iter().map(|(name, held)| (name, &held.nodes))
+    }
+
+    /// How many nodes nobody has any of.
+    #[must_use]
+    pub fn idle(&self) -> u32 {
+        self.site.up.iter().filter(|&node| self.used[node as usize] == 0).count() as u32
+    }
+
+    /// What a job would be told now; nothing changes.
+    ///
+    /// # Complexity
+    /// That of [`decide`].
+    #[must_use]
+    pub fn ask(&self, asked: &Asked) -> Told {
+        let mut wanted = asked.wanted.clone();
+        let (required, excluded) =
+            match (self.set(asked.require.as_ref()), self.set(asked.exclude.as_ref())) {
+                (Ok(required), Ok(excluded)) => (required, excluded),
+                (Err(never), _) | (_, Err(never)) => return Told::Never(never),
+            };
+        wanted.listed = required;
+        if wanted.nodes > self.site.whole.count() {
+            return Told::Never(Cause::PartitionConfiguration.to_string());
+        }
+        let (available, whole) = self.available(asked, excluded.as_ref());
+        let rule = self.site.structure.rule();
+        match decide(rule, &self.site.nodes, &wanted, &available, &whole) {
+            Decision::Start(nodes) => Told::Nodes(nodes),
+            Decision::Wait(wait, cause) => Told::Wait(wait, cause),
+            Decision::Never(cause) => Told::Never(cause.to_string()),
+        }
+    }
+
+    /// Gives a job the nodes that it would be told, if there are any.
+    pub fn allocate(&mut self, name: &K, asked: &Asked) -> Told {
+        let told = self.ask(asked);
+        if let Told::Nodes(nodes) = &told {
+            for node in nodes.iter() {
+                self.used[node as usize] += self.taken_of(node, self.share(asked));
+            }
+            let (nodes, share) = (nodes.clone(), self.share(asked));
+            let held = Held { nodes, share, whole_blocks: asked.whole_blocks };
+            self.held.insert(name.clone(), held);
+        }
+        told
+    }
+
+    /// Takes back what somebody holds, and says how many nodes that were.
+    pub fn release(&mut self, name: &K) -> Option<u32> {
+        let held = self.held.remove(name)?;
+        for node in held.nodes.iter() {
+            self.used[node as usize] -= self.taken_of(node, held.share);
+        }
+        Some(held.nodes.count())
+    }
+
+    /// A partition may give its nodes whole to all of its jobs.
+    fn share(&self, asked: &Asked) -> Option<u32> {
+        asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
+    }
+
+    /// How many processors of a node a job takes.
+    fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
+        share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
+    }
+
+    fn set(&self, list: Option<&String>) -> Result<Option<NodeSet>, String> {
+        let Some(list) = list else { return Ok(None) };
+        let mut set = NodeSet::empty(self.site.hosts.count());
+        for name in names(list).map_err(|_| INVALID_NAME.to_owned())? {
+            set.insert(self.site.hosts.find(&name).ok_or_else(|| INVALID_NAME.to_owned())?);
+        }
+        Ok(Some(set))
+    }
+
+    /// The nodes that a job may have now, and those that it might have on an empty machine.
+    fn available(&self, asked: &Asked, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
+        let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
+        let share = self.share(asked);
+        for node in self.site.whole.iter() {
+            let (used, all) = (self.used[node as usize], self.site.nodes.processors(node).max(1));
+            let fits = match share {
+                None => used == 0,
+                Some(share) => used + share <= all,
+            };
+            if !fits {
+                available.remove(node);
+            }
+            if share.is_some_and(|share| share > all) {
+                whole.remove(node);
+            }
+        }
+        if let Some(excluded) = excluded {
+            available.subtract(excluded);
+            // Slurm lets a job wait for a torus of whose nodes it excludes one.
+            if !matches!(self.site.structure, Structure::Torus3d(..)) {
+                whole.subtract(excluded);
+            }
+        }
+        if let Structure::Block(blocks, ..) = &self.site.structure {
+            for block in blocks.base_blocks() {
+                let keeps_out = |held: &Held| {
+                    (asked.whole_blocks || held.whole_blocks) && held.nodes.meets(block)
+                };
+                if self.held.values().any(keeps_out) {
+                    available.subtract(block);
+                }
+            }
+        }
+        (available, whole)
+    }
+}

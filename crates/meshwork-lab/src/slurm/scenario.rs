@@ -1,0 +1,238 @@
+//! A partition as the machine and the allocator of a scenario.
+
+use meshwork::alloc::listed::anchors::{Anchors, Entry};
+use meshwork::geometry::NodeSet;
+use meshwork::registry::{Problem, did_you_mean};
+use meshwork::topology::Node;
+use toml::{Table, Value};
+
+use super::site::{self, Site};
+use super::topology::{Kind, Structure, Topology};
+use crate::run::inputs::Files;
+
+/// The key under which a machine names its topology file, and the name of the allocator that goes by it.
+const SLURM: &str = "slurm";
+
+/// The keys of such a machine.
+const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
+
+/// Puts the machine of `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` in its place, and the allocator by
+/// which its Slurm gives out nodes where the scenario names none, or names `slurm`. Other machines stay as they are.
+///
+/// A torus that is the whole partition, without holes, becomes a torus whose processors are its cells, so that
+/// strategies for grids can be compared; anything else becomes a flat machine. Jobs of sizes that no list has are
+/// refused, as Slurm does.
+///
+/// # Errors
+/// If a file cannot be read, Slurm would not start with it, or a key is unknown.
+pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
+    let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
+    if !machine.contains_key(SLURM) {
+        return match table.get("allocator") {
+            Some(given) if names_slurm(given) => Err(Problem::new(
+                "allocator",
+                "the allocator `slurm` goes by the files of a machine: machine = { slurm = \"topology.yaml\", conf = \
+                 \"slurm.conf\" }",
+            )),
+            _ => Ok(()),
+        };
+    }
+    if let Some(unknown) = machine.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let says =
+            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, &KEYS));
+        return Err(Problem::new(format!("machine.{unknown}"), says));
+    }
+    let text = |key: &str| match machine.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => {
+            let says = format!("`machine.{key}` is {other}, but must be a text in quotes");
+            Err(Problem::new(format!("machine.{key}"), says))
+        }
+    };
+    let (topology, conf, partition) = (text(SLURM)?, text("conf")?, text("partition")?);
+    let refused = |says: String| Problem::new(format!("machine.{SLURM}"), says);
+    let topology = files.locate(&topology.unwrap_or_default());
+    let conf = conf.map(|conf| files.locate(&conf));
+    let reading = site::read(&topology, conf.as_deref()).map_err(refused)?;
+    let site = reading.site(partition.as_deref()).map_err(refused)?;
+    let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
+    let listed = found.map(|(topology, _)| topology);
+    let (machine, mut allocator) = machine_of(&site, listed);
+    match table.get("allocator") {
+        None => {}
+        Some(given) if names_slurm(given) => {
+            let more = given.as_table().into_iter().flatten().filter(|(key, _)| *key != "name");
+            allocator.extend(more.map(|(key, value)| (key.clone(), value.clone())));
+        }
+        Some(_) => {
+            table.insert("machine".to_owned(), Value::Table(machine));
+            return Ok(());
+        }
+    }
+    table.insert("machine".to_owned(), Value::Table(machine));
+    table.insert("allocator".to_owned(), Value::Table(allocator));
+    Ok(())
+}
+
+fn names_slurm(allocator: &Value) -> bool {
+    let name = allocator.as_str().or_else(|| allocator.get("name").and_then(Value::as_str));
+    name == Some(SLURM)
+}
+
+/// The machine, and the allocator by which its Slurm gives out nodes.
+fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table) {
+    if let Structure::Torus3d(anchors, _) = &site.structure
+        && let [torus] = anchors.toruses()
+        && is_all_of(site, anchors)
+    {
+        let sides = torus.grid().sides().iter().copied();
+        let mut machine = Table::new();
+        machine.insert("topology".to_owned(), "torus".into());
+        machine.insert("dims".to_owned(), integers(sides));
+        let mut allocator = named("anchors");
+        insert_placements(&mut allocator, torus.entries());
+        insert_weights(&mut allocator, site, &torus.nodes().collect::<Vec<Node>>());
+        allocator.insert("unlisted".to_owned(), "refuse".into());
+        return (machine, allocator);
+    }
+    // The nodes of the partition are those of the machine; others that are listed come behind them, and are never free.
+    let mut order: Vec<Node> = site.whole.iter().collect();
+    let mut machine = Table::new();
+    machine.insert("topology".to_owned(), "flat".into());
+    machine.insert("processors".to_owned(), Value::Integer(order.len() as i64));
+    let mut others = NodeSet::empty(site.hosts.count());
+    site.structure.named().iter().for_each(|unit| others.unite(&unit.nodes));
+    others.subtract(&site.whole);
+    order.extend(others.iter());
+    let mut number = vec![0; site.hosts.count() as usize];
+    (0..).zip(&order).for_each(|(place, &node): (u32, &Node)| number[node as usize] = place);
+    let renumbered =
+        |nodes: &mut dyn Iterator<Item = Node>| integers(nodes.map(|node| number[node as usize]));
+    let mut allocator = match &site.structure {
+        Structure::Flat => named("runs"),
+        Structure::Ring(rings, _) => {
+            let mut allocator = named("ring");
+            let rings = rings.rings().iter().filter(|ring| !ring.is_empty());
+            let ring = |ring: &Vec<Node>| unit("nodes", renumbered(&mut ring.iter().copied()));
+            allocator.insert("rings".to_owned(), list(rings.map(ring)));
+            allocator
+        }
+        Structure::Block(_, named_blocks, base, levels) => {
+            let mut allocator = named("blocks");
+            let sizes = levels.iter().map(|&level| base << level);
+            allocator.insert("sizes".to_owned(), integers(sizes));
+            let blocks = named_blocks.iter().filter(|block| !block.nodes.is_empty());
+            let blocks = blocks.map(|block| unit("nodes", renumbered(&mut block.nodes.iter())));
+            allocator.insert("blocks".to_owned(), list(blocks));
+            allocator
+        }
+        Structure::Tree(_, named_switches) => {
+            let mut allocator = named("tree");
+            let switches = named_switches.iter().enumerate().map(|(place, switch)| {
+                let children = children(listed, place);
+                if children.is_empty() {
+                    unit("nodes", renumbered(&mut switch.nodes.iter()))
+                } else {
+                    unit("children", integers(children))
+                }
+            });
+            allocator.insert("switches".to_owned(), list(switches));
+            allocator
+        }
+        Structure::Torus3d(anchors, _) => {
+            let mut allocator = named("anchors");
+            allocator.insert("unlisted".to_owned(), "refuse".into());
+            let toruses = anchors.toruses().iter().filter(|torus| !torus.entries().is_empty());
+            let torus = |torus: &meshwork::alloc::listed::anchors::Torus| {
+                let cells = torus.cells();
+                let mut table = Table::new();
+                table.insert("dims".to_owned(), integers(torus.grid().sides().iter().copied()));
+                let nodes = &mut cells.iter().map(|node| node.unwrap_or(order[0]));
+                table.insert("nodes".to_owned(), renumbered(nodes));
+                let holes: Vec<u32> = (0..)
+                    .zip(cells)
+                    .filter(|(_, node)| node.is_none())
+                    .map(|(cell, _)| cell)
+                    .collect();
+                if !holes.is_empty() {
+                    table.insert("holes".to_owned(), integers(holes));
+                }
+                insert_placements(&mut table, torus.entries());
+                Value::Table(table)
+            };
+            allocator.insert("toruses".to_owned(), list(toruses.map(torus)));
+            allocator
+        }
+    };
+    insert_weights(&mut allocator, site, &order);
+    (machine, allocator)
+}
+
+/// Whether the nodes of the only torus are those of the partition, each in one cell.
+fn is_all_of(site: &Site, anchors: &Anchors) -> bool {
+    let torus = &anchors.toruses()[0];
+    let cells = torus.cells();
+    let mut nodes = NodeSet::empty(site.hosts.count());
+    cells.iter().flatten().for_each(|&node| nodes.insert(node));
+    cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
+}
+
+/// The places of the switches below a switch of the list.
+fn children(listed: Option<&Topology>, place: usize) -> Vec<u32> {
+    let Some(Kind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
+        return Vec::new();
+    };
+    let switch = &switches[place];
+    let Some(list) = switch.children.as_ref().filter(|_| switch.nodes.is_none()) else {
+        return Vec::new();
+    };
+    let names = super::hostlist::names(&list.text).unwrap_or_default();
+    let place = |name: &String| switches.iter().position(|other| other.name.as_ref() == Some(name));
+    names.iter().filter_map(place).map(|place| place as u32).collect()
+}
+
+fn named(name: &str) -> Table {
+    let mut table = Table::new();
+    table.insert("name".to_owned(), name.into());
+    table
+}
+
+fn unit(key: &str, value: Value) -> Value {
+    let mut table = Table::new();
+    // A unit without nodes is one that is never used.
+    if value.as_array().is_some_and(|list| !list.is_empty()) {
+        table.insert(key.to_owned(), value);
+    }
+    Value::Table(table)
+}
+
+fn integers(numbers: impl IntoIterator<Item = u32>) -> Value {
+    list(numbers.into_iter().map(|number| Value::Integer(i64::from(number))))
+}
+
+fn list(items: impl Iterator<Item = Value>) -> Value {
+    Value::Array(items.collect())
+}
+
+fn insert_placements(table: &mut Table, entries: &[Entry]) {
+    let placement = |entry: &Entry| {
+        let shape = entry.shape();
+        let mut table = Table::new();
+        let keys = [("dims", shape.sides), ("spacing", shape.spacing), ("seed", shape.seed)];
+        keys.into_iter().for_each(|(key, three)| {
+            table.insert(key.to_owned(), integers(three));
+        });
+        Value::Table(table)
+    };
+    if !entries.is_empty() {
+        table.insert("placements".to_owned(), list(entries.iter().map(placement)));
+    }
+}
+
+fn insert_weights(allocator: &mut Table, site: &Site, order: &[Node]) {
+    let weights: Vec<u32> = order.iter().map(|&node| site.nodes.weight(node)).collect();
+    if weights.windows(2).any(|pair| pair[0] != pair[1]) {
+        allocator.insert("weights".to_owned(), integers(weights));
+    }
+}

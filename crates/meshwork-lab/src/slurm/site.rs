@@ -1,0 +1,301 @@
+//! One partition of a machine: its nodes, the topology that it asks for, and what Slurm would refuse of both.
+
+use std::path::Path;
+
+use meshwork::alloc::listed::Nodes;
+use meshwork::geometry::NodeSet;
+
+use super::conf::{self, Conf};
+use super::finding::{Fatal, Finding, Findings, Level, Source};
+use super::topology::{self, Hosts, Structure, Topology};
+
+/// The texts of the files, with their names.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// The name of the topology file.
+    pub topology: String,
+    /// The name of the `slurm.conf`, if there is one.
+    pub conf: Option<String>,
+}
+
+impl Files {
+    /// The names of the files, for a sentence.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let conf = self.conf.as_ref().map_or_else(String::new, |conf| format!(" and {conf}"));
+        format!("{}{conf}", self.topology)
+    }
+
+    /// A finding as one sentence that begins with the file and the line, and what Slurm says beside it.
+    #[must_use]
+    pub fn sentence(&self, finding: &Finding) -> String {
+        let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
+        let slurm = slurm.map_or_else(String::new, |text| format!(" (Slurm says: {text})"));
+        format!("{}{slurm}", self.place(finding))
+    }
+
+    /// A finding as one sentence that begins with the file and the line.
+    #[must_use]
+    pub fn place(&self, finding: &Finding) -> String {
+        let file = match finding.source {
+            Source::Topology => &self.topology,
+            Source::Conf => self.conf.as_ref().unwrap_or(&self.topology),
+        };
+        let line = finding.line.map_or_else(String::new, |line| format!(", line {line}"));
+        format!("{file}{line}: {}", finding.says)
+    }
+}
+
+/// All that the files say, read and looked up.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The names of the files.
+    pub files: Files,
+    /// What is to be said of them.
+    pub findings: Findings,
+    /// The topologies, the default one first; none where Slurm would not start.
+    pub topologies: Vec<(Topology, Structure)>,
+    /// The nodes.
+    pub hosts: Hosts,
+    /// What `slurm.conf` says, if there is one.
+    pub conf: Option<Conf>,
+}
+
+/// Reads a topology file, and the `slurm.conf` beside it if one is given. What is wrong with them is among the
+/// findings; topologies are there only if nothing is fatal.
+///
+/// # Errors
+/// One sentence, if a file cannot be read.
+pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Reading, String> {
+    let name = |path: &Path| path.display().to_string();
+    let text = text(topology)?;
+    let conf_text = conf.map(self::text).transpose()?;
+    let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+    let mut include = |path: &str| self::text(&folder.join(path));
+    let files = Files { topology: name(topology), conf: conf.map(name) };
+    Ok(read_texts(files, &text, conf_text.as_deref(), &mut include))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| format!("{}: this file cannot be read ({error})", path.display()))?;
+    String::from_utf8(bytes)
+        .map_err(|_| format!("{}: this file is no text in UTF-8", path.display()))
+}
+
+/// As [`read`], of texts.
+pub fn read_texts(
+    files: Files,
+    topology: &str,
+    conf: Option<&str>,
+    include: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Reading {
+    let mut findings = Findings::default();
+    let conf = conf.map(|conf| Conf::read(conf, include, &mut findings));
+    let mut reading =
+        Reading { files, findings, topologies: Vec::new(), hosts: Hosts::default(), conf: None };
+    reading.conf = match conf {
+        Some(Err(Fatal)) => return reading,
+        Some(Ok(conf)) => Some(conf),
+        None => None,
+    };
+    // Whatever is fatal is among the findings.
+    let _ = reading.build(topology);
+    reading
+}
+
+impl Reading {
+    fn build(&mut self, text: &str) -> Result<(), Fatal> {
+        let is_conf = Path::new(&self.files.topology)
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("conf"));
+        let mut topologies = if is_conf {
+            vec![topology::from_conf::read(text, &mut self.findings)?]
+        } else {
+            topology::from_yaml::read(text, &mut self.findings)?
+        };
+        self.warn_of_names(&topologies);
+        // The default one is the first to Slurm, and the others keep their order.
+        if let Some(place) = topologies.iter().position(|topology| topology.is_default) {
+            topologies[..=place].rotate_right(1);
+        }
+        self.hosts = match &self.conf {
+            Some(conf) => Hosts::new(conf.nodes.iter().map(|node| node.name.clone())),
+            None => Hosts::of(&topologies),
+        };
+        let mut built = Vec::new();
+        for topology in topologies {
+            let structure = topology::build(&topology, &self.hosts, &mut self.findings)?;
+            built.push((topology, structure));
+        }
+        self.check_partitions(&built)?;
+        self.topologies = built;
+        Ok(())
+    }
+
+    fn warn_of_names(&mut self, topologies: &[Topology]) {
+        for (place, topology) in topologies.iter().enumerate() {
+            let mut earlier = topologies[..place].iter();
+            if let Some(other) =
+                earlier.find(|other| other.name == topology.name && !topology.name.is_empty())
+            {
+                let says = format!(
+                    "a topology is named {} here and in line {}: partitions get the first",
+                    topology.name, other.line
+                );
+                self.findings.warn(topology.line, says);
+            }
+        }
+        let defaults = topologies.iter().filter(|topology| topology.is_default).count();
+        if topologies.len() > 1 && defaults != 1 {
+            let says =
+                format!("{defaults} topologies say `cluster_default: true`, and the first counts");
+            self.findings.warn(topologies[0].line, says);
+        }
+    }
+
+    fn check_partitions(&mut self, built: &[(Topology, Structure)]) -> Result<(), Fatal> {
+        for partition in self.conf.iter().flat_map(|conf| &conf.partitions) {
+            let unknown = partition.nodes.iter().find(|name| self.hosts.find(name).is_none());
+            if let Some(unknown) = unknown {
+                let says = format!(
+                    "the partition {} has the node {unknown}, which no NodeName has",
+                    partition.name
+                );
+                return Err(self.findings.fatal_conf(Some(partition.line), says, &[]));
+            }
+            let Some(name) = &partition.topology else { continue };
+            if !built.iter().any(|(topology, _)| topology.name == *name) {
+                let says = format!(
+                    "the partition {} asks for the topology {name}, which is not in {}",
+                    partition.name, self.files.topology
+                );
+                return Err(self.findings.fatal_conf(Some(partition.line), says, &[]));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first thing for which Slurm would not start, as a sentence.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        self.findings.first_fatal().map(|finding| self.files.sentence(finding))
+    }
+
+    /// One partition: the one of this name, else the default one, else the only one. Without a `slurm.conf` it has
+    /// all nodes and the default topology.
+    ///
+    /// # Errors
+    /// One sentence, if Slurm would not start, or there is no such partition.
+    pub fn site(&self, partition: Option<&str>) -> Result<Site, String> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let conf_name = self.files.conf.as_deref().unwrap_or("slurm.conf");
+        let Some(conf) = &self.conf else {
+            if let Some(name) = partition {
+                return Err(format!(
+                    "the partition {name} is that of a slurm.conf, but none is given"
+                ));
+            }
+            let count = self.hosts.count();
+            return self.site_of(
+                count,
+                NodeSet::full(count),
+                NodeSet::full(count),
+                &[],
+                None,
+                false,
+            );
+        };
+        let names: Vec<&str> = conf.partitions.iter().map(|own| own.name.as_str()).collect();
+        let found = match partition {
+            Some(name) => conf.partitions.iter().find(|own| own.name == name).ok_or_else(|| {
+                format!(
+                    "{conf_name}: there is no partition {name} (there are: {})",
+                    names.join(", ")
+                )
+            })?,
+            None => {
+                let default = conf.partitions.iter().rfind(|own| own.is_default);
+                default
+                    .or_else(|| conf.partitions.first().filter(|_| names.len() == 1))
+                    .ok_or_else(|| match names[..] {
+                        [] => format!("{conf_name}: there is no partition: write PartitionName="),
+                        _ => format!(
+                            "{conf_name}: no partition is the default: say which of {} is meant",
+                            names.join(", ")
+                        ),
+                    })?
+            }
+        };
+        let mut whole = NodeSet::empty(self.hosts.count());
+        found
+            .nodes
+            .iter()
+            .filter_map(|name| self.hosts.find(name))
+            .for_each(|node| whole.insert(node));
+        let mut up = whole.clone();
+        for (number, node) in conf.nodes.iter().enumerate().filter(|(_, node)| !node.is_up) {
+            if self.hosts.find(&node.name) == Some(number as u32) {
+                up.remove(number as u32);
+            }
+        }
+        let topology = found.topology.as_deref();
+        self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
+    }
+
+    fn site_of(
+        &self,
+        count: u32,
+        whole: NodeSet,
+        up: NodeSet,
+        nodes: &[conf::Node],
+        topology: Option<&str>,
+        is_exclusive: bool,
+    ) -> Result<Site, String> {
+        let mut topologies = self.topologies.iter();
+        let found = match topology {
+            Some(name) => topologies.find(|(own, _)| own.name == name),
+            None => topologies.next(),
+        };
+        let (topology, structure) =
+            found.ok_or_else(|| format!("{}: this file lists no topology", self.files.topology))?;
+        let mut weights = vec![1; count as usize];
+        let mut processors = vec![1; count as usize];
+        for node in nodes {
+            if let Some(number) = self.hosts.find(&node.name) {
+                (weights[number as usize], processors[number as usize]) =
+                    (node.weight, node.processors);
+            }
+        }
+        Ok(Site {
+            hosts: self.hosts.clone(),
+            nodes: Nodes::new(weights, processors),
+            whole,
+            up,
+            topology: topology.name.clone(),
+            structure: structure.clone(),
+            is_exclusive,
+        })
+    }
+}
+
+/// One partition with its topology.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// All nodes of the machine.
+    pub hosts: Hosts,
+    /// Their weights and processors.
+    pub nodes: Nodes,
+    /// Those of the partition.
+    pub whole: NodeSet,
+    /// Those of them on which jobs may run.
+    pub up: NodeSet,
+    /// The name of its topology.
+    pub topology: String,
+    /// Its topology.
+    pub structure: Structure,
+    /// Whether all of its jobs take nodes whole.
+    pub is_exclusive: bool,
+}

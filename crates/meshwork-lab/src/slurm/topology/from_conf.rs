@@ -1,0 +1,98 @@
+//! The topology of a `topology.conf`: switches, blocks or rings, one on each line.
+
+use super::{Group, Kind, Switch, Text, Topology};
+use crate::slurm::conf::{Line, lines};
+use crate::slurm::finding::{Fatal, Findings};
+
+/// The topology of a file; its kind is that of its lines.
+///
+/// # Errors
+/// If Slurm would not start with it; what is wrong is among the findings then.
+pub fn read(text: &str, findings: &mut Findings) -> Result<Topology, Fatal> {
+    let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sizes = None;
+    let lines = lines(text);
+    for line in &lines {
+        let Some((first, name)) = line.pairs.first() else { continue };
+        match first.to_lowercase().as_str() {
+            "switchname" => {
+                warn_of_unknown(line, &["SwitchName", "Nodes", "Switches", "LinkSpeed"], findings);
+                let switch = Switch {
+                    name: Some(name.clone()),
+                    line: line.number,
+                    nodes: value(line, "Nodes"),
+                    children: value(line, "Switches"),
+                };
+                if switch.nodes.is_some() && switch.children.is_some() {
+                    let says = format!(
+                        "the switch {name} has nodes and switches, but must have one of them"
+                    );
+                    let slurm = format!("error: switch {name} has both child switches and nodes");
+                    return Err(findings.fatal(line.number, says, &[&slurm]));
+                }
+                switches.push(switch);
+            }
+            "blockname" => {
+                warn_of_unknown(line, &["BlockName", "Nodes"], findings);
+                blocks.push(group(line, name));
+            }
+            "ringname" => {
+                warn_of_unknown(line, &["RingName", "Nodes"], findings);
+                rings.push(group(line, name));
+            }
+            "blocksizes" => sizes = Some((block_sizes(line, name, findings)?, line.number)),
+            "include" => {
+                let says = "a topology.conf of several files is not read: write it as one";
+                return Err(findings.fatal(line.number, says, &[]));
+            }
+            _ => {
+                let says = format!(
+                    "`{first}` begins no line of a topology.conf, which are SwitchName=, BlockName=, BlockSizes= or RingName="
+                );
+                return Err(findings.fatal(line.number, says, &[]));
+            }
+        }
+    }
+    let kinds = [!switches.is_empty(), !blocks.is_empty() || sizes.is_some(), !rings.is_empty()];
+    let kind = match kinds {
+        [true, false, false] => Kind::Tree(switches),
+        [false, true, false] => Kind::Block(sizes, blocks),
+        [false, false, true] => Kind::Ring(rings),
+        [false, false, false] => {
+            let says = "this file lists no switch, no block and no ring";
+            return Err(findings.fatal(1, says, &[]));
+        }
+        _ => {
+            let line = lines.last().map_or(1, |line| line.number);
+            let says = "this file lists more than one of switches, blocks and rings";
+            return Err(findings.fatal(line, says, &[]));
+        }
+    };
+    Ok(Topology { name: "default".to_owned(), line: 1, is_default: true, kind })
+}
+
+fn group(line: &Line, name: &str) -> Group {
+    Group { name: Some(name.to_owned()), line: line.number, nodes: value(line, "Nodes") }
+}
+
+fn value(line: &Line, key: &str) -> Option<Text> {
+    line.get(key).map(|text| Text { text: text.to_owned(), line: line.number })
+}
+
+fn block_sizes(line: &Line, list: &str, findings: &mut Findings) -> Result<Vec<u32>, Fatal> {
+    let sizes: Result<Vec<u32>, _> = list.split(',').map(|size| size.trim().parse()).collect();
+    sizes.map_err(|_| {
+        let says =
+            format!("`BlockSizes` is {list}, but must be whole numbers with commas between them");
+        findings.fatal(line.number, says, &[])
+    })
+}
+
+fn warn_of_unknown(line: &Line, known: &[&str], findings: &mut Findings) {
+    for (key, _) in &line.pairs {
+        if !known.iter().any(|known| known.eq_ignore_ascii_case(key)) {
+            findings
+                .warn(line.number, format!("the key `{key}` is not one of {}", known.join(", ")));
+        }
+    }
+}

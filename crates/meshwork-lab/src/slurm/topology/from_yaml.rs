@@ -1,0 +1,268 @@
+//! Topologies of a `topology.yaml`, taken as Slurm takes them, with a warning for each key that it overlooks.
+
+use super::{Group, Kind, Placement, Region, Switch, Text, Topology, Torus, Xyz};
+use crate::slurm::finding::{Fatal, Findings};
+use crate::slurm::yaml::{self, Value, Yaml};
+
+/// The kinds of topology, by their keys.
+const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
+
+/// The topologies of a file, in its order.
+///
+/// # Errors
+/// If Slurm would not start with it; what is wrong is among the findings then.
+pub fn read(text: &str, findings: &mut Findings) -> Result<Vec<Topology>, Fatal> {
+    let document = yaml::read(text).map_err(|refused| {
+        let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
+        findings.fatal(refused.line, refused.says, &slurm)
+    })?;
+    let Some(document) = document else {
+        let says = "this file lists no topology: begin one with `- topology: NAME`";
+        return Err(findings.fatal(1, says, &[yaml::FATAL]));
+    };
+    let items = document.items();
+    if items.is_empty() {
+        let says = "this file lists no topology: begin one with `- topology: NAME`";
+        return Err(findings.fatal(document.line, says, &[yaml::FATAL]));
+    }
+    items.iter().map(|item| topology(item, findings)).collect()
+}
+
+fn topology(item: &Yaml, findings: &mut Findings) -> Result<Topology, Fatal> {
+    map(item, "a topology", findings)?;
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
+    let mut known = vec!["topology", "cluster_default"];
+    known.extend(KINDS);
+    warn_of_unknown(item, &known, findings);
+    let name = text(item, "topology", findings)?;
+    if name.is_none() {
+        findings.warn(
+            item.line,
+            "this topology has no name: no partition can ask for it with Topology=",
+        );
+    }
+    let is_default = match item.get("cluster_default") {
+        None => false,
+        Some(value) => flag(value, "cluster_default", findings)?,
+    };
+    let kind = match kinds[..] {
+        [] => {
+            let says = format!(
+                "this topology has none of {}, one of which says what it is",
+                KINDS.join(", ")
+            );
+            let first = "error: _get_plugin_index_by_type: cannot create topo context for (null)";
+            return Err(findings.fatal(item.line, says, &[first, yaml::FATAL]));
+        }
+        [one] => one,
+        [_, second, ..] => {
+            let says =
+                format!("this topology has {}, but must have one of them", kinds.join(" and "));
+            let line = item.get(second).map_or(item.line, |value| value.line);
+            let failed = "error: Failed to load topology.yaml: Unspecified error";
+            return Err(findings.fatal(line, says, &[failed, yaml::FATAL]));
+        }
+    };
+    let body = item.get(kind).unwrap_or(item);
+    let kind = match kind {
+        "flat" => flat(body, findings)?,
+        "torus3d" => {
+            map(body, "`torus3d`", findings)?;
+            warn_of_unknown(body, &["toruses"], findings);
+            Kind::Torus3d(each(body.get("toruses"), findings, torus)?)
+        }
+        "block" => {
+            map(body, "`block`", findings)?;
+            warn_of_unknown(body, &["block_sizes", "blocks"], findings);
+            let sizes = body.get("block_sizes").filter(|sizes| !sizes.is_null());
+            let sizes = sizes.map(|sizes| block_sizes(sizes, findings)).transpose()?.flatten();
+            let block = |block: &Yaml, findings: &mut Findings| group(block, "block", findings);
+            Kind::Block(sizes, each(body.get("blocks"), findings, block)?)
+        }
+        "ring" => {
+            map(body, "`ring`", findings)?;
+            warn_of_unknown(body, &["rings"], findings);
+            let ring = |ring: &Yaml, findings: &mut Findings| group(ring, "ring", findings);
+            Kind::Ring(each(body.get("rings"), findings, ring)?)
+        }
+        _ => {
+            map(body, "`tree`", findings)?;
+            warn_of_unknown(body, &["switches"], findings);
+            Kind::Tree(each(body.get("switches"), findings, switch)?)
+        }
+    };
+    let name = name.map_or_else(String::new, |name| name.text);
+    Ok(Topology { name, line: item.line, is_default, kind })
+}
+
+fn flat(body: &Yaml, findings: &mut Findings) -> Result<Kind, Fatal> {
+    let is_on = match &body.value {
+        Value::Scalar(..) => flag(body, "flat", findings)?,
+        _ => true,
+    };
+    if is_on {
+        return Ok(Kind::Flat);
+    }
+    let says = "`flat: false` leaves this topology without a kind: write `flat: true`";
+    Err(findings.fatal(body.line, says, &[yaml::FATAL]))
+}
+
+/// The sizes of blocks; an empty list is none.
+fn block_sizes(given: &Yaml, findings: &mut Findings) -> Result<Option<(Vec<u32>, usize)>, Fatal> {
+    let items = given.items();
+    let mut sizes = Vec::new();
+    for item in items {
+        sizes.push(number(item, "block_sizes", u32::MAX, findings)?);
+    }
+    Ok((!sizes.is_empty()).then_some((sizes, given.line)))
+}
+
+fn group(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Group, Fatal> {
+    map(item, &format!("a {key}"), findings)?;
+    warn_of_unknown(item, &[key, "nodes"], findings);
+    let name = text(item, key, findings)?.map(|name| name.text);
+    Ok(Group { name, line: item.line, nodes: text(item, "nodes", findings)? })
+}
+
+fn switch(item: &Yaml, findings: &mut Findings) -> Result<Switch, Fatal> {
+    map(item, "a switch", findings)?;
+    warn_of_unknown(item, &["switch", "nodes", "children", "link_speed"], findings);
+    if let Some(speed) = item.get("link_speed") {
+        findings.warn(speed.line, "`link_speed` is read and then used nowhere");
+    }
+    let name = text(item, "switch", findings)?.map(|name| name.text);
+    let (nodes, children) = (text(item, "nodes", findings)?, text(item, "children", findings)?);
+    Ok(Switch { name, line: item.line, nodes, children })
+}
+
+fn torus(item: &Yaml, findings: &mut Findings) -> Result<Torus, Fatal> {
+    map(item, "a torus", findings)?;
+    warn_of_unknown(item, &["name", "dims", "nodes", "regions", "placements"], findings);
+    Ok(Torus {
+        name: text(item, "name", findings)?.map(|name| name.text),
+        line: item.line,
+        dims: xyz(item, "dims", findings)?,
+        nodes: text(item, "nodes", findings)?,
+        regions: each(item.get("regions"), findings, |region, findings| {
+            map(region, "a region", findings)?;
+            warn_of_unknown(region, &["anchor", "dims", "nodes"], findings);
+            Ok(Region {
+                line: region.line,
+                anchor: xyz(region, "anchor", findings)?,
+                dims: xyz(region, "dims", findings)?,
+                nodes: text(region, "nodes", findings)?,
+            })
+        })?,
+        placements: each(item.get("placements"), findings, |placement, findings| {
+            map(placement, "a placement", findings)?;
+            warn_of_unknown(placement, &["dims", "anchor_spacing", "anchor_seed"], findings);
+            Ok(Placement {
+                line: placement.line,
+                dims: xyz(placement, "dims", findings)?,
+                spacing: xyz(placement, "anchor_spacing", findings)?,
+                seed: xyz(placement, "anchor_seed", findings)?,
+            })
+        })?,
+    })
+}
+
+/// The elements of a list, or the one thing that stands in its place; nothing is an empty list.
+fn each<T>(
+    list: Option<&Yaml>,
+    findings: &mut Findings,
+    mut read: impl FnMut(&Yaml, &mut Findings) -> Result<T, Fatal>,
+) -> Result<Vec<T>, Fatal> {
+    let items = list.filter(|list| !list.is_null()).map_or(&[][..], Yaml::items);
+    items.iter().map(|item| read(item, findings)).collect()
+}
+
+/// Three numbers; those that are left out are 0.
+fn xyz(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Xyz, Fatal> {
+    let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
+    map(given, &format!("`{key}`"), findings)?;
+    warn_of_unknown(given, &["x", "y", "z"], findings);
+    let mut three = [0; 3];
+    for (number, axis) in three.iter_mut().zip(["x", "y", "z"]) {
+        if let Some(value) = given.get(axis).filter(|value| !value.is_null()) {
+            *number = self::number(value, &format!("{key}.{axis}"), u32::from(u16::MAX), findings)?;
+        }
+    }
+    Ok(three)
+}
+
+fn number(value: &Yaml, key: &str, most: u32, findings: &mut Findings) -> Result<u32, Fatal> {
+    let given = match &value.value {
+        Value::Scalar(text, _) => text.trim().parse().ok().filter(|&number: &u32| number <= most),
+        _ => None,
+    };
+    given.ok_or_else(|| {
+        let shown = shown(value);
+        let says = format!("`{key}` is {shown}, but must be a whole number from 0 to {most}");
+        // Sizes of blocks that are no numbers are refused where they are used.
+        let slurm = if key == "block_sizes" { &[][..] } else { &[yaml::FATAL][..] };
+        findings.fatal(value.line, says, slurm)
+    })
+}
+
+fn flag(value: &Yaml, key: &str, findings: &mut Findings) -> Result<bool, Fatal> {
+    let word = match &value.value {
+        Value::Scalar(text, _) => text.trim().to_lowercase(),
+        _ => String::new(),
+    };
+    match word.as_str() {
+        "true" | "yes" | "on" | "y" | "t" | "1" => Ok(true),
+        "false" | "no" | "off" | "n" | "f" | "0" | "~" | "null" => Ok(false),
+        _ => {
+            let says = format!("`{key}` is {}, but must be true or false", shown(value));
+            Err(findings.fatal(value.line, says, &[yaml::FATAL]))
+        }
+    }
+}
+
+/// A text, or nothing. A list of texts is as good as one with commas.
+fn text(item: &Yaml, key: &str, findings: &mut Findings) -> Result<Option<Text>, Fatal> {
+    let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
+    let mut words = Vec::new();
+    for part in given.items() {
+        match &part.value {
+            Value::Scalar(text, _) => words.push(text.clone()),
+            _ => {
+                let says = format!("`{key}` is {}, but must be a text", part.kind());
+                return Err(findings.fatal(part.line, says, &[yaml::FATAL]));
+            }
+        }
+    }
+    Ok(Some(Text { text: words.join(","), line: given.line }))
+}
+
+fn map(item: &Yaml, what: &str, findings: &mut Findings) -> Result<(), Fatal> {
+    if matches!(item.value, Value::Map(_)) {
+        return Ok(());
+    }
+    let says = format!("{what} is {}, but must be a mapping with keys", shown(item));
+    let failed = "error: Failed to load topology.yaml: Data parser expected a dictionary or object";
+    let slurm: &[&str] = &[failed, yaml::FATAL];
+    Err(findings.fatal(item.line, says, slurm))
+}
+
+fn shown(value: &Yaml) -> String {
+    match &value.value {
+        Value::Scalar(text, true) => format!("\"{text}\""),
+        Value::Scalar(text, false) if text.is_empty() => "empty".to_owned(),
+        Value::Scalar(text, false) => text.clone(),
+        _ => value.kind().to_owned(),
+    }
+}
+
+/// Warns of keys that nobody reads, and of those that are there twice.
+fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut Findings) {
+    let Value::Map(pairs) = &item.value else { return };
+    for (place, (key, line, _)) in pairs.iter().enumerate() {
+        if !known.contains(&key.as_str()) {
+            let meant = meshwork::registry::did_you_mean(key, known);
+            findings.warn(*line, format!("the key `{key}` is overlooked without a word ({meant})"));
+        } else if pairs[..place].iter().any(|(earlier, ..)| earlier == key) {
+            findings.warn(*line, format!("`{key}` is given twice here, and only the last counts"));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! YAML as Slurm reads it, with the line of everything.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Yaml {
+    /// Its line, from 1.
+    pub line: usize,
+    /// What it is.
+    pub value: Value,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A text or a number; whether it is in quotes.
+    Scalar(String, bool),
+    /// A list.
+    List(Vec<Yaml>),
+    /// Keys with their lines and values, in their order.
+    Map(Vec<(String, usize, Yaml)>),
+}
+
+/// Why a text is no YAML that Slurm reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The line.
+    pub line: usize,
+    /// What is wrong.
+    pub says: String,
+    /// What Slurm logs.
+    pub slurm: Vec<String>,
+}
+
+/// How deep values may lie in one another: far deeper than any topology.
+const DEEPEST: usize = 64;
+
+impl Yaml {
+    /// The value of a key; of several, that of the last.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Yaml> {
+        match &self.value {
+            Value::Map(pairs) => {
+                pairs.iter().rev().find(|(own, ..)| own == key).map(|(.., value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The elements of a list; anything else stands for a list of itself.
+    #[must_use]
+    pub fn items(&self) -> &[Yaml] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => std::slice::from_ref(self),
+        }
+    }
+
+    /// Whether it is nothing at all: an empty value, `~` or `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// What it is, in a word.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Scalar(..) => "a value",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// What is being read: a list, or a mapping with the key whose value comes next.
+enum Open {
+    List(usize, Vec<Yaml>),
+    Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),
+}
+
+/// The first document of a text; an empty text has none.
+///
+/// ```
+/// use meshwork_lab::slurm::yaml::{Value, read};
+/// let yaml = read("- topology: t\n  dims: {x: 4}\n").unwrap().unwrap();
+/// let dims = yaml.items()[0].get("dims").unwrap();
+/// assert_eq!((dims.line, dims.get("x").map(|x| &x.value)), (2, Some(&Value::Scalar("4".into(), false))));
+/// assert!(read("a: &b 1\nc: *b\n").unwrap_err().says.contains("alias"));
+/// ```
+///
+/// # Errors
+/// What is wrong, and the line: no YAML, an alias, a key that is no text, or values too deep in one another.
+pub fn read(text: &str) -> Result<Option<Yaml>, Unreadable> {
+    let unreadable = |line: usize, says: String| {
+        let failed = "error: Failed to load topology.yaml: Unable to convert Data type";
+        let slurm = vec![failed.to_owned(), FATAL.to_owned()];
+        Unreadable { line, says, slurm }
+    };
+    let mut open: Vec<Open> = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            unreadable(error.marker().line(), format!("this is no YAML: {}", error.info()))
+        })?;
+        let line = span.start.line();
+        let done = match event {
+            Event::Alias(_) => {
+                let mut refused =
+                    unreadable(line, "an alias (`*name`) is not read: write the value out".into());
+                let first = "error: _on_parse_event: YAML parser does not support aliases";
+                refused.slurm.insert(0, first.to_owned());
+                return Err(refused);
+            }
+            Event::Scalar(text, style, ..) => {
+                let quoted = style != ScalarStyle::Plain;
+                Yaml { line, value: Value::Scalar(text.into_owned(), quoted) }
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                if open.len() >= DEEPEST {
+                    let says = format!("values lie more than {DEEPEST} deep in one another");
+                    return Err(unreadable(line, says));
+                }
+                open.push(match event {
+                    Event::SequenceStart(..) => Open::List(line, Vec::new()),
+                    _ => Open::Map(line, Vec::new(), None),
+                });
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(Open::List(line, items)) => Yaml { line, value: Value::List(items) },
+                Some(Open::Map(line, pairs, _)) => Yaml { line, value: Value::Map(pairs) },
+                None => continue,
+            },
+            _ => continue,
+        };
+        match open.last_mut() {
+            None => return Ok((!done.is_null()).then_some(done)),
+            Some(Open::List(_, items)) => items.push(done),
+            Some(Open::Map(_, pairs, key)) => match (key.take(), done) {
+                (Some((name, at)), value) => pairs.push((name, at, value)),
+                (None, Yaml { line, value: Value::Scalar(name, _) }) => *key = Some((name, line)),
+                (None, other) => {
+                    let says = format!("{} is used as a key", other.kind());
+                    return Err(unreadable(other.line, says));
+                }
+            },
+        }
+    }
+    Ok(None)
+}
+
+/// What Slurm says last when it cannot read a topology.yaml.
+pub(super) const FATAL: &str = "fatal: Failed to initialize topology plugin";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_yaml() {
+        let yaml = read("[{\"topology\":\"t\",\"flat\":true}]").unwrap().unwrap();
+        assert_eq!(yaml.items()[0].get("flat").unwrap().value, Value::Scalar("true".into(), false));
+        assert_eq!(yaml.items()[0].get("topology").unwrap().value, Value::Scalar("t".into(), true));
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_counts_and_lines_are_right() {
+        let yaml = read("---\na: 1\nb:\n  - x\n  - {y: 2}\na: 3\n").unwrap().unwrap();
+        assert_eq!(yaml.get("a").unwrap().line, 6);
+        assert_eq!(yaml.get("b").unwrap().items()[1].get("y").unwrap().line, 5);
+        assert!(read("").unwrap().is_none());
+        assert!(read("---\n").unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_refused_with_its_line() {
+        for (text, line) in
+            [("a: [1, 2\n", 2), ("a: 1\n  b: 2\n", 2), ("[a]: 1\n", 1), ("a: b: c\n", 1)]
+        {
+            let refused = read(text).unwrap_err();
+            assert_eq!(refused.line, line, "{text:?}: {}", refused.says);
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read(&deep).unwrap_err().says.contains("deep"));
+    }
+}

@@ -1,0 +1,63 @@
+"""Meshwork: which processors should this job get, and when?
+
+Machines whose processors are wired as a mesh, a torus, a hypercube or a flat switch, the strategies that hand those
+processors out, and studies that compare them. The simulator is compiled; this package is all of it for Python.
+
+Examples
+--------
+>>> import meshwork as mw
+>>> pool = mw.Pool(mw.torus(8, 8, 8), allocator="first_fit")
+>>> pool.allocate((4, 4, 2))
+Placement("0,0,0:4x4x2")
+"""
+
+from __future__ import annotations
+
+from ._commands import check, describe, main, report, reproduce, show, trace, traffic
+from ._commands import list_ as list
+from ._errors import InputError, MeshworkError, RunError, StrategyError
+from ._machine import Machine, flat, hypercube, mesh, sites, torus
+from ._meshwork import Placement, Topology, __version__
+from ._plot import Figure
+from ._pool import Pool
+from ._progress import Progress
+from ._strategies import register, registered
+from ._study import Results, Study
+from ._table import Table
+
+# A traceback names them as a program does that catches them.
+for _error in (InputError, MeshworkError, RunError, StrategyError):
+    _error.__module__ = __name__
+
+__all__ = [
+    "Figure",
+    "InputError",
+    "Machine",
+    "MeshworkError",
+    "Placement",
+    "Pool",
+    "Progress",
+    "Results",
+    "RunError",
+    "StrategyError",
+    "Study",
+    "Table",
+    "Topology",
+    "__version__",
+    "check",
+    "describe",
+    "flat",
+    "hypercube",
+    "list",
+    "main",
+    "mesh",
+    "register",
+    "registered",
+    "report",
+    "reproduce",
+    "show",
+    "sites",
+    "torus",
+    "trace",
+    "traffic",
+]

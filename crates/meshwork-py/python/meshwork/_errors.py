@@ -1,0 +1,48 @@
+"""Exceptions: each has the sentence that the command would have ended with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._study import Results
+
+
+class MeshworkError(Exception):
+    """What every exception of Meshwork is.
+
+    Its text is one sentence: what was given, what would have been right, and where.
+    """
+
+
+class InputError(MeshworkError, ValueError):
+    """What was given is wrong: a name, a key, a value, a file, or a table.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> mw.Pool(mw.mesh(4, 4), allocator="first_fitt")
+    Traceback (most recent call last):
+        ...
+    meshwork.InputError: unknown allocator `first_fitt` (did you mean `first_fit`? known: ...
+    """
+
+
+class RunError(MeshworkError, RuntimeError):
+    """Something failed on the way.
+
+    Attributes
+    ----------
+    results : Results or None
+        What came of the runs that did not fail, where some did not.
+    """
+
+    results: Results | None = None
+
+
+class StrategyError(RunError):
+    """A strategy in Python raised, or gave what cannot be.
+
+    What it raised is the cause, with its traceback; the sentence says which strategy it was, what it was asked, and in
+    which run.
+    """

@@ -1,0 +1,111 @@
+"""An allocator alone, for schedulers of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _meshwork as _native
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    import numpy
+    from typing_extensions import Self
+
+    from ._machine import Machine
+
+
+class Pool(_native.Pool):
+    """The processors of one machine, and the allocator that hands them out.
+
+    A pool has no queue, no jobs and no clock of its own. You say what is wanted, it says which processors you hold from
+    now on, and you give them back when you are done. The command `meshwork place` is a pool that speaks JSON.
+
+    Parameters
+    ----------
+    machine
+        From `mesh`, `torus`, `hypercube` or `flat`, or a mapping.
+    allocator
+        Its name, or a mapping of its `name` and parameters; by default `first_fit`, or `naive` on a flat machine.
+    seed
+        The seed of an allocator that draws.
+    shape
+        How a count of processors becomes a block: `squarest` or `exact`.
+
+    Raises
+    ------
+    InputError
+        The first thing that is wrong.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> pool = mw.Pool(mw.torus(8, 8, 8), allocator="first_fit")
+    >>> block = pool.allocate((4, 4, 2))
+    >>> block, len(block), pool.free_nodes
+    (Placement("0,0,0:4x4x2"), 32, 480)
+    >>> bool(pool.free[0, 0, 0]), int(pool.free.sum())
+    (False, 480)
+    >>> pool.release(block)
+    >>> pool.free_nodes
+    512
+    """
+
+    def __new__(
+        cls,
+        machine: Machine | Mapping[str, Any],
+        allocator: object = None,
+        *,
+        seed: int | None = None,
+        shape: str | None = None,
+    ) -> Self:
+        """Make an empty pool."""
+        document: dict[str, Any] = {"machine": machine}
+        for key, value in (("allocator", allocator), ("seed", seed), ("shape", shape)):
+            if value is not None:
+                document[key] = value
+        return super().__new__(cls, document)
+
+    @property
+    def free(self) -> numpy.ndarray[Any, Any]:
+        """Which nodes are free, by coordinates: an array of truth values that follows every change, without copies."""
+        return self.site.free
+
+    @property
+    def holder(self) -> numpy.ndarray[Any, Any]:
+        """The number of the claim that holds each node, −1 where it is free; it follows every change."""
+        return self.site.holder
+
+    def largest(self, ratio: Sequence[int] | None = None) -> dict[str, Any]:
+        """Say what is free: `free` of `nodes`, and the `largest` free block with sides in this ratio, as (base, sides).
+
+        Examples
+        --------
+        >>> import meshwork as mw
+        >>> mw.Pool(mw.mesh(8, 4)).largest((2, 1))
+        {'free': 32, 'nodes': 32, 'largest': ((0, 0), (8, 4))}
+        """
+        return self.room(None if ratio is None else list(ratio))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Give all that there is to know of it, as what JSON can write."""
+        state: dict[str, Any] = json.loads(self.snapshot_json())
+        return state
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Become what another pool of the same machine, allocator, seed and shape was when its snapshot was taken.
+
+        Raises
+        ------
+        InputError
+            If it is none, or that of another pool; nothing is changed then.
+        """
+        try:
+            text = json.dumps(snapshot)
+        except TypeError as error:
+            raise InputError(f"this is no snapshot of a pool ({error})") from None
+        self.restore_json(text)
+
+    def __repr__(self) -> str:
+        return f"Pool({self.free_nodes} of {self.topology.nodes} nodes free)"

@@ -1,0 +1,96 @@
+"""How far a study is: a bar in a terminal, a line in a notebook, or a function of one's own."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is."""
+
+    done: int
+    """Runs that have ended, those taken from the store included."""
+    total: int
+    """Runs that are wanted; with `precision` this grows."""
+    reused: int
+    """Runs taken from the store."""
+    failed: int
+    """Runs that failed."""
+    begun: float
+    """How much of the runs that go on has been done, in runs."""
+    jobs: int
+    """Jobs that have finished in all runs so far."""
+
+    @property
+    def share(self) -> float:
+        """The share of the study that is done, from 0 to 1."""
+        return min(1.0, (self.done + self.begun) / self.total) if self.total else 0.0
+
+
+class Bar:
+    """A bar of one line: on standard error where that is a terminal, and in the output of a notebook."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._began = time.monotonic()
+        self._handle: Any = _notebook()
+        self._terminal = self._handle is None and sys.stderr.isatty()
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw it."""
+        if self._handle is not None:
+            self._handle.update({"text/plain": self.line(progress)}, raw=True)
+        elif self._terminal:
+            sys.stderr.write("\r\x1b[K" + self.line(progress))
+            sys.stderr.flush()
+
+    def line(self, progress: Progress) -> str:
+        """Give the line that it is now."""
+        width = 30
+        full = int(progress.share * width)
+        spent = time.monotonic() - self._began
+        left = spent / progress.share - spent if progress.share > 0.0 else 0.0
+        failed = f", {progress.failed} failed" if progress.failed else ""
+        return (
+            f"{self._name} |{'█' * full}{' ' * (width - full)}| {progress.done}/{progress.total} runs{failed} "
+            f"[{spent:.0f} s<{left:.0f} s]"
+        )
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._terminal:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+
+
+def _notebook() -> Any:
+    """Where a notebook shows what changes, if this is one."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    if running is None or type(running).__name__ != "ZMQInteractiveShell":
+        return None
+    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
+    return display({"text/plain": ""}, raw=True, display_id=True)
+
+
+def teller(
+    progress: bool | Callable[[Progress], object], name: str
+) -> tuple[Callable[..., None] | None, Callable[[], None]]:
+    """Give what is told how far a study is, and what is done when it has ended."""
+    if progress is False:
+        return None, lambda: None
+    bar = Bar(name) if progress is True else None
+    draw = bar if bar is not None else progress
+    if not callable(draw):
+        raise TypeError(f"`progress` is {progress!r}, but must be True, False or a function of a Progress")
+
+    def tell(*numbers: Any) -> None:
+        draw(Progress(*numbers))
+
+    return tell, bar.end if bar is not None else lambda: None

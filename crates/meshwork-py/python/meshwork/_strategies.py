@@ -1,0 +1,200 @@
+"""Strategies of one's own: a class becomes an allocator, a scheduler, a sizing or a selector."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+import typing
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from . import _meshwork as _native
+from ._errors import InputError
+
+C = TypeVar("C", bound=type)
+
+_KINDS = {"choose": "allocator", "schedule": "scheduler", "sizes": "sizing", "select": "selector"}
+_RANGES = ("positive", "non_negative", "share", "inside", "at_least_one")
+_LARGEST = 2**63 - 1
+
+
+@overload
+def register(strategy: C) -> C: ...
+@overload
+def register(strategy: str) -> Callable[[C], C]: ...
+def register(strategy: C | str) -> C | Callable[[C], C]:
+    """Make a class a strategy that studies, pools and the command can name.
+
+    What it becomes follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler,
+    `sizes(demand)` and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector. An allocator is asked only where
+    enough nodes are free. The name is that of the class, in snake case, or its attribute `name`, or what is given here. One
+    that is registered again replaces the older one.
+
+    An `__init__` may have a parameter `machine` (a `Topology`; a tuple of them for schedulers and sizings; selectors have
+    none), and any others become parameters of the strategy: `float`, `int`, `bool`, `str` or `Literal`, with their
+    defaults. `Annotated[float, "share", "the share of …"]` gives a range (positive, non_negative, share, inside or
+    at_least_one; for an `int` a `range`) and a line of help.
+
+    Attributes of the class say more. Of an allocator: `asks` (in which form it wants requests: `nodes`, `block`,
+    `block_or_nodes`, `subcube` or `square`), `finds` (`any_nodes`, `every_block` or `some_blocks`), `contiguous`, `serves`
+    (the topologies), `dimensions`, and `goes_by_free_nodes`. Of a scheduler: `serves`, `plans`, `serves_all`. Of all:
+    `stateless`, which spares copies. An allocator may have `claimed(placement, site, now)`,
+    `released(placement, site)`, `memory()` and `recall(memory, site)`; any strategy may have `fork()`, for which
+    `copy.deepcopy` stands in.
+
+    Raises
+    ------
+    InputError
+        If the class is no strategy, or its name is that of one of the program's own.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> @mw.register
+    ... class LastNodes:
+    ...     "The free nodes with the highest numbers."
+    ...     asks, finds, stateless = "nodes", "any_nodes", True
+    ...     def choose(self, ask):
+    ...         free = ask.site.free.ravel(order="F").nonzero()[0]
+    ...         return free[-ask.nodes:]
+    >>> pool = mw.Pool(mw.mesh(4, 4), allocator="last_nodes")
+    >>> pool.allocate(3)
+    Placement("1,3:3x1")
+    """
+    if isinstance(strategy, str):
+        name = strategy
+
+        def named(cls: C) -> C:
+            _register(cls, name)
+            return cls
+
+        return named
+    if not isinstance(strategy, type):
+        raise InputError(f"a strategy is a class, and {strategy!r} is none")
+    _register(strategy, None)
+    return strategy
+
+
+def registered() -> list[tuple[str, str]]:
+    """Give the kinds and names of what was registered."""
+    return _native.registered()
+
+
+def kind_of(cls: type) -> str:
+    """Say what a class is: `allocator`, `scheduler`, `sizing` or `selector`."""
+    found = [kind for method, kind in _KINDS.items() if callable(getattr(cls, method, None))]
+    if len(found) != 1:
+        has = f"it has {len(found)} of them" if found else "it has none of them"
+        raise InputError(
+            f"the class `{cls.__name__}` is no strategy: one has the method choose, schedule, sizes or select, and {has}"
+        )
+    if found == ["sizing"] and not callable(getattr(cls, "fewest", None)):
+        raise InputError(f"the class `{cls.__name__}` is no sizing: it has `sizes`, but no method `fewest`")
+    return found[0]
+
+
+def name_of(cls: type) -> str:
+    """Give the name of a class in studies."""
+    name = getattr(cls, "name", None)
+    return name if isinstance(name, str) else re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def _register(cls: type, name: str | None) -> None:
+    kind = kind_of(cls)
+    name = name or name_of(cls)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InputError(f"the strategy is called {name!r}, but a name is small letters, digits and _, as in first_fit")
+    lines = inspect.getdoc(cls) or f"The {kind} {name}, in Python."
+    summary, _, rest = lines.partition("\n")
+    summary = summary.strip().rstrip(".")
+    facts = {
+        "name": name,
+        "summary": summary[:1].lower() + summary[1:],
+        "definition": " ".join(rest.split()) or f"{summary}.",
+        "complexity": getattr(cls, "complexity", "What its code in Python takes."),
+        "source": f"{cls.__module__}.{cls.__qualname__}",
+        "params": _params(cls),
+        "serves": list(getattr(cls, "serves", ("mesh", "torus", "hypercube", "flat"))),
+        "dimensions": getattr(cls, "dimensions", None),
+        "asks": getattr(cls, "asks", "block"),
+        "finds": getattr(cls, "finds", "some_blocks"),
+        "contiguous": bool(getattr(cls, "contiguous", False)),
+        "plans": bool(getattr(cls, "plans", False)),
+        "serves_all": bool(getattr(cls, "serves_all", False)),
+        "digest": _digest(cls),
+    }
+    _native.register(kind, cls, facts)
+
+
+def _digest(cls: type) -> str:
+    """Say which source a class has: that of its module, or its own in a notebook. Without one, no stored run is its."""
+    try:
+        module = inspect.getmodule(cls)
+        source = inspect.getsource(cls)
+        if module is not None and module.__name__ != "__main__":
+            source += inspect.getsource(module)
+    except (OSError, TypeError):
+        source = uuid.uuid4().hex
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _params(cls: type) -> list[tuple[str, str, list[str], str | None, str]]:
+    if cls.__init__ is object.__init__:  # type: ignore[misc]
+        return []
+    try:
+        hints = typing.get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
+    except (NameError, TypeError) as error:
+        raise InputError(f"the types of `{cls.__name__}.__init__` cannot be read: {error}") from error
+    params = []
+    for parameter in list(inspect.signature(cls).parameters.values()):
+        if parameter.name == "machine" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        params.append(_param(cls, parameter, hints.get(parameter.name)))
+    return params
+
+
+def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str, list[str], str | None, str]:
+    extras: tuple[Any, ...] = ()
+    if typing.get_origin(hint) is typing.Annotated:
+        hint, *rest = typing.get_args(hint)
+        extras = tuple(rest)
+    help_ = next((extra for extra in extras if isinstance(extra, str) and extra not in _RANGES), "a parameter of its own")
+    within = next((extra for extra in extras if extra in _RANGES), "non_negative")
+    default: Any = parameter.default
+    if hint is None and default is not parameter.empty:
+        hint = type(default)
+    words: list[str] = []
+    if typing.get_origin(hint) is typing.Literal:
+        kind, words = "choice", [str(word) for word in typing.get_args(hint)]
+    elif hint is bool:
+        kind = "flag"
+    elif hint is int:
+        limits = next((extra for extra in extras if isinstance(extra, range)), range(_LARGEST))
+        kind, words = "integer", [str(limits.start), str(limits.stop - 1)]
+    elif hint is float:
+        kind, words = "number", [within]
+    elif hint is str:
+        kind = "text"
+    else:
+        raise InputError(
+            f"the parameter `{parameter.name}` of `{cls.__name__}` is a {hint}, but must be a float, an int, a bool, a str "
+            "or a Literal of texts"
+        )
+    if default is parameter.empty:
+        return parameter.name, kind, words, None, help_
+    from ._commands import _toml
+
+    return parameter.name, kind, words, _toml(float(typing.cast(Any, default)) if hint is float else default), help_
+
+
+def instance(cls: type, kind: str, machine: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    """Make a strategy for a machine; called when a run or a pool begins."""
+    if "machine" in inspect.signature(cls).parameters:
+        given = {"machine": machine[0] if kind == "allocator" else machine, **given}
+    return cls(**{key: value for key, value in given.items() if key != "kill_at_estimate" or _takes(cls, key)})
+
+
+def _takes(cls: type, key: str) -> bool:
+    return key in inspect.signature(cls).parameters

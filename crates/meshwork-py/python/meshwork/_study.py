@@ -1,0 +1,471 @@
+"""Studies and their results."""
+
+from __future__ import annotations
+
+import copy as _copy
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _frame, _plot
+from . import _meshwork as _native
+from ._commands import ask
+from ._errors import InputError, RunError
+from ._machine import Machine
+from ._progress import Progress, teller
+from ._table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._meshwork import Topology
+
+_MEASURE = ("jobs", "warmup_jobs", "time", "metrics")
+
+
+class Study:
+    """What is to be simulated: a machine, strategies, a workload, and what is swept.
+
+    Every key is that of a study in TOML, and means what it means there: `meshwork list` and the reference say which
+    there are. A strategy is its name, or a mapping of its `name` and parameters.
+
+    Parameters
+    ----------
+    machine
+        From `mesh`, `torus`, `hypercube`, `flat` or `sites`, or a mapping.
+    workload
+        A name, a mapping of a `name` and parameters, the path of a log (`.swf`, `.swf.gz`) or of a table of jobs (`.csv`,
+        `.parquet`), or a table of jobs itself: anything that gives Arrow, a data frame, or a mapping of columns, with
+        `submit`, `runtime` and one of `nodes`, `block` and `subcube`.
+    jobs, warmup_jobs, time, metrics
+        The keys of `measure`: when a run ends, what goes by before anything is measured, and what is.
+    sweep
+        What is swept: lists of values by dotted keys, such as `{"workload.load": [0.5, 0.7]}`.
+    name
+        What it is called.
+    **keys
+        Any other key: `scheduler`, `selector`, `sizing`, `network`, `seed`, `replications`, `precision`, `compare`, …
+
+    Raises
+    ------
+    InputError
+        The first thing that is wrong. What only a scenario can tell is found when it is expanded or run.
+
+    Examples
+    --------
+    >>> import meshwork as mw
+    >>> study = mw.Study(
+    ...     machine=mw.mesh(8, 8),
+    ...     workload={"name": "synthetic", "load": 0.4, "sizes": "uniform",
+    ...               "runtimes": {"name": "exponential", "mean": 5.0}},
+    ...     jobs=300, metrics=["wait", "utilization"], replications=3,
+    ...     sweep={"scheduler": ["fcfs", "easy"]},
+    ... )
+    >>> len(study)
+    2
+    >>> results = study.run(threads=1)
+    >>> results.summary.column_names
+    ['scenario', 'scheduler', 'metric', 'mean', 'half_width', 'replications', 'method']
+    """
+
+    def __init__(
+        self,
+        *,
+        machine: Machine | Mapping[str, Any],
+        workload: object,
+        jobs: int | None = None,
+        warmup_jobs: int | None = None,
+        time: float | None = None,
+        metrics: list[str] | None = None,
+        sweep: Mapping[str, Any] | None = None,
+        name: str = "study",
+        **keys: object,
+    ) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        found: dict[str, list[str]] = {}
+        document: dict[str, Any] = {"name": name, "machine": machine, **keys}
+        document["workload"] = self._workload(workload, "workload", found)
+        given = {"jobs": jobs, "warmup_jobs": warmup_jobs, "time": time, "metrics": metrics}
+        measure: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        own = document.pop("measure", {})
+        if not isinstance(own, Mapping):
+            raise InputError(f"`measure` is {own!r}, but must be a mapping")
+        if measure or own:
+            document["measure"] = {**own, **measure}
+        if sweep is not None:
+            document["sweep"] = {
+                key: [self._workload(value, f"sweep.{key}[{at}]", found) for at, value in enumerate(values)]
+                if key == "workload" and isinstance(values, list)
+                else values
+                for key, values in sweep.items()
+            }
+        self._native = _native.Study.from_mapping(document, Path(), found)
+
+    def _workload(self, value: object, what: str, found: dict[str, list[str]]) -> object:
+        if _frame.is_table(value):
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="meshwork-")
+            name, path = _frame.written(value, Path(self._folder.name), f"`{what}`")
+            found[name] = [str(path)]
+            return {"name": "table", "path": name}
+        if isinstance(value, (str, os.PathLike)):
+            text = os.fspath(value)
+            endings = str(text).removesuffix(".gz")
+            if endings.endswith((".csv", ".parquet")):
+                return {"name": "table", "path": str(text)}
+            if endings.endswith(".swf") or isinstance(value, os.PathLike):
+                return {"name": "swf", "path": str(text)}
+        return value
+
+    @classmethod
+    def _of(cls, native: _native.Study) -> Study:
+        study = cls.__new__(cls)
+        study._native = native
+        study._folder = None
+        return study
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], set: Mapping[str, Any] | None = None) -> Study:
+        """Read a study file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        set
+            Values by dotted keys, which hold over the file and its sweep.
+
+        Raises
+        ------
+        InputError
+            The first thing that is wrong, with its line.
+        """
+        return cls._of(_native.Study.read(Path(path), dict(set or {})))
+
+    @classmethod
+    def from_text(cls, text: str, folder: str | os.PathLike[str] = "", set: Mapping[str, Any] | None = None) -> Study:
+        """Read the text of a study; relative paths in it are looked up in `folder`.
+
+        Examples
+        --------
+        >>> import meshwork as mw
+        >>> mw.Study.from_text("replications = 0")
+        Traceback (most recent call last):
+            ...
+        meshwork.InputError: `replications` is 0, but must be a whole number from 1 to 1000000
+        """
+        return cls._of(_native.Study.parse(text, Path(folder), dict(set or {})))
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._native.name
+
+    @property
+    def description(self) -> str | None:
+        """What it asks."""
+        return self._native.description
+
+    @property
+    def toml(self) -> str:
+        """The text of it, without what was set later."""
+        return self._native.toml
+
+    def __len__(self) -> int:
+        """How many scenarios it has."""
+        return len(self._native)
+
+    def scenarios(self) -> list[dict[str, Any]]:
+        """Give every scenario with every default filled in, as `meshwork show` does.
+
+        Raises
+        ------
+        InputError
+            The first thing that is wrong with one of them.
+        """
+        return [resolved for _, resolved in self._native.scenarios()]
+
+    def set(self, key: str, value: object) -> Study:
+        """Lay a value over the study, at a dotted key; give the study.
+
+        Raises
+        ------
+        InputError
+            If it cannot be.
+        RunError
+            If the study runs, in another thread.
+        """
+        self._native.set(key, value)
+        return self
+
+    def copy(self) -> Study:
+        """Give a copy that can be changed by itself."""
+        other = self._of(_copy.copy(self._native))
+        # Both read the same tables, which are there until nobody needs them.
+        other._folder = self._folder
+        return other
+
+    def run(
+        self,
+        threads: int = 0,
+        *,
+        out: str | os.PathLike[str] | None = None,
+        progress: bool | Callable[[Progress], object] = False,
+        max_memory: int | None = None,
+        on_failure: str = "raise",
+    ) -> Results:
+        """Run it, without the lock of the interpreter.
+
+        Results do not depend on the number of threads. Ctrl-C ends it as soon as every thread is between two events.
+
+        Parameters
+        ----------
+        threads
+            How many run; 0 is one for each processor. Strategies in Python are asked one at a time.
+        out
+            The folder for results. Runs that are there already are not run again.
+        progress
+            Whether to draw a bar, or a function that is told a `Progress` about ten times a second.
+        max_memory
+            The most memory in bytes that runs may take together, as far as it is known before they begin; by default
+            three quarters of this computer's.
+        on_failure
+            `"raise"`, or `"keep"` to keep the results of the runs that did not fail.
+
+        Raises
+        ------
+        InputError
+            If the study or its inputs are wrong; then nothing has run.
+        StrategyError
+            If a strategy in Python raised.
+        RunError
+            If a run failed; the exception has what came of the others as `results`.
+        """
+        if on_failure not in ("raise", "keep"):
+            raise InputError(f"`on_failure` is {on_failure!r}, but must be 'raise' or 'keep'")
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+            raise InputError(f"`threads` is {threads!r}, but must be a whole number from 0 to 1024")
+        folder = None if out is None else Path(out)
+        if folder is not None and self._folder is not None:
+            # Whoever looks at the folder later needs what was read.
+            folder.mkdir(parents=True, exist_ok=True)
+            for table in Path(self._folder.name).iterdir():
+                (folder / table.name).write_bytes(table.read_bytes())
+        tell, end = teller(progress, self.name)
+        try:
+            native = self._native.run(threads, folder, max_memory or _installed(), tell)
+        finally:
+            end()
+        results = Results(native, folder, self._folder)
+        for sentence in results.warnings:
+            warnings.warn(sentence, stacklevel=2)
+        if results.failures and on_failure == "raise":
+            more = len(results.failures) - 1
+            error = RunError(results.failures[0] + (f" (and {more} more failures like this)" if more else ""))
+            error.results = results
+            raise error
+        return results
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, {len(self)} scenarios)"
+
+
+def _installed() -> int | None:
+    """Three quarters of the memory of this computer, where it says what it has."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 * 3
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+class Results:
+    """What came of a study."""
+
+    def __init__(
+        self, native: _native.Results, folder: Path | None, tables: tempfile.TemporaryDirectory[str] | None
+    ) -> None:
+        self._native = native
+        self._folder = folder
+        self._tables = tables
+        self._own: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+        return self._native.name
+
+    @property
+    def scenarios(self) -> list[dict[str, Any]]:
+        """What is swept in each scenario; the first is scenario 1."""
+        return self._native.scenarios
+
+    @property
+    def summary(self) -> Table:
+        """One row for each scenario and metric: mean, half width of the 95 % interval, and where that comes from."""
+        return Table(self._native.summary())
+
+    @property
+    def runs(self) -> Table:
+        """One row for each run and metric."""
+        return Table(self._native.runs())
+
+    @property
+    def by_size(self) -> Table | None:
+        """The summary for jobs of each size, where `measure.by_size` asks for it."""
+        return _maybe(self._native.by_size())
+
+    @property
+    def by_user(self) -> Table | None:
+        """The summary for the jobs of each user, where `measure.by_user` asks for it."""
+        return _maybe(self._native.by_user())
+
+    @property
+    def by_group(self) -> Table | None:
+        """The summary for the jobs of each group of users, where `measure.by_group` asks for it."""
+        return _maybe(self._native.by_group())
+
+    @property
+    def comparison(self) -> Table | None:
+        """Paired differences from the baselines of `compare`, where there are some."""
+        return _maybe(self._native.comparison())
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """What the runs say of each claim of the study."""
+        return self._native.claims
+
+    @property
+    def warnings(self) -> list[str]:
+        """What stopped nothing, one sentence each."""
+        return self._native.warnings
+
+    @property
+    def failures(self) -> list[str]:
+        """What failed, one sentence each."""
+        return self._native.failures
+
+    @property
+    def growing(self) -> list[int]:
+        """The scenarios whose queue grows over the whole run: their means say little."""
+        return self._native.growing
+
+    def jobs(self, scenario: int = 1, replication: int = 0) -> Table:
+        """Give the jobs of one run, one row for each that finished, in order of arrival.
+
+        The run is made again for it, for nothing was kept of its jobs: it takes what one run takes.
+
+        Parameters
+        ----------
+        scenario
+            Which scenario, counted from 1 as in `jobs/index.csv`.
+        replication
+            Which replication, counted from 0.
+
+        Returns
+        -------
+        Table
+            `job`, `submit`, `start`, `finish`, `wait`, `turnaround`, `runtime`, `estimate`, `requested`, `held`, `site`,
+            `blocks`, the coordinates of the first node as `x`, `y`, `z`, … , what was asked for as `nodes`, `block` or
+            `subcube`, `dispersal`, `stretch`, `user` and `group`.
+
+        Raises
+        ------
+        InputError
+            If there is no such run.
+        """
+        return Table(self._native.jobs(scenario, replication))
+
+    def topologies(self, scenario: int = 1) -> list[Topology]:
+        """Give how each site of a scenario is wired."""
+        return self._native.topologies(scenario)
+
+    def plot(
+        self,
+        metric: str,
+        x: str | None = None,
+        hue: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a metric with its intervals, by matplotlib.
+
+        Parameters
+        ----------
+        metric
+            Which.
+        x
+            The swept key along the axis; by default the first one whose values are numbers.
+        hue
+            The swept key that has a line for each of its values; by default the next one.
+        where
+            Values of the other swept keys.
+        ax
+            Where to draw; by default on a new figure.
+
+        Raises
+        ------
+        InputError
+            If there is no such metric or key, or another key has several values.
+        """
+        return _plot.metric(self.summary, list(self._native.sweep), metric, x, hue, where or {}, ax)
+
+    @property
+    def folder(self) -> Path:
+        """A folder with these results, as the command leaves one: that of `out`, or one that goes with this object."""
+        if self._folder is None:
+            self._own = tempfile.TemporaryDirectory(prefix="meshwork-")
+            # The page is called after its folder.
+            folder = Path(self._own.name) / (re.sub(r"[^\w.-]+", "-", self.name) or "study")
+            self.save(folder)
+            self._folder = folder
+        return self._folder
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write all results into a folder, as `meshwork run --out` does; nothing is run again."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        if self._tables is not None:
+            for table in Path(self._tables.name).iterdir():
+                (path / table.name).write_bytes(table.read_bytes())
+        self._native.save(path)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page with all plots, tables and claims: one file that needs nothing else."""
+        ask("report", str(self.folder), "--out", str(path))
+        return Path(path)
+
+    def figures(self) -> dict[str, _plot.Figure]:
+        """Give the plots of the page, by their names; a notebook shows each."""
+        return {name.removesuffix(".svg"): _plot.Figure(svg) for name, svg in _native.figures(self.folder)}
+
+    def figure(self, name: str | None = None) -> _plot.Figure:
+        """Give one plot of the page: the first, or that of this name.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name, or nothing to draw.
+        """
+        figures = self.figures()
+        if not figures:
+            raise InputError("there is nothing to draw where one scenario was run: sweep something")
+        if name is None:
+            return next(iter(figures.values()))
+        if name not in figures:
+            raise InputError(f"there is no figure {name!r}; there are {', '.join(figures)}")
+        return figures[name]
+
+    def __repr__(self) -> str:
+        return f"Results({self.name!r}, {len(self.scenarios)} scenarios)"
+
+    def _repr_html_(self) -> str:
+        return self.summary._repr_html_()
+
+
+def _maybe(table: _native.Table | None) -> Table | None:
+    return None if table is None else Table(table)

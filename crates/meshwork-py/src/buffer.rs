@@ -1,0 +1,119 @@
+//! Memory that NumPy looks at without a copy.
+//!
+//! The array interface of NumPy is an attribute: an address, a shape and a type. Whoever makes an array of it holds the
+//! object, and the object holds the memory, which neither moves nor is given back before. What changes under an array
+//! that somebody looks at is made of atomics, so that no look is undefined; all changes happen under the lock of the
+//! interpreter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Memory of one of these kinds.
+#[derive(Clone)]
+pub(crate) enum Memory {
+    /// Truth values, one byte each.
+    Flags(Arc<[AtomicU8]>),
+    /// Whole numbers of 32 bits.
+    Wholes(Arc<[AtomicI32]>),
+    /// Numbers, by their bits.
+    Numbers(Arc<[AtomicU64]>),
+    /// Numbers that nobody changes.
+    FixedNumbers(Arc<[f64]>),
+    /// Whole numbers that nobody changes.
+    FixedWholes(Arc<[i64]>),
+}
+
+impl Memory {
+    fn address(&self) -> usize {
+        match self {
+            Memory::Flags(memory) => memory.as_ptr().addr(),
+            Memory::Wholes(memory) => memory.as_ptr().addr(),
+            Memory::Numbers(memory) => memory.as_ptr().addr(),
+            Memory::FixedNumbers(memory) => memory.as_ptr().addr(),
+            Memory::FixedWholes(memory) => memory.as_ptr().addr(),
+        }
+    }
+
+    fn kind(&self) -> (&'static str, usize) {
+        match self {
+            Memory::Flags(_) => ("|b1", 1),
+            Memory::Wholes(_) => ("<i4", 4),
+            Memory::Numbers(_) | Memory::FixedNumbers(_) => ("<f8", 8),
+            Memory::FixedWholes(_) => ("<i8", 8),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Memory::Flags(memory) => memory.len(),
+            Memory::Wholes(memory) => memory.len(),
+            Memory::Numbers(memory) => memory.len(),
+            Memory::FixedNumbers(memory) => memory.len(),
+            Memory::FixedWholes(memory) => memory.len(),
+        }
+    }
+}
+
+/// An object of which `numpy.asarray` makes an array that cannot be written, without a copy.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Buffer {
+    memory: Memory,
+    /// The sides, the first running fastest where it is so in memory.
+    shape: Vec<usize>,
+    first_runs_fastest: bool,
+}
+
+impl Buffer {
+    /// A list of numbers.
+    pub(crate) fn list(memory: Memory) -> Buffer {
+        Buffer { shape: vec![memory.len()], memory, first_runs_fastest: false }
+    }
+
+    /// One value for each node of a grid with these sides: the first coordinate runs fastest in memory, and is the
+    /// first index of the array.
+    pub(crate) fn grid(memory: Memory, sides: &[u32]) -> Buffer {
+        let shape = sides.iter().map(|&side| side as usize).collect();
+        Buffer { memory, shape, first_runs_fastest: true }
+    }
+
+    /// Rows of so many columns each.
+    pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
+        let shape = vec![memory.len() / columns.max(1), columns];
+        Buffer { memory, shape, first_runs_fastest: false }
+    }
+
+    /// As an array of NumPy.
+    pub(crate) fn array(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let numpy = py.import("numpy")?;
+        Ok(numpy.call_method1("asarray", (Py::new(py, self)?,))?.unbind())
+    }
+}
+
+#[pymethods]
+impl Buffer {
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (kind, width) = self.memory.kind();
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", kind)?;
+        interface.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        interface.set_item("data", (self.memory.address(), true))?;
+        if self.first_runs_fastest {
+            let strides = self.shape.iter().scan(width, |stride, side| {
+                let this = *stride;
+                *stride *= side;
+                Some(this)
+            });
+            interface.set_item("strides", PyTuple::new(py, strides.collect::<Vec<_>>())?)?;
+        }
+        Ok(interface)
+    }
+
+    fn __len__(&self) -> usize {
+        self.shape.first().copied().unwrap_or(0)
+    }
+}

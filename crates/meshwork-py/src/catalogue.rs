@@ -1,0 +1,291 @@
+//! The catalogue that this process has: the standard one, and the strategies that were registered in Python.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use meshwork::alloc::AllocatorEntry;
+use meshwork::catalogue::Catalogue;
+use meshwork::conformance::{self, Finding};
+use meshwork::form::{Asks, Finds};
+use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
+use meshwork::sched::SchedulerEntry;
+use meshwork::select::SelectorEntry;
+use meshwork::sizing::SizingEntry;
+use meshwork::topology::Wiring;
+use meshwork_lab::run::build;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use toml::Value;
+
+use crate::error::{OrWrong, wrong};
+use crate::running::guarded;
+use crate::strategy;
+
+/// A strategy that was registered. Its entry lives as long as the process: studies that were read with it keep it.
+struct Registered {
+    entry: Entry,
+    name: &'static str,
+    class: Py<PyAny>,
+    /// A digest of its source: stored runs of another one are not taken for its own.
+    digest: String,
+}
+
+#[derive(Clone, Copy)]
+enum Entry {
+    Allocator(&'static AllocatorEntry),
+    Scheduler(&'static SchedulerEntry),
+    Sizing(&'static SizingEntry),
+    Selector(&'static SelectorEntry),
+}
+
+impl Entry {
+    fn kind(self) -> &'static str {
+        match self {
+            Entry::Allocator(_) => "allocator",
+            Entry::Scheduler(_) => "scheduler",
+            Entry::Sizing(_) => "sizing",
+            Entry::Selector(_) => "selector",
+        }
+    }
+
+    fn added_to(self, catalogue: &Catalogue) -> PyResult<Catalogue> {
+        match self {
+            Entry::Allocator(entry) => catalogue.with_allocator(entry).or_wrong(),
+            Entry::Scheduler(entry) => catalogue.with_scheduler(entry).or_wrong(),
+            Entry::Sizing(entry) => catalogue.with_sizing(entry).or_wrong(),
+            Entry::Selector(entry) => catalogue.with_selector(entry).or_wrong(),
+        }
+    }
+}
+
+/// Only ever locked by who holds the lock of the interpreter, and never across giving that up.
+static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+
+fn list() -> MutexGuard<'static, Vec<Registered>> {
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Everything that may be named now.
+pub(crate) fn current() -> Catalogue {
+    let added = list()
+        .iter()
+        .try_fold(Catalogue::standard(), |catalogue, one| one.entry.added_to(&catalogue));
+    // Each was added when it was registered, so none has a name that is taken.
+    added.unwrap_or_else(|_| Catalogue::standard())
+}
+
+/// The class behind a name.
+pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
+    let list = list();
+    let found = list.iter().find(|one| one.name == name && one.entry.kind() == kind);
+    found.map(|one| one.class.clone_ref(py))
+}
+
+/// The build of the program for these scenarios: that of the model, and the sources of the registered strategies that
+/// they name.
+pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
+    let list = list();
+    if list.is_empty() {
+        return build::standard();
+    }
+    let mut named = vec![false; list.len()];
+    for table in scenarios {
+        for (named, one) in named.iter_mut().zip(list.iter()) {
+            *named = *named || table.values().any(|value| names(value, one.name));
+        }
+    }
+    let digests: Vec<&str> = list
+        .iter()
+        .zip(named)
+        .filter(|(_, named)| *named)
+        .map(|(one, _)| one.digest.as_str())
+        .collect();
+    if digests.is_empty() {
+        build::standard()
+    } else {
+        format!("{}+{}", build::standard(), digests.join("+"))
+    }
+}
+
+fn names(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => text == name,
+        Value::Array(items) => items.iter().any(|item| names(item, name)),
+        Value::Table(table) => table.values().any(|value| names(value, name)),
+        _ => false,
+    }
+}
+
+/// The kinds and names of what was registered, in the order in which it was.
+#[pyfunction]
+pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
+    list().iter().map(|one| (one.entry.kind(), one.name)).collect()
+}
+
+/// Registers a class by what `meshwork._strategies` found out about it; one that was registered before under the same
+/// kind and name is replaced.
+#[pyfunction]
+pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
+    let text = |key: &str| -> PyResult<String> { item(facts, key)?.extract() };
+    let name: &'static str = leak(text("name")?);
+    let about = About {
+        name,
+        aliases: &[],
+        summary: leak(text("summary")?),
+        definition: leak(text("definition")?),
+        complexity: leak(text("complexity")?),
+        source: leak(text("source")?),
+        params: params(&item(facts, "params")?)?,
+    };
+    let flag = |key: &str| -> PyResult<bool> { item(facts, key)?.extract() };
+    let entry = match kind {
+        "allocator" => Entry::Allocator(Box::leak(Box::new(AllocatorEntry {
+            about,
+            serves: serves(&item(facts, "serves")?)?,
+            dimensions: item(facts, "dimensions")?.extract()?,
+            asks: asks(&text("asks")?)?,
+            finds: finds(&text("finds")?)?,
+            contiguous: flag("contiguous")?,
+            build: strategy::allocator::build,
+        }))),
+        "scheduler" => Entry::Scheduler(Box::leak(Box::new(SchedulerEntry {
+            about,
+            serves: serves(&item(facts, "serves")?)?,
+            plans: flag("plans")?,
+            serves_all: flag("serves_all")?,
+            malleable: false,
+            build: strategy::scheduler::build,
+        }))),
+        "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry {
+            about,
+            build: strategy::sizing::build,
+        }))),
+        _ => Entry::Selector(Box::leak(Box::new(SelectorEntry {
+            about,
+            build: strategy::selector::build,
+        }))),
+    };
+    let digest = text("digest")?;
+    let mut list = list();
+    let place = list.iter().position(|one| one.entry.kind() == entry.kind() && one.name == name);
+    let others = list.iter().enumerate().filter(|(at, _)| Some(*at) != place);
+    let others = others
+        .map(|(_, one)| one.entry)
+        .try_fold(Catalogue::standard(), |all, entry| entry.added_to(&all))?;
+    entry.added_to(&others)?;
+    let new = Registered { entry, name, class, digest };
+    match place {
+        Some(at) => list[at] = new,
+        None => list.push(new),
+    }
+    Ok(())
+}
+
+/// Holds a strategy of the catalogue to the rules of its list: how many machines, questions and jobs it was tried with,
+/// or the rule that it breaks, with a drawing of the machine.
+#[pyfunction]
+pub(crate) fn conform(
+    py: Python<'_>,
+    kind: &str,
+    name: &str,
+) -> PyResult<([u64; 3], Option<(String, String)>)> {
+    let catalogue = current();
+    let check = match kind {
+        "allocator" => conformance::check_allocator,
+        "scheduler" => conformance::check_scheduler,
+        "sizing" => conformance::check_sizing,
+        _ => conformance::check_selector,
+    };
+    match py.detach(|| guarded(|| check(&catalogue, name)))? {
+        Ok(tried) => Ok(([tried.machines, tried.questions, tried.jobs], None)),
+        Err(Finding::Broken(broken)) => Ok(([0; 3], Some((broken.to_string(), broken.drawing)))),
+        Err(other) => Err(wrong(other)),
+    }
+}
+
+fn item<'py>(facts: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    facts.get_item(key)?.ok_or_else(|| wrong(format!("the strategy has no `{key}`")))
+}
+
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
+    let words: Vec<String> = given.extract()?;
+    let wiring = |word: &String| {
+        Wiring::ALL.into_iter().find(|wiring| wiring.name() == word).ok_or_else(|| {
+            wrong(format!(
+                "`serves` has {word:?}, but must be a list of mesh, torus, hypercube and flat"
+            ))
+        })
+    };
+    let all: PyResult<Vec<Wiring>> = words.iter().map(wiring).collect();
+    Ok(Box::leak(all?.into_boxed_slice()))
+}
+
+fn asks(word: &str) -> PyResult<Asks> {
+    Ok(match word {
+        "nodes" => Asks::Nodes,
+        "block" => Asks::Block,
+        "block_or_nodes" => Asks::BlockOrNodes,
+        "subcube" => Asks::Subcube,
+        "square" => Asks::Square,
+        _ => {
+            return Err(wrong(format!(
+                "`asks` is {word:?}, but must be one of nodes, block, block_or_nodes, subcube and square"
+            )));
+        }
+    })
+}
+
+fn finds(word: &str) -> PyResult<Finds> {
+    Ok(match word {
+        "any_nodes" => Finds::AnyNodes,
+        "every_block" => Finds::EveryBlock,
+        "some_blocks" => Finds::SomeBlocks,
+        _ => {
+            return Err(wrong(format!(
+                "`finds` is {word:?}, but must be one of any_nodes, every_block and some_blocks"
+            )));
+        }
+    })
+}
+
+/// Parameters, each as name, kind, arguments of the kind, default as TOML or none, and help.
+fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
+    let mut params = Vec::new();
+    for one in given.try_iter()? {
+        let (name, kind, words, default, help): (
+            String,
+            String,
+            Vec<String>,
+            Option<String>,
+            String,
+        ) = one?.extract()?;
+        let bound =
+            |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        let kind = match kind.as_str() {
+            "number" => Kind::Number(range(words.first().map_or("", String::as_str))),
+            "integer" => Kind::Integer(bound(0), bound(1)),
+            "flag" => Kind::Flag,
+            "choice" => {
+                let words: Vec<&'static str> = words.into_iter().map(leak).collect();
+                Kind::Choice(Box::leak(words.into_boxed_slice()))
+            }
+            _ => Kind::Text,
+        };
+        let default = default.map_or(DefaultValue::Required, |text| DefaultValue::Is(leak(text)));
+        params.push(Param { name: leak(name), kind, default, help: leak(help) });
+    }
+    Ok(Box::leak(params.into_boxed_slice()))
+}
+
+fn range(word: &str) -> Range {
+    match word {
+        "positive" => Range::Positive,
+        "share" => Range::Share,
+        "inside" => Range::Inside,
+        "at_least_one" => Range::AtLeastOne,
+        _ => Range::NonNegative,
+    }
+}

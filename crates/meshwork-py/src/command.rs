@@ -1,0 +1,34 @@
+//! The command, whole, and its single commands asked as a program asks them.
+
+use std::ffi::OsString;
+
+use meshwork_cli::Refusal;
+use pyo3::prelude::*;
+
+use crate::catalogue;
+use crate::error::{failed, wrong};
+
+/// Runs the command with these words, the first of which is its name; gives the exit status.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    let catalogue = catalogue::current();
+    py.detach(|| meshwork_cli::main_of(&catalogue, words))
+}
+
+/// Asks one command: what it wrote, and whether all was well.
+#[pyfunction]
+pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, bool)> {
+    let catalogue = catalogue::current();
+    let answer = py.detach(|| meshwork_cli::ask(&catalogue, words));
+    match answer {
+        Ok(answer) => Ok((answer.text, answer.all_well)),
+        Err(Refusal::Wrong(sentence)) => Err(wrong(sentence)),
+        Err(Refusal::Failed(sentence)) => Err(failed(sentence)),
+    }
+}
+
+/// The version of the program and that of its model.
+#[pyfunction]
+pub(crate) fn version() -> (&'static str, u32) {
+    (env!("CARGO_PKG_VERSION"), meshwork::scenario::MODEL_VERSION)
+}

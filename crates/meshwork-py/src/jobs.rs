@@ -1,0 +1,134 @@
+//! The jobs of one run, as a table: one row for each job that finished, in the order of arrival.
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use meshwork::job::{Request, Time, sides_text};
+use meshwork::observe::{Event, Observer, Running};
+use meshwork::topology::Topology;
+use std::sync::Arc;
+
+use crate::table::Table;
+
+/// An observer that keeps the jobs of a run.
+pub(crate) struct Jobs {
+    topologies: Vec<Topology>,
+    finished: Vec<(Running, Time)>,
+}
+
+impl Jobs {
+    pub(crate) fn new(topologies: Vec<Topology>) -> Jobs {
+        Jobs { topologies, finished: Vec::new() }
+    }
+
+    /// The table: the columns of per-job output, and after them where each job lay. `base` is the coordinates of its
+    /// first node, with a column `x`, `y`, `z`, … for each dimension of the largest site.
+    pub(crate) fn table(mut self) -> Table {
+        self.finished.sort_by_key(|(running, _)| running.id);
+        let rows = &self.finished;
+        let dimensions =
+            self.topologies.iter().map(|topology| topology.grid().dimensions()).max().unwrap_or(0);
+        let mut whole: [Int64Builder; 6] =
+            std::array::from_fn(|_| Int64Builder::with_capacity(rows.len()));
+        let mut number: [Float64Builder; 9] =
+            std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
+        let mut text: [StringBuilder; 4] = std::array::from_fn(|_| StringBuilder::new());
+        let mut corner: Vec<Int64Builder> =
+            (0..dimensions).map(|_| Int64Builder::with_capacity(rows.len())).collect();
+        for (running, finish) in rows {
+            let (job, grid) = (&running.job, self.topologies[running.site].grid());
+            let wholes = [
+                job.number as i64,
+                running.asked as i64,
+                i64::from(running.held),
+                running.site as i64,
+            ];
+            for (builder, value) in whole.iter_mut().zip(wholes) {
+                builder.append_value(value);
+            }
+            let (submit, start, finish) =
+                (job.arrival.units(), running.start.units(), finish.units());
+            let numbers = [
+                submit,
+                start,
+                finish,
+                start - submit,
+                finish - submit,
+                job.runtime,
+                job.estimate,
+                running.dispersal,
+                running.stretch,
+            ];
+            for (builder, value) in number.iter_mut().zip(numbers) {
+                builder.append_value(value);
+            }
+            text[0].append_value(running.placement.text(grid));
+            match &job.request {
+                Request::Block(sides) => text[1].append_value(sides_text(sides)),
+                _ => text[1].append_null(),
+            }
+            let owner = job.owner.as_deref();
+            text[2].append_option(owner.and_then(|owner| owner.user.as_deref()));
+            text[3].append_option(owner.and_then(|owner| owner.group.as_deref()));
+            match &job.request {
+                Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
+                _ => whole[5].append_null(),
+            }
+            match &job.request {
+                Request::Subcube(dimension) => whole[4].append_value(i64::from(*dimension)),
+                _ => whole[4].append_null(),
+            }
+            let base = running.placement.blocks.first().map(|block| grid.coordinates(block.base));
+            for (axis, builder) in corner.iter_mut().enumerate() {
+                builder.append_option(
+                    base.as_ref().and_then(|base| base.get(axis)).map(|&at| i64::from(at)),
+                );
+            }
+        }
+        let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+        let mut add = |name: &str, array: ArrayRef| columns.push((name.to_owned(), array));
+        let [job, requested, held, site, subcube, nodes] = &mut whole;
+        let [submit, start, finish, wait, turnaround, runtime, estimate, dispersal, stretch] =
+            &mut number;
+        let [blocks, block, user, group] = &mut text;
+        add("job", Arc::new(job.finish()));
+        for (name, builder) in [
+            ("submit", submit),
+            ("start", start),
+            ("finish", finish),
+            ("wait", wait),
+            ("turnaround", turnaround),
+            ("runtime", runtime),
+            ("estimate", estimate),
+        ] {
+            add(name, Arc::new(builder.finish()));
+        }
+        add("requested", Arc::new(requested.finish()));
+        add("held", Arc::new(held.finish()));
+        add("site", Arc::new(site.finish()));
+        add("blocks", Arc::new(blocks.finish()));
+        for (axis, builder) in corner.iter_mut().enumerate() {
+            add(&axis_name(axis), Arc::new(builder.finish()));
+        }
+        add("nodes", Arc::new(nodes.finish()));
+        add("block", Arc::new(block.finish()));
+        add("subcube", Arc::new(subcube.finish()));
+        add("dispersal", Arc::new(dispersal.finish()));
+        add("stretch", Arc::new(stretch.finish()));
+        add("user", Arc::new(user.finish()));
+        add("group", Arc::new(group.finish()));
+        Table::of(columns)
+    }
+}
+
+/// What the coordinate of a dimension is called.
+fn axis_name(axis: usize) -> String {
+    ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
+}
+
+impl Observer for Jobs {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        if let Event::Finished(running) = event {
+            self.finished.push(((*running).clone(), now));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Meshwork from Python: the module `meshwork._meshwork`, which the package `meshwork` is written on.
+//!
+//! What a user sees is in `python/meshwork`, with its types and its documentation; here is what has to be Rust: studies
+//! that run without the interpreter's lock, pools, tables that any reader of Arrow takes, and strategies whose decisions
+//! are made in Python.
+
+mod buffer;
+mod catalogue;
+mod command;
+mod error;
+mod frame;
+mod gym;
+mod jobs;
+mod place;
+mod pool;
+mod results;
+mod running;
+mod strategy;
+mod study;
+mod table;
+mod values;
+
+use pyo3::prelude::*;
+
+/// The part of `meshwork` that is compiled.
+#[pymodule]
+mod _meshwork {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::buffer::Buffer;
+    #[pymodule_export]
+    use crate::catalogue::{conform, register, registered};
+    #[pymodule_export]
+    use crate::command::{ask, main, version};
+    #[pymodule_export]
+    use crate::frame::rows_as_csv;
+    #[pymodule_export]
+    use crate::gym::Envs;
+    #[pymodule_export]
+    use crate::place::{Placement, Topology};
+    #[pymodule_export]
+    use crate::pool::Pool;
+    #[pymodule_export]
+    use crate::results::{Results, figures};
+    #[pymodule_export]
+    use crate::strategy::ask::{Ask, Rng};
+    #[pymodule_export]
+    use crate::strategy::cluster::{Cluster, Guard};
+    #[pymodule_export]
+    use crate::strategy::job::Job;
+    #[pymodule_export]
+    use crate::strategy::offers::Offers;
+    #[pymodule_export]
+    use crate::strategy::site::Site;
+    #[pymodule_export]
+    use crate::strategy::sizing::Demand;
+    #[pymodule_export]
+    use crate::study::Study;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::shape_of_module(module)
+    }
+}
+
+/// What the module says of itself beside its names.
+fn shape_of_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,277 @@
+//! Machines and placements, as Python sees them.
+
+use std::sync::Arc;
+
+use meshwork::job::{Dims, Request};
+use meshwork::machine::{Block, Placement as Nodes};
+use meshwork::pool::PlacedBlock;
+use meshwork::topology::{Topology as Wired, Wiring};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
+
+use crate::buffer::{Buffer, Memory};
+use crate::error::wrong;
+use crate::values::{repr, tuple};
+
+/// How the processors of a machine are wired, and where each of them lies.
+#[pyclass(frozen, module = "meshwork", eq)]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Topology(pub(crate) Arc<Wired>);
+
+#[pymethods]
+impl Topology {
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.wiring().name()
+    }
+
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple(py, self.0.grid().sides())
+    }
+
+    #[getter]
+    fn nodes(&self) -> u32 {
+        self.0.grid().nodes()
+    }
+
+    fn node(&self, coordinates: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let at: Vec<u32> = coordinates.extract()?;
+        let grid = self.0.grid();
+        let is_on_it = at.len() == grid.dimensions()
+            && at.iter().zip(grid.sides()).all(|(at, side)| at < side);
+        if is_on_it {
+            Ok(grid.node(&at))
+        } else {
+            Err(wrong(format!("{} is no node of a {}", repr(coordinates), self.0)))
+        }
+    }
+
+    fn coordinates<'py>(&self, py: Python<'py>, node: u32) -> PyResult<Bound<'py, PyTuple>> {
+        let grid = self.0.grid();
+        if node >= grid.nodes() {
+            return Err(PyIndexError::new_err(format!("{node} is no node of a {}", self.0)));
+        }
+        tuple(py, &grid.coordinates(node))
+    }
+
+    fn links(&self) -> Vec<(u32, u32)> {
+        let grid = self.0.grid();
+        if self.0.wiring() == Wiring::Flat {
+            return Vec::new();
+        }
+        let nodes = 0..grid.nodes();
+        nodes
+            .flat_map(|node| {
+                let beyond = grid.neighbors(node).into_iter().filter(move |&other| other > node);
+                beyond.map(move |other| (node, other)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    fn distance(&self, a: u32, b: u32) -> PyResult<u32> {
+        let grid = self.0.grid();
+        match [a, b].into_iter().find(|&node| node >= grid.nodes()) {
+            Some(node) => Err(PyIndexError::new_err(format!("{node} is no node of a {}", self.0))),
+            None => Ok(grid.distance(a, b)),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Topology({})", self.0)
+    }
+
+    // It never changes: a copy is the same.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyDict>) -> Py<Self> {
+        slf
+    }
+}
+
+/// The processors that are held together: blocks, in rank order.
+#[pyclass(frozen, module = "meshwork", eq, hash)]
+#[derive(Clone)]
+pub(crate) struct Placement {
+    pub(crate) nodes: Nodes,
+    pub(crate) topology: Arc<Wired>,
+}
+
+impl PartialEq for Placement {
+    fn eq(&self, other: &Placement) -> bool {
+        self.nodes == other.nodes && self.topology == other.topology
+    }
+}
+
+impl std::hash::Hash for Placement {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.nodes.hash(state);
+    }
+}
+
+impl Placement {
+    pub(crate) fn text(&self) -> String {
+        self.nodes.text(self.topology.grid())
+    }
+}
+
+#[pymethods]
+impl Placement {
+    #[getter]
+    fn blocks<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
+        let grid = self.topology.grid();
+        let block = |block: &Block| {
+            Ok((tuple(py, &grid.coordinates(block.base))?, tuple(py, &block.sides)?))
+        };
+        self.nodes.blocks.iter().map(block).collect()
+    }
+
+    #[getter]
+    fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let nodes = self.nodes.nodes(self.topology.grid());
+        let nodes: Arc<[i64]> = nodes.into_iter().map(i64::from).collect();
+        Buffer::list(Memory::FixedWholes(nodes)).array(py)
+    }
+
+    #[getter]
+    fn coordinates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let grid = self.topology.grid();
+        let nodes = self.nodes.nodes(grid);
+        let all = nodes.iter().flat_map(|&node| grid.coordinates(node).into_iter().map(i64::from));
+        Buffer::rows(Memory::FixedWholes(all.collect()), grid.dimensions()).array(py)
+    }
+
+    #[getter]
+    fn dispersal(&self) -> f64 {
+        self.nodes.dispersal(self.topology.grid())
+    }
+
+    fn __len__(&self) -> usize {
+        self.nodes.len() as usize
+    }
+
+    fn __str__(&self) -> String {
+        self.text()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Placement({:?})", self.text())
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyDict>) -> Py<Self> {
+        slf
+    }
+}
+
+/// What is asked for: a count of processors, the sides of a block, or `"2^k"` and `"3x5"` as tables of jobs write them.
+pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
+    let wrong_one = || {
+        wrong(format!(
+            "the request is {}, but must be a number of processors such as 7, the sides of a block such as (3, 5), or \
+             a text such as \"3x5\", or \"2^3\" for a subcube",
+            repr(given)
+        ))
+    };
+    if let Ok(count) = given.cast::<PyInt>() {
+        return count.extract().map(Request::Nodes).map_err(|_| wrong_one());
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        return written(&text.to_string()).ok_or_else(wrong_one);
+    }
+    if let Ok(sides) = given.extract::<Vec<u32>>()
+        && !sides.is_empty()
+    {
+        return Ok(Request::block(&sides));
+    }
+    match given.call_method0("__index__") {
+        Ok(count) => count.extract().map(Request::Nodes).map_err(|_| wrong_one()),
+        Err(_) => Err(wrong_one()),
+    }
+}
+
+fn written(text: &str) -> Option<Request> {
+    if let Some(dimension) = text.strip_prefix("2^") {
+        return dimension.parse().ok().filter(|&d| d < 32).map(Request::Subcube);
+    }
+    if !text.contains('x') {
+        return text.parse().ok().map(Request::Nodes);
+    }
+    let sides: Option<Vec<u32>> = text.split('x').map(|side| side.trim().parse().ok()).collect();
+    Some(Request::block(&sides?))
+}
+
+/// A request as Python sees it: a number, or a tuple of sides; a subcube is the number of its processors.
+pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
+    match request {
+        Request::Nodes(count) => Ok(count.into_pyobject(py)?.into_any()),
+        Request::Block(sides) => Ok(tuple(py, sides)?.into_any()),
+        Request::Subcube(_) => Ok(request.nodes().into_pyobject(py)?.into_any()),
+    }
+}
+
+/// What somebody says is a placement: a [`Placement`], one block as `(base, sides)`, several of them in a list, or the
+/// numbers of single nodes in rank order.
+pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
+    if let Ok(placement) = given.cast::<Placement>() {
+        return Ok(placement.get().nodes.clone());
+    }
+    if let Ok(block) = one_block(given) {
+        return PlacedBlock::placement(&[block], topology).map_err(wrong);
+    }
+    if let Ok(blocks) = given.cast::<PySequence>()
+        && let Ok(blocks) =
+            blocks.try_iter()?.map(|block| one_block(&block?)).collect::<PyResult<Vec<_>>>()
+        && !blocks.is_empty()
+    {
+        return PlacedBlock::placement(&blocks, topology).map_err(wrong);
+    }
+    let numbers =
+        if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
+    let Ok(nodes) = numbers.extract::<Vec<i64>>() else {
+        return Err(wrong(format!(
+            "{} is no placement: it must be a block as (base, sides), a list of such, or the numbers of nodes",
+            repr(given)
+        )));
+    };
+    let grid = topology.grid();
+    let width = grid.sides()[0];
+    let mut placement = Nodes::default();
+    let mut next = None;
+    for node in nodes {
+        let node =
+            u32::try_from(node).ok().filter(|&node| node < grid.nodes()).ok_or_else(|| {
+                wrong(format!(
+                    "{node} is no node of a {topology}, whose nodes are 0 to {}",
+                    grid.nodes() - 1
+                ))
+            })?;
+        // Nodes that follow one another in a row are one block.
+        match placement.blocks.last_mut() {
+            Some(block) if next == Some(node) => block.sides[0] += 1,
+            _ => {
+                let sides = Dims::from_elem(1, grid.dimensions());
+                placement.blocks.push(Block { base: node, sides });
+            }
+        }
+        next = Some(node + 1).filter(|next| next % width != 0);
+    }
+    if placement.blocks.is_empty() {
+        return Err(wrong("a placement has at least one node, and this one has none"));
+    }
+    Ok(placement)
+}
+
+fn one_block(given: &Bound<'_, PyAny>) -> PyResult<PlacedBlock> {
+    let (base, dims): (Vec<u32>, Vec<u32>) = given.extract()?;
+    Ok(PlacedBlock { base, dims })
+}

@@ -1,0 +1,329 @@
+//! What came of a study.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::ArrayRef;
+use meshwork::workload::Inputs;
+use meshwork_lab::findings::statistics::Interval;
+use meshwork_lab::findings::summary::{OwnerRow, Row};
+use meshwork_lab::report::{Maps, Report};
+use meshwork_lab::run::inputs::Files;
+use meshwork_lab::run::store::{Input, Record, Store, json, key};
+use meshwork_lab::{Finished, Options, Refused, Study};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use toml::Value;
+
+use crate::error::{OrWrong, failed, refused, wrong};
+use crate::jobs::Jobs;
+use crate::place::Topology;
+use crate::running::guarded;
+use crate::table::{Table, numbers, swept, texts, wholes};
+use crate::values::{from_json, from_toml};
+
+/// The results of a study.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Results {
+    study: Study,
+    finished: Finished,
+    build: String,
+}
+
+impl Results {
+    pub(crate) fn new(study: Study, finished: Finished, build: String) -> Results {
+        Results { study, finished, build }
+    }
+
+    fn rows(&self) -> &[Row] {
+        &self.finished.summary.rows
+    }
+
+    /// A table with a row for each of these lines, each of a scenario: which one, what is swept in it, and then the
+    /// columns.
+    fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
+        let mut all =
+            vec![("scenario".to_owned(), wholes(scenarios.iter().map(|&at| at as i64 + 1)))];
+        let keys = self.rows().first().map_or(&[][..], |row| &row.swept);
+        for (at, (name, _)) in keys.iter().enumerate() {
+            let values: Vec<&Value> =
+                scenarios.iter().map(|&row| &self.rows()[row].swept[at].1).collect();
+            all.push((name.clone(), swept(&values)));
+        }
+        all.extend(columns.into_iter().map(|(name, array)| (name.to_owned(), array)));
+        Table::of(all)
+    }
+
+    /// Lines of the scenarios.
+    fn lines<'r, T>(&'r self, of: impl Fn(&'r Row) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
+        let lines = self.rows().iter().enumerate();
+        lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
+    }
+
+    fn by_owner(&self, owner: &str, of: impl Fn(&Row) -> &[OwnerRow]) -> Option<Table> {
+        let (scenarios, lines) = self.lines(|row| {
+            let classes = of(row).iter();
+            classes
+                .flat_map(|class| class.metrics.iter().map(move |metric| (class, metric)))
+                .collect()
+        });
+        (!lines.is_empty()).then(|| {
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval))| interval).collect();
+            let mut columns = vec![
+                (owner, texts(lines.iter().map(|(class, _)| Some(class.name.as_str())))),
+                ("jobs", wholes(lines.iter().map(|(class, _)| class.jobs as i64))),
+                ("metric", texts(lines.iter().map(|(_, (name, _))| Some(name.as_str())))),
+            ];
+            columns.extend(found("mean", &intervals));
+            self.table(&scenarios, columns)
+        })
+    }
+
+    fn run_at(&self, scenario: usize, replication: u64) -> PyResult<usize> {
+        let count = self.finished.points.len();
+        let at = scenario.checked_sub(1).filter(|&at| at < count).ok_or_else(|| {
+            wrong(format!("the scenario is {scenario}, but this study has scenarios 1 to {count}"))
+        })?;
+        let runs = &self.finished.results.runs[at];
+        if runs.iter().any(|run| run.replication == replication) {
+            return Ok(at);
+        }
+        Err(wrong(format!(
+            "the replication is {replication}, but scenario {scenario} has replications 0 to {}",
+            runs.len().saturating_sub(1)
+        )))
+    }
+}
+
+/// The columns of an interval; the first is called `middle`.
+fn found<'n>(middle: &'n str, intervals: &[&Interval]) -> Vec<(&'n str, ArrayRef)> {
+    vec![
+        (middle, numbers(intervals.iter().map(|interval| interval.mean))),
+        ("half_width", numbers(intervals.iter().map(|interval| interval.half_width))),
+        ("replications", wholes(intervals.iter().map(|interval| interval.replications as i64))),
+    ]
+}
+
+fn method(intervals: &[&Interval]) -> (&'static str, ArrayRef) {
+    ("method", texts(intervals.iter().map(|interval| interval.method.map(|method| method.name()))))
+}
+
+#[pymethods]
+impl Results {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.study.name
+    }
+
+    /// The unit of time, as the page writes it; empty where nothing says it.
+    #[getter]
+    fn sweep(&self) -> Vec<String> {
+        self.study.sweep.iter().map(|axis| axis.key.clone()).collect()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.finished.warnings.clone()
+    }
+
+    #[getter]
+    fn failures(&self) -> Vec<String> {
+        self.finished.failures.clone()
+    }
+
+    #[getter]
+    fn growing(&self) -> Vec<usize> {
+        let rows = self.rows().iter().enumerate();
+        rows.filter(|(_, row)| row.growing).map(|(at, _)| at + 1).collect()
+    }
+
+    #[getter]
+    fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for point in &self.finished.points {
+            let swept = PyDict::new(py);
+            for (key, value) in &point.swept {
+                swept.set_item(key, from_toml(py, value)?)?;
+            }
+            list.append(swept)?;
+        }
+        Ok(list)
+    }
+
+    #[getter]
+    fn claims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for claim in &self.finished.claims {
+            list.append(from_json(py, &claim.json())?)?;
+        }
+        Ok(list)
+    }
+
+    fn summary(&self) -> Table {
+        let (scenarios, lines) = self.lines(|row| row.metrics.iter().collect());
+        let intervals: Vec<&Interval> = lines.iter().map(|(_, interval)| interval).collect();
+        let mut columns =
+            vec![("metric", texts(lines.iter().map(|(name, _)| Some(name.as_str()))))];
+        columns.extend(found("mean", &intervals));
+        columns.push(method(&intervals));
+        self.table(&scenarios, columns)
+    }
+
+    fn by_size(&self) -> Option<Table> {
+        let (scenarios, lines) = self.lines(|row| {
+            let classes = row.by_size.iter();
+            classes
+                .flat_map(|class| class.metrics.iter().map(move |metric| (class, metric)))
+                .collect()
+        });
+        (!lines.is_empty()).then(|| {
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval))| interval).collect();
+            let mut columns = vec![
+                ("size", wholes(lines.iter().map(|(class, _)| class.size as i64))),
+                ("jobs", wholes(lines.iter().map(|(class, _)| class.jobs as i64))),
+                ("metric", texts(lines.iter().map(|(_, (name, _))| Some(name.as_str())))),
+            ];
+            columns.extend(found("mean", &intervals));
+            self.table(&scenarios, columns)
+        })
+    }
+
+    fn by_user(&self) -> Option<Table> {
+        self.by_owner("user", |row| &row.by_user)
+    }
+
+    fn by_group(&self) -> Option<Table> {
+        self.by_owner("group", |row| &row.by_group)
+    }
+
+    fn comparison(&self) -> Option<Table> {
+        let (scenarios, lines) = self.lines(|row| {
+            let all = row.differences.iter();
+            all.flat_map(|all| all.metrics.iter().map(move |metric| (&all.baseline, metric)))
+                .collect()
+        });
+        (!lines.is_empty()).then(|| {
+            let intervals: Vec<&Interval> =
+                lines.iter().map(|(_, (_, interval, _))| interval).collect();
+            let baselines: Vec<&Value> =
+                lines.iter().map(|(baseline, _)| &baseline.value).collect();
+            let mut columns = vec![
+                ("compared", texts(lines.iter().map(|(baseline, _)| Some(baseline.key.as_str())))),
+                ("baseline", swept(&baselines)),
+                ("metric", texts(lines.iter().map(|(_, (name, ..))| Some(name.as_str())))),
+            ];
+            columns.extend(found("difference", &intervals));
+            columns
+                .push(("relative", numbers(lines.iter().map(|(_, (_, _, relative))| *relative))));
+            columns.push(method(&intervals));
+            self.table(&scenarios, columns)
+        })
+    }
+
+    /// One row for each run and metric.
+    fn runs(&self) -> Table {
+        let runs = self.finished.results.runs.iter().enumerate();
+        let ended = runs.flat_map(|(at, runs)| {
+            runs.iter().filter_map(move |run| Some((at, run.replication, run.result.ok()?)))
+        });
+        let lines: Vec<_> = ended
+            .flat_map(|(at, replication, findings)| {
+                findings.metrics.into_iter().map(move |metric| (at, replication, metric))
+            })
+            .collect();
+        let scenarios: Vec<usize> = lines.iter().map(|line| line.0).collect();
+        let columns = vec![
+            ("replication", wholes(lines.iter().map(|line| line.1 as i64))),
+            ("metric", texts(lines.iter().map(|line| Some(line.2.name.as_str())))),
+            ("value", numbers(lines.iter().map(|line| line.2.value))),
+        ];
+        self.table(&scenarios, columns)
+    }
+
+    fn topologies(&self, scenario: usize) -> PyResult<Vec<Topology>> {
+        let point = &self.finished.points[self.run_at(scenario, 0)?];
+        Ok(point.scenario.topologies().into_iter().map(|one| Topology(Arc::new(one))).collect())
+    }
+
+    /// The jobs of a run, which is run again for it: nothing was kept of them.
+    fn jobs(&self, py: Python<'_>, scenario: usize, replication: u64) -> PyResult<Table> {
+        let point = &self.finished.points[self.run_at(scenario, replication)?];
+        let study = &self.study;
+        py.detach(|| {
+            let files = Files::of(study);
+            let run = guarded(|| -> Result<Table, String> {
+                let scenario = point
+                    .scenario_of(&study.catalogue, replication)
+                    .map_err(|problem| problem.message)?;
+                let mut jobs = Jobs::new(scenario.topologies());
+                scenario
+                    .run(replication, &files as &dyn Inputs, &mut jobs)
+                    .map_err(|error| error.to_string())?;
+                Ok(jobs.table())
+            });
+            run?.map_err(failed)
+        })
+    }
+
+    /// Puts all that has run into a folder, as the command would have left it.
+    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        py.detach(|| guarded(|| self.keep(&folder)))?.map_err(wrong)?;
+        let options =
+            Options { out: Some(folder), build: self.build.clone(), ..Options::default() };
+        let run = py.detach(|| guarded(|| meshwork_lab::run(&self.study, &options)))?;
+        run.map(drop).map_err(|error| refused(&error, None))
+    }
+}
+
+impl Results {
+    /// Puts every run that ended into the store of a folder; those of which only the means were kept in memory are run
+    /// again by whoever writes the tables.
+    fn keep(&self, folder: &Path) -> Result<(), Refused> {
+        let mut store = Store::open(folder, &self.build)?;
+        let files = Files::of(&self.study);
+        for (point, runs) in self.finished.points.iter().zip(&self.finished.results.runs) {
+            let input = match point.scenario.input_path() {
+                None => None,
+                Some(path) => {
+                    let located = files.locate(path);
+                    let whole = std::path::absolute(&located).unwrap_or(located);
+                    Some(Input {
+                        path: whole.display().to_string(),
+                        blake3: files.digest(path)?,
+                        start: None,
+                    })
+                }
+            };
+            for run in runs.whole() {
+                let Ok(findings) = run.result else { continue };
+                let scenario = point
+                    .scenario_of(&self.study.catalogue, run.replication)
+                    .map_err(|problem| Refused(problem.message))?;
+                let digest = input.as_ref().map(|input| input.blake3.as_str());
+                let record = Record {
+                    key: key(scenario.table(), digest, run.replication, &self.build),
+                    scenario: json(scenario.table()),
+                    input: input.clone(),
+                    replication: run.replication,
+                    findings,
+                    model_version: meshwork::scenario::MODEL_VERSION,
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    build: self.build.clone(),
+                };
+                store.append(&record, Duration::ZERO)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The figures of the page of a folder: names and drawings.
+#[pyfunction]
+pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
+    let catalogue = crate::catalogue::current();
+    let read = py.detach(|| guarded(|| Report::with_maps_in(&catalogue, &folder, &Maps::none())));
+    Ok(read?.or_wrong()?.figure_files())
+}

@@ -1,0 +1,206 @@
+//! What goes on while something runs: who failed, who wants it to stop, and how far it is.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
+use meshwork_lab::findings::summary::label;
+use meshwork_lab::run::{Progress, Run, Stopped, Watcher};
+use meshwork_lab::study::expand::Point;
+use meshwork_lab::{Finished, Options, Refused, Study};
+use pyo3::prelude::*;
+
+use crate::error;
+
+/// What is known of the run that goes on in a thread: where failures go, and which run it is.
+#[derive(Clone, Default)]
+struct Context {
+    failures: Arc<Failures>,
+    place: String,
+}
+
+/// What strategies in Python raised: the first of it, from all threads.
+#[derive(Default)]
+pub(crate) struct Failures(Mutex<Option<(String, Option<PyErr>)>>);
+
+thread_local! {
+    static CONTEXT: RefCell<Context> = RefCell::default();
+}
+
+/// Ends the run of this thread, because a strategy cannot go on: `what` is a sentence without its end.
+pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
+    let context = CONTEXT.with_borrow(Clone::clone);
+    let mut sentence = format!("{what}{}", context.place);
+    if let Some(cause) = &cause {
+        let text = Python::attach(|py| cause.value(py).to_string());
+        let kind = Python::attach(|py| {
+            cause.get_type(py).name().map_or_else(|_| String::new(), |name| name.to_string())
+        });
+        sentence += &format!(": {kind}: {}", text.replace('\n', "; "));
+    }
+    let mut first = context.failures.0.lock().unwrap_or_else(PoisonError::into_inner);
+    first.get_or_insert_with(|| (sentence.clone(), cause));
+    drop(first);
+    resume_unwind(Box::new(Stopped(sentence)))
+}
+
+/// Does something in which strategies may give up, as they do by unwinding.
+pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
+    let failures = Arc::new(Failures::default());
+    let context = Context { failures: Arc::clone(&failures), place: String::new() };
+    let before = CONTEXT.replace(context);
+    let done = catch_unwind(AssertUnwindSafe(act));
+    CONTEXT.set(before);
+    done.map_err(|panic| failures.take().unwrap_or_else(|| error::failed(error::of_panic(&*panic))))
+}
+
+impl Failures {
+    /// The first of them, as the exception that it is.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.map(|(sentence, cause)| error::strategy(sentence, cause))
+    }
+}
+
+/// Looks at every run: it knows which one a thread is in, and stops it where that is wanted.
+struct Overseer {
+    failures: Arc<Failures>,
+    stop: AtomicBool,
+    /// The number of each scenario by its swept values, as messages say it.
+    has_sweep: bool,
+}
+
+struct Stopper<'a>(&'a AtomicBool);
+
+impl Watcher for Overseer {
+    fn ended(&self, _point: usize, _run: &Run) {}
+
+    fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
+        let swept =
+            if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
+        let place = format!(", in the run of {swept}replication {replication}");
+        CONTEXT.set(Context { failures: Arc::clone(&self.failures), place });
+        let stopper = Stopper(&self.stop);
+        stopper.look();
+        Some(Box::new(stopper))
+    }
+}
+
+impl Stopper<'_> {
+    fn look(&self) {
+        if self.0.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Stopped("the study was interrupted".to_owned())));
+        }
+    }
+}
+
+impl Observer for Stopper<'_> {
+    fn observe(&mut self, _now: Time, _event: &Event<'_>) {
+        self.look();
+    }
+}
+
+/// How often the interpreter is asked whether somebody wants to stop, and told how far it is.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How many studies run now, and in which process the first of them began.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Held while threads of ours run.
+pub(crate) struct Active;
+
+impl Active {
+    /// # Errors
+    /// If this process is the fork of one in which they ran: they are not here, and nor is what they would have done.
+    pub(crate) fn begin() -> PyResult<Active> {
+        let process = std::process::id();
+        if ACTIVE.load(Ordering::SeqCst) == 0 {
+            PROCESS.store(process, Ordering::SeqCst);
+        } else if PROCESS.load(Ordering::SeqCst) != process {
+            return Err(error::failed(
+                "this process was forked while a study ran in threads of its parent, and they are not here: start \
+                 processes by multiprocessing's \"spawn\" or \"forkserver\", or before a study runs",
+            ));
+        }
+        ACTIVE.fetch_add(1, Ordering::SeqCst);
+        Ok(Active)
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Runs a study without the lock of the interpreter; `tell` is called with runs done, wanted, reused and failed, and
+/// how much of the others has been done, in runs.
+pub(crate) fn run(
+    py: Python<'_>,
+    study: &Study,
+    options: Options<'_>,
+    tell: Option<&Py<PyAny>>,
+) -> PyResult<Result<Finished, Refused>> {
+    let _active = Active::begin()?;
+    let overseer = Overseer {
+        failures: Arc::default(),
+        stop: AtomicBool::new(false),
+        has_sweep: !study.sweep.is_empty(),
+    };
+    let progress = Mutex::new(Progress::default());
+    let note = |now: Progress| *progress.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    let telling = |py: Python<'_>| -> PyResult<()> {
+        let Progress { done, total, reused, failed, begun, jobs } =
+            *progress.lock().unwrap_or_else(PoisonError::into_inner);
+        match tell {
+            Some(tell) => tell.call1(py, (done, total, reused, failed, begun, jobs)).map(drop),
+            None => Ok(()),
+        }
+    };
+    let (finished, interrupted) = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel(1);
+            let options = Options { progress: &note, watcher: Some(&overseer), ..options };
+            scope.spawn(move || {
+                let finished =
+                    catch_unwind(AssertUnwindSafe(|| meshwork_lab::run(study, &options)));
+                let _ = sender.send(finished);
+            });
+            let mut interrupted = None;
+            loop {
+                match receiver.recv_timeout(LOOK_EVERY) {
+                    Ok(finished) => return (finished, interrupted),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        let said: Box<dyn std::any::Any + Send> =
+                            Box::new("the thread of the study is gone");
+                        return (Err(said), interrupted);
+                    }
+                    Err(RecvTimeoutError::Timeout) if interrupted.is_none() => {
+                        interrupted =
+                            Python::attach(|py| py.check_signals().and_then(|()| telling(py)))
+                                .err();
+                        overseer.stop.store(interrupted.is_some(), Ordering::Relaxed);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    });
+    if let Some(interrupted) = interrupted {
+        return Err(interrupted);
+    }
+    let finished = finished.map_err(|panic| {
+        overseer.failures.take().unwrap_or_else(|| error::failed(error::of_panic(&*panic)))
+    })?;
+    telling(py)?;
+    match overseer.failures.take() {
+        Some(failure) => Err(failure),
+        None => Ok(finished),
+    }
+}

@@ -1,0 +1,113 @@
+//! Strategies whose decisions are made in Python.
+//!
+//! The entry of each is made when it is registered; what is built of it holds an instance of the class and asks it. What
+//! it raises ends the run, by unwinding: the interface of the model has no other way out, and needs none for strategies
+//! that cannot fail.
+
+pub(crate) mod allocator;
+pub(crate) mod ask;
+pub(crate) mod cluster;
+pub(crate) mod job;
+mod lent;
+pub(crate) mod offers;
+pub(crate) mod scheduler;
+pub(crate) mod selector;
+pub(crate) mod site;
+pub(crate) mod sizing;
+
+use std::sync::Arc;
+
+use meshwork::registry::Params;
+use meshwork::topology::Topology as Wired;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::catalogue;
+use crate::error::failed;
+use crate::place::Topology;
+use crate::running::give_up;
+use crate::values::from_toml;
+
+/// An instance of the class behind the name, with its parameters; and whether copies may share it.
+fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
+    Python::attach(|py| {
+        let made = || -> PyResult<Instance> {
+            let class = catalogue::class(py, kind, params.name()).ok_or_else(|| {
+                failed(format!("the {kind} `{}` is not registered in this process", params.name()))
+            })?;
+            let machine = machine.iter().map(|one| Topology(Arc::new(one.clone())));
+            let machine = PyTuple::new(
+                py,
+                machine.map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?,
+            )?;
+            let given = PyDict::new(py);
+            for (key, value) in params.table().iter().filter(|(key, _)| *key != "name") {
+                given.set_item(key, from_toml(py, value)?)?;
+            }
+            let maker = py.import("meshwork._strategies")?.getattr("instance")?;
+            let object = maker.call1((class.bind(py), kind, machine, given))?;
+            let flag = |name: &str| {
+                object.getattr(name).and_then(|flag| flag.is_truthy()).unwrap_or(false)
+            };
+            let has = |name: &str| object.hasattr(name).unwrap_or(false);
+            Ok(Instance {
+                kind,
+                name: params.name().into(),
+                is_stateless: flag("stateless"),
+                goes_by_free_nodes: flag("goes_by_free_nodes"),
+                has_claimed: has("claimed"),
+                has_released: has("released"),
+                has_memory: has("memory") && has("recall"),
+                has_arrived: has("arrived"),
+                has_fork: has("fork"),
+                object: object.unbind(),
+            })
+        };
+        made().unwrap_or_else(|error| {
+            give_up(&format!("the {kind} `{}` could not be made", params.name()), Some(error))
+        })
+    })
+}
+
+/// A strategy in Python.
+struct Instance {
+    kind: &'static str,
+    name: Arc<str>,
+    object: Py<PyAny>,
+    is_stateless: bool,
+    goes_by_free_nodes: bool,
+    has_claimed: bool,
+    has_released: bool,
+    has_memory: bool,
+    has_arrived: bool,
+    has_fork: bool,
+}
+
+impl Instance {
+    /// Ends the run: it cannot go on.
+    fn give_up(&self, doing: &str, cause: PyErr) -> ! {
+        give_up(&format!("the {} `{}` raised {doing}", self.kind, self.name), Some(cause))
+    }
+
+    /// Ends the run: what it gave cannot be.
+    fn break_off(&self, what: &str) -> ! {
+        give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
+    }
+
+    /// An independent copy: by its own `fork`, or by Python's `copy.deepcopy`, unless it has no state to copy.
+    fn fork(&self) -> Instance {
+        let object = Python::attach(|py| {
+            if self.is_stateless {
+                return self.object.clone_ref(py);
+            }
+            let copied = if self.has_fork {
+                self.object.call_method0(py, "fork")
+            } else {
+                let deepcopy = py.import("copy").and_then(|copy| copy.getattr("deepcopy"));
+                deepcopy.and_then(|deepcopy| deepcopy.call1((&self.object,))).map(Bound::unbind)
+            };
+            copied.unwrap_or_else(|error| self.give_up("when it was copied", error))
+        });
+        Instance { object, name: Arc::clone(&self.name), ..*self }
+    }
+}

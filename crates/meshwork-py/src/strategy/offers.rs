@@ -1,0 +1,78 @@
+//! What the sites offer a job, as a selector in Python sees it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use meshwork::offer::{Offers as Model, Proposal};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::lent::Lent;
+use crate::error::wrong;
+use crate::place::Placement;
+
+/// The offers of one attempt, which can be asked during a call of `select` and not after it.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Offers {
+    pub(super) lent: Lent<Model<'static>>,
+    /// What was proposed in this attempt: asked again, an allocator that draws would propose something else.
+    proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
+}
+
+impl Offers {
+    pub(super) fn nothing() -> Offers {
+        Offers { lent: Lent::nothing(), proposed: Mutex::default() }
+    }
+
+    /// What a site proposes in this attempt.
+    pub(super) fn proposal(&self, site: usize) -> PyResult<Option<Proposal>> {
+        let mut proposed = self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = proposed.get(&site) {
+            return Ok(known.clone());
+        }
+        let asked =
+            self.lent.with("offers", |offers| (site < offers.sites()).then(|| offers.at(site)))?;
+        let asked = asked.ok_or_else(|| wrong(format!("there is no site {site}")))?;
+        proposed.insert(site, asked.clone());
+        Ok(asked)
+    }
+}
+
+#[pymethods]
+impl Offers {
+    #[getter]
+    fn sites(&self) -> PyResult<usize> {
+        self.lent.with("offers", |offers| offers.sites())
+    }
+
+    fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
+        let Some(proposal) = self.proposal(site)? else { return Ok(None) };
+        let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;
+        Ok(Some((
+            Placement { nodes: proposal.placement, topology: Arc::new(topology) },
+            proposal.stretch,
+        )))
+    }
+
+    fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rooms = self.lent.with("offers", |offers| offers.rooms())?;
+        let list = PyList::empty(py);
+        for room in rooms {
+            let dict = PyDict::new(py);
+            dict.set_item("site", room.site)?;
+            dict.set_item("nodes", room.nodes)?;
+            dict.set_item("free", room.free)?;
+            dict.set_item("held", room.held)?;
+            dict.set_item("speed", room.speed)?;
+            list.append(dict)?;
+        }
+        Ok(list)
+    }
+
+    /// What the other waiting jobs ask for, in order of arrival: processors and estimate.
+    fn others(&self) -> PyResult<Vec<(u64, f64)>> {
+        self.lent.with("offers", |offers| {
+            offers.queue().others().map(|job| (job.request.nodes(), job.estimate)).collect()
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! Schedulers in Python.
+
+use meshwork::cluster::Cluster as Model;
+use meshwork::registry::{Params, Problem};
+use meshwork::sched::Scheduler;
+use meshwork::topology::Topology as Wired;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use super::cluster::Cluster;
+use super::lent::lend_cluster;
+use super::{Instance, instance};
+
+/// Builds the scheduler that was registered under this name.
+pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Scheduler>, Problem> {
+    let instance = instance("scheduler", params, topologies);
+    let cluster = Python::attach(|py| Py::new(py, Cluster::new(topologies)));
+    let cluster = cluster.unwrap_or_else(|error| instance.give_up("when it was made", error));
+    Ok(Box::new(InPython { instance, cluster }))
+}
+
+struct InPython {
+    instance: Instance,
+    cluster: Py<Cluster>,
+}
+
+impl Scheduler for InPython {
+    fn schedule(&mut self, cluster: &mut Model<'_>) {
+        let (now, waiting) = (cluster.now(), cluster.waiting_jobs());
+        let lent = self.cluster.get();
+        lent.note(cluster);
+        let scheduled = Python::attach(|py| {
+            lend_cluster(py, &lent.lent, cluster, || {
+                let object = self.instance.object.bind(py);
+                object
+                    .call_method1(intern!(py, "schedule"), (self.cluster.clone_ref(py),))
+                    .map(drop)
+            })
+        });
+        if let Err(error) = scheduled {
+            self.instance.give_up(&format!("at {now}, when {waiting} jobs waited"), error);
+        }
+    }
+}

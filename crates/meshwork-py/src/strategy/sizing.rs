@@ -1,0 +1,132 @@
+//! Sizings in Python.
+
+use meshwork::form::Asks;
+use meshwork::job::Request;
+use meshwork::registry::{Params, Problem};
+use meshwork::sizing::{Demand as Model, Size, Sizing};
+use meshwork::smallvec::SmallVec;
+use meshwork::topology::Topology as Wired;
+use pyo3::prelude::*;
+
+use super::{Instance, instance};
+use crate::place::{request, request_for};
+
+/// Builds the sizing that was registered under this name.
+pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Sizing>, Problem> {
+    Ok(Box::new(InPython { instance: instance("sizing", params, topologies) }))
+}
+
+struct InPython {
+    instance: Instance,
+}
+
+/// What a sizing is asked.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Demand {
+    request: Request,
+    #[pyo3(get)]
+    nodes: u32,
+    #[pyo3(get)]
+    running: u64,
+    #[pyo3(get)]
+    waiting: u64,
+}
+
+#[pymethods]
+impl Demand {
+    #[getter]
+    fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        request_for(py, &self.request)
+    }
+
+    #[getter]
+    fn wanted(&self) -> u64 {
+        self.request.nodes()
+    }
+}
+
+impl Demand {
+    fn of(demand: &Model<'_>) -> Demand {
+        Demand {
+            request: demand.request.clone(),
+            nodes: demand.nodes,
+            running: demand.crowd.running,
+            waiting: demand.crowd.waiting,
+        }
+    }
+}
+
+impl InPython {
+    fn asked(&self, py: Python<'_>, demand: &Model<'_>) -> PyResult<Vec<(Request, f64)>> {
+        let sizes = self.instance.object.bind(py).call_method1("sizes", (Demand::of(demand),))?;
+        let mut all = Vec::new();
+        for size in sizes.try_iter()? {
+            let (wanted, stretch): (Bound<'_, PyAny>, f64) = size?.extract()?;
+            all.push((in_form(request(&wanted)?, demand.asks), stretch));
+        }
+        Ok(all)
+    }
+}
+
+/// A subcube is a number of processors in Python.
+fn in_form(request: Request, asks: Asks) -> Request {
+    match (&request, asks) {
+        (Request::Nodes(nodes), Asks::Subcube) if nodes.is_power_of_two() => {
+            Request::Subcube(nodes.ilog2())
+        }
+        _ => request,
+    }
+}
+
+impl Sizing for InPython {
+    fn sizes(&self, demand: &Model<'_>) -> SmallVec<[Size; 1]> {
+        let sizes = Python::attach(|py| self.asked(py, demand));
+        let sizes = sizes.unwrap_or_else(|error| {
+            self.instance
+                .give_up(&format!("when it was asked for the sizes of {}", demand.request), error)
+        });
+        let is_right = |(request, stretch): &(Request, f64)| {
+            std::mem::discriminant(request) == std::mem::discriminant(demand.request)
+                && (1..=u64::from(demand.nodes)).contains(&request.nodes())
+                && (1e-15..=1e15).contains(stretch)
+        };
+        if let Some((wrong, stretch)) = sizes.iter().find(|size| !is_right(size)) {
+            self.instance.break_off(&format!(
+                "gave the size {wrong} with stretch {stretch} for {}, but a size has the form of the request, from 1 to {} \
+                 nodes, and a stretch from 1e-15 to 1e15",
+                demand.request, demand.nodes
+            ));
+        }
+        sizes.into_iter().map(|(request, stretch)| Size { request, stretch }).collect()
+    }
+
+    fn fewest(&self, demand: &Model<'_>) -> u64 {
+        Python::attach(|py| {
+            let fewest = self.instance.object.call_method1(py, "fewest", (Demand::of(demand),));
+            let fewest = fewest.and_then(|fewest| fewest.extract(py));
+            fewest.unwrap_or_else(|error| {
+                self.instance.give_up(
+                    &format!("when it was asked for the fewest processors of {}", demand.request),
+                    error,
+                )
+            })
+        })
+    }
+
+    fn arrived(&mut self, request: &Request) {
+        if !self.instance.has_arrived {
+            return;
+        }
+        Python::attach(|py| {
+            let told = request_for(py, request)
+                .and_then(|request| self.instance.object.call_method1(py, "arrived", (request,)));
+            if let Err(error) = told {
+                self.instance.give_up(&format!("when it was told that {request} arrived"), error);
+            }
+        });
+    }
+
+    fn fork(&self) -> Box<dyn Sizing> {
+        Box::new(InPython { instance: self.instance.fork() })
+    }
+}

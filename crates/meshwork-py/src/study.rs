@@ -1,0 +1,219 @@
+//! Studies.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use meshwork_lab::run::inputs::Files;
+use meshwork_lab::study::expand::{Point, count, expand};
+use meshwork_lab::study::set;
+use meshwork_lab::{Options, Refused, Study as Lab};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use toml::Value;
+
+use crate::catalogue;
+use crate::error::{failed, refused, wrong};
+use crate::gym::{Envs, Script};
+use crate::results::Results;
+use crate::running::{self, guarded};
+use crate::values::{from_table, from_toml, to_table, to_toml};
+
+/// What messages call a study that no file has.
+const NAMELESS: &str = "study";
+
+/// A study that has been read.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Study {
+    study: Mutex<Lab>,
+    /// What messages would call its file, if there is none.
+    without_file: bool,
+    running: AtomicUsize,
+}
+
+impl Study {
+    fn of(read: Result<Lab, Refused>, without_file: bool) -> PyResult<Study> {
+        let study = read.map_err(|error| refused(&error, without_file.then_some(NAMELESS)))?;
+        Ok(Study { study: Mutex::new(study), without_file, running: AtomicUsize::new(0) })
+    }
+
+    fn copy(&self) -> Lab {
+        self.study.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn refused(&self, error: &Refused) -> PyErr {
+        refused(error, self.without_file.then_some(NAMELESS))
+    }
+
+    fn points(&self, study: &Lab) -> PyResult<Vec<Point>> {
+        guarded(|| expand(study))?.map_err(|error| self.refused(&error))
+    }
+}
+
+/// `key=value`, as the command line has it.
+fn setting(key: &str, value: &Value) -> String {
+    format!("{key}={value}")
+}
+
+fn settings(given: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+    let mut settings = Vec::new();
+    for (key, value) in given {
+        let key: String = key.extract()?;
+        settings.push(setting(&key, &to_toml(&value, &key)?));
+    }
+    Ok(settings)
+}
+
+#[pymethods]
+impl Study {
+    /// Reads a file.
+    #[staticmethod]
+    fn read(path: PathBuf, set: &Bound<'_, PyDict>) -> PyResult<Study> {
+        Study::of(Lab::read_in(&catalogue::current(), &path, &settings(set)?), false)
+    }
+
+    /// Reads a text; relative paths in it are looked up in the folder.
+    #[staticmethod]
+    fn parse(text: &str, folder: PathBuf, set: &Bound<'_, PyDict>) -> PyResult<Study> {
+        Study::of(
+            Lab::parse_in(&catalogue::current(), NAMELESS, text, &folder, &settings(set)?),
+            true,
+        )
+    }
+
+    /// Reads a mapping; `found` says where the files are that it names.
+    #[staticmethod]
+    fn from_mapping(
+        document: &Bound<'_, PyDict>,
+        folder: PathBuf,
+        found: std::collections::BTreeMap<String, Vec<PathBuf>>,
+    ) -> PyResult<Study> {
+        let table = to_table(document, "a study")?;
+        // In TOML a plain key behind a table would be a key of that table.
+        let (tables, plain): (Vec<_>, Vec<_>) =
+            table.into_iter().partition(|(_, value)| is_table(value));
+        let ordered: toml::Table = plain.into_iter().chain(tables).collect();
+        let text = ordered.to_string();
+        let mut read = Lab::parse_in(&catalogue::current(), NAMELESS, &text, &folder, &[]);
+        if let Ok(study) = &mut read {
+            study.found = found;
+        }
+        Study::of(read, true)
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.copy().name
+    }
+
+    #[getter]
+    fn description(&self) -> Option<String> {
+        self.copy().description
+    }
+
+    #[getter]
+    fn toml(&self) -> String {
+        self.copy().source
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let count = count(&self.copy()).map_err(|error| self.refused(&error))?;
+        usize::try_from(count).map_err(wrong)
+    }
+
+    /// Of each scenario what is swept, and the whole with every default.
+    fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for point in self.points(&self.copy())? {
+            let swept = PyDict::new(py);
+            for (key, value) in &point.swept {
+                swept.set_item(key, from_toml(py, value)?)?;
+            }
+            list.append((swept, from_table(py, point.scenario.table())?))?;
+        }
+        Ok(list)
+    }
+
+    /// Lays a key over the study, as `--set` does.
+    fn set(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.running.load(Ordering::SeqCst) > 0 {
+            return Err(failed(format!(
+                "the study runs, so `{key}` cannot be set now: wait until it has ended, or set it on a copy of the study"
+            )));
+        }
+        let text = setting(key, &to_toml(value, key)?);
+        set::assignment(&text).map_err(wrong)?;
+        let mut study = self.study.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts: Vec<String> =
+            study.settings.iter().map(|setting| setting.text.clone()).collect();
+        texts.push(text);
+        let read =
+            Lab::parse_in(&catalogue::current(), &study.file, &study.source, &study.folder, &texts);
+        let mut new = read.map_err(|error| self.refused(&error))?;
+        new.found = std::mem::take(&mut study.found);
+        *study = new;
+        Ok(())
+    }
+
+    /// Environments of its only scenario.
+    fn envs(
+        &self,
+        count: usize,
+        threads: usize,
+        jobs: u64,
+        window: Option<usize>,
+        masks: bool,
+    ) -> PyResult<Envs> {
+        let study = self.copy();
+        let points = self.points(&study)?;
+        let [point] = &points[..] else {
+            return Err(wrong(format!(
+                "an environment is one scenario, and this study has {}",
+                points.len()
+            )));
+        };
+        let files = Arc::new(Files::of(&study));
+        let script = Script { scenario: point.scenario.clone(), files, jobs };
+        Envs::new(&script, count, threads, window, masks)
+    }
+
+    fn __copy__(&self) -> Study {
+        Study {
+            study: Mutex::new(self.copy()),
+            without_file: self.without_file,
+            running: AtomicUsize::new(0),
+        }
+    }
+
+    /// Runs it.
+    fn run(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        out: Option<PathBuf>,
+        max_memory: Option<u64>,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Results> {
+        let mut study = self.copy();
+        // What was registered since it was read may have been registered anew.
+        study.catalogue = catalogue::current();
+        let points = self.points(&study)?;
+        let build = catalogue::build_for(points.iter().map(|point| point.scenario.table()));
+        drop(points);
+        self.running.fetch_add(1, Ordering::SeqCst);
+        let options =
+            Options { out, threads, max_memory, build: build.clone(), ..Options::default() };
+        let finished = running::run(py, &study, options, tell.as_ref());
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        let finished = finished?.map_err(|error| self.refused(&error))?;
+        Ok(Results::new(study, finished, build))
+    }
+}
+
+fn is_table(value: &Value) -> bool {
+    match value {
+        Value::Table(_) => true,
+        Value::Array(items) => items.iter().any(Value::is_table),
+        _ => false,
+    }
+}

@@ -1,0 +1,152 @@
+"""Whatever is wrong is one sentence: what was given, what would be right, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import meshwork as mw
+from meshwork import _frame
+
+GOOD = {"submit": [0.0], "runtime": [1.0], "nodes": [1]}
+MESH = mw.mesh(4, 4)
+
+
+def study(**keys: Any) -> mw.Study:
+    return mw.Study(**{"machine": MESH, "workload": GOOD, **keys})
+
+
+CASES: list[tuple[str, Callable[[], object], str]] = [
+    ("an unknown key", lambda: study(schedular="easy"), "unknown key `schedular` (did you mean `scheduler`?"),
+    ("an unknown name", lambda: study(scheduler="eazy").run(), "unknown scheduler `eazy` (did you mean `easy`?"),
+    ("a type", lambda: study(seed=object()), "`seed` is <object object at"),
+    ("a key that is no text", lambda: study(scheduler={1: 2}), "`scheduler` has the key 1, but keys are texts"),
+    ("a number too large", lambda: study(seed=2**64), f"`seed` is {2**64}, but must be a whole number below 2^63"),
+    ("a machine", lambda: study(machine=mw.mesh(0)).run(), "`machine.dims` is [0]"),
+    ("a measure", lambda: study(measure=3), "`measure` is 3, but must be a mapping"),
+    ("threads", lambda: study().run(threads=-1), "`threads` is -1, but must be a whole number from 0 to 1024"),
+    ("on_failure", lambda: study().run(on_failure="no"), "`on_failure` is 'no', but must be 'raise' or 'keep'"),
+    ("a sweep", lambda: study(sweep={"seed": 3}), "`sweep.seed` is 3, but must be a list of at least one value"),
+    ("a file", lambda: mw.Study.from_toml("none.toml"), "none.toml: there is no such file"),
+    ("a log", lambda: study(workload="none.swf").run(), "none.swf: there is no such file"),
+    (
+        "a table without submit",
+        lambda: study(workload=pd.DataFrame({"runtime": [1.0], "nodes": [1]})),
+        "`workload`: a table of jobs has the columns submit, runtime and one of nodes, block and subcube, and perhaps "
+        "estimate, job, user and group; this one has runtime, nodes",
+    ),
+    (
+        "a column of the wrong kind",
+        lambda: study(workload=pd.DataFrame({"submit": [0.0], "runtime": [1.0], "nodes": [[1, 2]]})),
+        "`workload`: the column `nodes` holds List(",
+    ),
+    (
+        "a column that is no number",
+        lambda: study(workload={**GOOD, "nodes": ["many"]}).run(),
+        "`nodes` is `many`, but must be a number",
+    ),
+    (
+        "an array of the wrong shape",
+        lambda: study(workload={**GOOD, "nodes": np.ones((2, 2))}),
+        "`workload`: the column `nodes` has 2 dimensions, but a column has one: shape (2, 2)",
+    ),
+    (
+        "an array of the wrong dtype",
+        lambda: study(workload={**GOOD, "nodes": np.array([1j])}),
+        "`workload`: the column `nodes` holds complex128, but must hold numbers, dates or text",
+    ),
+    (
+        "columns of different lengths",
+        lambda: study(workload={**GOOD, "nodes": [1, 2]}),
+        "`workload`: its columns are of different lengths: submit 1, runtime 1, nodes 2",
+    ),
+    (
+        "a row that is no job",
+        lambda: study(workload={**GOOD, "runtime": [-1.0]}).run(),
+        "runtime is -1, but must be a number from 0 to 1e15",
+    ),
+    ("a scenario", lambda: study().run().jobs(2), "the scenario is 2, but this study has scenarios 1 to 1"),
+    ("a replication", lambda: study().run().jobs(1, 7), "the replication is 7, but scenario 1 has replications 0 to 0"),
+    ("a request", lambda: mw.Pool(MESH).allocate("many"), "the request is 'many', but must be a number of processors"),
+    ("a request below 0", lambda: mw.Pool(MESH).allocate(-1), "the request is -1, but must be a number of processors"),
+    ("no request", lambda: mw.Pool(MESH).allocate(()), "the request is (), but must be a number of processors"),
+    ("a float", lambda: mw.Pool(MESH).allocate(2.5), "the request is 2.5, but must be"),  # type: ignore[arg-type]
+    ("a release", lambda: mw.Pool(MESH).release([0, 1]), "this placement is not held, so it cannot be released"),
+    ("a node", lambda: mw.Pool(MESH).adopt([16]), "16 is no node of a 4 × 4 mesh, whose nodes are 0 to 15"),
+    ("a node below 0", lambda: mw.Pool(MESH).adopt([-1]), "-1 is no node of a 4 × 4 mesh"),
+    (
+        "a block",
+        lambda: mw.Pool(MESH).adopt(((3, 3), (2, 2))),
+        "a block with base [3, 3] and dims [2, 2] does not lie on",
+    ),
+    ("no placement", lambda: mw.Pool(MESH).adopt([]), "a placement has at least one node, and this one has none"),
+    ("no placement at all", lambda: mw.Pool(MESH).adopt("x"), "'x' is no placement"),  # type: ignore[arg-type]
+    ("an array of numbers", lambda: mw.Pool(MESH).adopt(np.array([0.5])), "array([0.5]) is no placement"),
+    ("a node twice", lambda: mw.Pool(MESH).adopt([3, 3]), "is not free"),
+    ("time", lambda: mw.Pool(MESH).advance(float("nan")), "the time is NaN, but must be a number from 0 to 1e15"),
+    ("a ratio", lambda: mw.Pool(MESH).largest((1,)), "the ratio is [1], but must have a whole number above 0 for each"),
+    ("a snapshot", lambda: mw.Pool(MESH).restore({"a": 1}), "this is no snapshot of a pool (unknown field `a`"),
+    ("a kind", lambda: mw.list("allocater"), "unknown kind `allocater` (did you mean `allocator`?"),
+    ("a load", lambda: mw.traffic(MESH, [2.0]), "invalid value '2.0' for '--loads <X,…>': must be a number above 0"),
+    (
+        "a machine of traffic",
+        lambda: mw.traffic(mw.flat(4)),
+        "the machine of traffic is a mesh, a torus or a hypercube",
+    ),
+    ("a folder", lambda: mw.check("none"), "there is no such file"),
+    ("a paper", lambda: mw.reproduce("nobody", out="x"), "nobody"),
+    ("a strategy", lambda: mw.register(3), "a strategy is a class, and 3 is none"),  # type: ignore[call-overload]
+    (
+        "a class",
+        lambda: mw.register(dict),
+        "the class `dict` is no strategy: one has the method choose, schedule, sizes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "sentence"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_it_is_an_exception_with_a_sentence(act: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(mw.MeshworkError) as raised:
+        act()
+    assert sentence in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("\nreplications = 0\n")
+    with pytest.raises(mw.InputError) as raised:
+        mw.Study.from_toml(path)
+    assert str(raised.value) == f"{path}:2: `replications` is 0, but must be a whole number from 1 to 1000000"
+
+
+def test_errors_are_those_that_python_knows() -> None:
+    assert issubclass(mw.InputError, ValueError)
+    assert issubclass(mw.RunError, RuntimeError)
+    assert issubclass(mw.StrategyError, mw.RunError)
+    with pytest.raises(KeyError, match="there is no column `x`; there are kind, name"):
+        mw.list("metric")["x"]
+    with pytest.raises(IndexError, match="there is no row 1000"):
+        mw.list("metric").row(1000)
+
+
+def test_a_failed_run_has_the_results_of_the_others() -> None:
+    # The second scenario asks for more than there is at once: a log of one line that is no job.
+    bad = {**GOOD, "runtime": [-1.0]}
+    keys = study(sweep={"workload": [GOOD, bad]}, metrics=["wait"])
+    with pytest.raises(mw.RunError) as raised:
+        keys.run()
+    assert raised.value.results is not None
+    assert raised.value.results.summary.row(0)["mean"] == 0.0
+    assert len(keys.run(on_failure="keep").failures) == 1
+
+
+def test_a_table_is_told_from_a_workload() -> None:
+    assert _frame.is_table(GOOD)
+    assert not _frame.is_table({"name": "lublin", "jobs": 3})
+    assert not _frame.is_table("lublin")

@@ -1,0 +1,238 @@
+//! Anchors: boxes of listed shapes at listed places of three-dimensional toruses.
+
+mod overlap;
+mod parameters;
+mod torus;
+
+pub use torus::{Entry, Shape, Torus};
+
+use super::criteria::Criterion;
+use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{SEGMENT, WEIGHTS};
+use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::topology::Wiring;
+use parameters::{PLACEMENT, TORUS};
+use torus::View;
+
+/// The entry of `anchors`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "anchors",
+        aliases: &[],
+        summary: "boxes of listed shapes at listed places of a torus of three dimensions",
+        definition: "A list of placements says which boxes a job may get: each has sides, a spacing from one box to \
+                     the next along each axis, and a seed, where the first stands; boxes wrap around. Shapes are never \
+                     turned. A job of as many nodes as a placement has gets one of its free boxes, and `criteria` \
+                     decides which: each leaves the best of what those before it have left. As Slurm has them, that is \
+                     the box whose heaviest node is lightest, then the one that breaks the fewest free boxes of the \
+                     next larger size (compared only within one placement), then the one in the torus with the fewest \
+                     free nodes, then the earliest: toruses and equal sizes in the order of the list, boxes along z \
+                     first and x last. A job of several segments gets one box after the other, and where boxes \
+                     overlap other choices of the first are tried. A box with a hole is never given. While no node of \
+                     any torus is free, jobs get runs of the other nodes, as with `runs`.",
+        complexity: "O(p log s n / 64 + n) for p placements of the size with sides up to s on n nodes, whatever is free.",
+        source: "Slurm 26.05, topology/torus3d, checked against its decisions",
+        params: &[
+            Param {
+                name: "placements",
+                kind: Kind::Tables(PLACEMENT),
+                default: DefaultValue::Absent(
+                    "boxes of 1, 2, 4, 8 … nodes, each twice the one before along one axis after the other, up to the whole torus",
+                ),
+                help: "the boxes that jobs may get, on every torus that has no list of its own",
+            },
+            Param {
+                name: "toruses",
+                kind: Kind::Tables(TORUS),
+                default: DefaultValue::Absent(
+                    "the machine itself, further dimensions as layers of z",
+                ),
+                help: "the toruses, in the order in which they are tried",
+            },
+            Param {
+                name: "criteria",
+                kind: Kind::Names(&super::criteria::FAMILY),
+                default: DefaultValue::Is(
+                    "[\"weight\", \"next_size_destroyed\", \"fewest_idle_torus\", \"order\"]",
+                ),
+                help: "what decides between free boxes, the first criterion first",
+            },
+            Param {
+                name: "unlisted",
+                kind: Kind::Choice(&["round_up", "refuse"]),
+                default: DefaultValue::Is("\"round_up\""),
+                help: "whether a job of a size that no placement has gets the next larger one, or never starts",
+            },
+            SEGMENT,
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Torus, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
+};
+
+/// Toruses with their lists of placements, and what decides between them.
+#[derive(Clone, Debug)]
+pub struct Anchors {
+    toruses: Vec<Torus>,
+    criteria: Vec<Criterion>,
+    covered: NodeSet,
+}
+
+/// The best places of one entry of a list.
+struct Found {
+    torus: usize,
+    entry: usize,
+    /// The bases of the boxes that are left.
+    bases: NodeSet,
+    /// What it is compared with other entries by.
+    key: Vec<i64>,
+}
+
+impl Anchors {
+    /// Toruses on a machine of so many nodes, in the order of their file.
+    #[must_use]
+    pub fn new(count: u32, toruses: Vec<Torus>, criteria: &[Criterion]) -> Anchors {
+        let mut covered = NodeSet::empty(count);
+        for torus in toruses.iter().filter(|torus| !torus.entries().is_empty()) {
+            torus.nodes().for_each(|node| covered.insert(node));
+        }
+        Anchors { toruses, criteria: criteria.to_vec(), covered }
+    }
+
+    /// The toruses.
+    #[must_use]
+    pub fn toruses(&self) -> &[Torus] {
+        &self.toruses
+    }
+
+    /// How much of the lists is broken: for each place that is not wholly free its size, summed.
+    ///
+    /// # Complexity
+    /// **O(p · log s · n / 64)** for *p* placements with sides up to *s* on *n* nodes.
+    #[must_use]
+    pub fn fragmentation(&self, available: &NodeSet) -> u64 {
+        self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
+    }
+
+    /// Whether some list has places of this size.
+    #[must_use]
+    pub fn lists(&self, size: u32) -> bool {
+        self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
+    }
+
+    /// The best place of this size.
+    fn best(
+        &self,
+        nodes: &Nodes,
+        available: &NodeSet,
+        size: u32,
+        required: Option<&NodeSet>,
+    ) -> Option<(NodeSet, bool)> {
+        // What compares entries has to be known of each; what does not, of the one that is chosen alone.
+        let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
+        let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
+        let mut best: Option<(Found, View)> = None;
+        for (index, torus) in self.toruses.iter().enumerate() {
+            if !torus.entries().iter().any(|entry| entry.size() == size) {
+                continue;
+            }
+            let view = torus.view(nodes, available, required);
+            let idle = i64::from(view.idle());
+            for entry in 0..torus.entries().len() {
+                if torus.entries()[entry].size() != size {
+                    continue;
+                }
+                let Some(mut bases) = torus.free_bases(&view, entry) else { continue };
+                let mut key = Vec::with_capacity(self.criteria.len());
+                for (place, &criterion) in self.criteria.iter().enumerate() {
+                    let value = match criterion {
+                        Criterion::FewestIdleTorus => idle,
+                        Criterion::MostIdleTorus => -idle,
+                        _ if place < early => torus.narrow(&view, entry, criterion, &mut bases),
+                        _ => continue,
+                    };
+                    if criterion.compares_entries() {
+                        key.push(value);
+                    }
+                }
+                let found = Found { torus: index, entry, bases, key };
+                if best.as_ref().is_none_or(|(best, _)| found.key < best.key) {
+                    best = Some((found, view.clone()));
+                }
+            }
+        }
+        let (mut found, view) = best?;
+        let torus = &self.toruses[found.torus];
+        for &criterion in &self.criteria[early..] {
+            torus.narrow(&view, found.entry, criterion, &mut found.bases);
+        }
+        let base = torus.first_in_order(found.entry, &found.bases)?;
+        let overlaps = torus.entries()[found.entry].overlaps_others();
+        Some((torus.box_at(found.entry, base, available.universe()), overlaps))
+    }
+}
+
+impl Rule for Anchors {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let (count, size) = wanted.segments().ok_or_else(never)?;
+        if !self.lists(size) {
+            return Err(never());
+        }
+        let mut free = available.clone();
+        let mut required = required;
+        if count > 1
+            && let Some(list) = required.take()
+        {
+            if list.count() < wanted.nodes {
+                return Err(never());
+            }
+            free.intersect(list);
+        }
+        let cause = if wanted.is_cut() { Cause::NoUnitForSegment } else { Cause::NoUnit };
+        let mut all = NodeSet::empty(nodes.count());
+        let mut others_overlap = false;
+        let mut of_overlapping = all.clone();
+        for _ in 0..count {
+            let Some((chosen, overlaps)) = self.best(nodes, &free, size, required) else {
+                // Where places overlap, another choice of an earlier segment may leave room for this one.
+                let action = if others_overlap && wanted.is_cut() {
+                    Action::WithoutOneOf(of_overlapping)
+                } else {
+                    Action::Break
+                };
+                return Err(Failure::Now { cause, action });
+            };
+            free.subtract(&chosen);
+            all.unite(&chosen);
+            if overlaps {
+                others_overlap = true;
+                of_overlapping.unite(&chosen);
+            }
+        }
+        Ok(all)
+    }
+
+    fn covered(&self) -> Option<&NodeSet> {
+        Some(&self.covered)
+    }
+
+    fn places_single_nodes(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,98 @@
+//! When boxes of a torus meet.
+
+use super::Shape;
+use crate::geometry::NodeSet;
+use crate::topology::Grid;
+
+/// Whether a box of this placement meets another box of it, or a box of another placement that is listed beside
+/// it. A placement that is listed twice meets its double.
+pub(super) fn grids_overlap<'a>(
+    sides: &[u32],
+    shape: &Shape,
+    others: impl Iterator<Item = &'a Shape>,
+) -> bool {
+    let step = |shape: &Shape, axis: usize| {
+        let spacing = shape.spacing[axis];
+        gcd(if spacing == 0 { shape.sides[axis] } else { spacing }, sides[axis])
+    };
+    if (0..3).any(|axis| step(shape, axis) < shape.sides[axis]) {
+        return true;
+    }
+    let mut own = false;
+    let mut others = others.filter(|&other| {
+        // Once for itself; a second time it is listed twice.
+        let is_own = other == shape && !own;
+        own |= is_own;
+        !is_own
+    });
+    others.any(|other| {
+        (0..3).all(|axis| {
+            let step = gcd(step(shape, axis), step(other, axis));
+            let apart = (other.seed[axis] + sides[axis] - shape.seed[axis]) % step;
+            apart < shape.sides[axis] || step - apart < other.sides[axis]
+        })
+    })
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// For the corner of each box with the sides `own`, how many of the boxes with the sides `other` and corners in
+/// `others` it meets; a torus that is wrapped in every dimension.
+///
+/// Two boxes meet if they do along every axis: if the other's corner lies in a window around this one's. The
+/// corners in each window are summed along one axis after the other.
+///
+/// # Complexity
+/// **O(n)** for *n* cells.
+pub(super) fn count_meeting(
+    grid: &Grid,
+    others: &NodeSet,
+    own: &[u32; 3],
+    other: &[u32; 3],
+) -> Vec<u32> {
+    let mut counts = vec![0_u32; grid.nodes() as usize];
+    let mut none = true;
+    for base in others.iter() {
+        counts[base as usize] = 1;
+        none = false;
+    }
+    if none {
+        return counts;
+    }
+    let mut sums = counts.clone();
+    for axis in (0..3).rev() {
+        let (stride, length) = (grid.strides()[axis] as usize, grid.sides()[axis] as usize);
+        let window = (own[axis] + other[axis] - 1).min(grid.sides()[axis]) as usize;
+        // The window of position 0 begins so far before it, around the edge.
+        let before = if window == length { 0 } else { other[axis] as usize - 1 };
+        for (from, to) in
+            counts.chunks_exact(stride * length).zip(sums.chunks_exact_mut(stride * length))
+        {
+            slide(from, to, stride, length, window, before);
+        }
+        std::mem::swap(&mut counts, &mut sums);
+    }
+    counts
+}
+
+/// Sums `window` rows around each of `length` rows, each of `stride` numbers.
+fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usize, before: usize) {
+    let row = |i: usize| (i + length - before) % length * stride;
+    let (first, _) = to.split_at_mut(stride);
+    first.fill(0);
+    for i in 0..window {
+        let add = &from[row(i)..row(i) + stride];
+        first.iter_mut().zip(add).for_each(|(sum, &add)| *sum += add);
+    }
+    for i in 1..length {
+        let (gone, come) = (row(i - 1), row(i - 1 + window));
+        let (done, rest) = to.split_at_mut(i * stride);
+        let last = &done[(i - 1) * stride..];
+        let pairs = from[gone..gone + stride].iter().zip(&from[come..come + stride]);
+        for ((sum, &last), (&gone, &come)) in rest.iter_mut().zip(last).zip(pairs) {
+            *sum = last + come - gone;
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! One torus: its cells, its list of placements, and the free places of each.
+
+use super::super::Nodes;
+use super::super::criteria::Criterion;
+use super::overlap::{count_meeting, grids_overlap};
+use crate::geometry::{FreeBases, NodeSet};
+use crate::topology::{Grid, Node, TopologyError};
+
+/// One placement as a list has it: a box, and where it may stand.
+///
+/// All in nodes along x, y and z. A spacing of 0 is the side of the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The sides of the box.
+    pub sides: [u32; 3],
+    /// How far one place stands from the next along each axis.
+    pub spacing: [u32; 3],
+    /// Where the first one stands.
+    pub seed: [u32; 3],
+}
+
+impl Shape {
+    /// A box that stands at every multiple of its sides.
+    ///
+    /// ```
+    /// use meshwork::alloc::listed::anchors::Shape;
+    /// assert_eq!(Shape::aligned([2, 2, 1]).positions(0, 4), [0, 2]);
+    /// assert_eq!(Shape::aligned([2, 1, 1]).positions(0, 5), [0, 2, 4, 1, 3], "all around the ring");
+    /// ```
+    #[must_use]
+    pub fn aligned(sides: [u32; 3]) -> Shape {
+        Shape { sides, spacing: sides, seed: [0; 3] }
+    }
+
+    /// Where it may stand along an axis of this length, in the order in which places are tried.
+    #[must_use]
+    pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
+        let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
+        let mut positions = vec![self.seed[axis] % length];
+        loop {
+            let next = (positions[positions.len() - 1] + step) % length;
+            if next == positions[0] {
+                return positions;
+            }
+            positions.push(next);
+        }
+    }
+
+    /// How many nodes the box has.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.sides.iter().product()
+    }
+}
+
+/// A placement of a torus, with all places that it names.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    shape: Shape,
+    /// For each axis and coordinate, its place in the order of positions; none where there is no position.
+    order: [Vec<Option<u32>>; 3],
+    /// The corners of its boxes.
+    bases: NodeSet,
+    /// The corners of those that have a node in every cell, each a node of its own.
+    complete: NodeSet,
+    overlaps_others: bool,
+}
+
+impl Entry {
+    /// The placement as it was listed.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// How many nodes each of its boxes has.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.shape.size()
+    }
+
+    /// How many anchors it has, those with holes and equal ones included.
+    #[must_use]
+    pub fn anchors(&self) -> u32 {
+        self.bases.count()
+    }
+
+    /// How many of its boxes have a node in every cell, each a node of its own: the others are never given.
+    #[must_use]
+    pub fn complete_anchors(&self) -> u32 {
+        self.complete.count()
+    }
+
+    /// Whether one of its boxes meets another one, or one of another placement of its size.
+    #[must_use]
+    pub fn overlaps_others(&self) -> bool {
+        self.overlaps_others
+    }
+
+    /// The corner of each of its boxes, as a cell, in the order in which they are tried: along x slowest.
+    pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
+        let sides = grid.sides();
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
+        let mut corners = Vec::with_capacity(xs.len() * ys.len() * zs.len());
+        for &x in &xs {
+            for &y in &ys {
+                corners.extend(zs.iter().map(|&z| grid.node(&[x, y, z])));
+            }
+        }
+        corners.into_iter()
+    }
+
+    fn rank(&self, grid: &Grid, base: u32) -> u64 {
+        let along = |axis: usize| {
+            let place = self.order[axis][grid.coordinate(base, axis) as usize];
+            u64::from(place.unwrap_or(u32::MAX))
+        };
+        let count = |axis: usize| self.order[axis].iter().flatten().count() as u64;
+        (along(0) * count(1) + along(1)) * count(2) + along(2)
+    }
+}
+
+/// A torus of three dimensions whose cells are nodes, or holes.
+#[derive(Clone, Debug)]
+pub struct Torus {
+    grid: Grid,
+    cells: Vec<Option<Node>>,
+    /// Cells and nodes that follow one another: where each run begins, and how long it is.
+    runs: Vec<(u32, Node, u32)>,
+    holes: NodeSet,
+    /// Whether no node stands in two cells.
+    is_plain: bool,
+    /// By size; equal ones in the order of the list.
+    entries: Vec<Entry>,
+    free_bases: FreeBases,
+}
+
+/// What is free of a torus, by its cells.
+#[derive(Clone)]
+pub(super) struct View {
+    free: NodeSet,
+    /// The free cells up to each weight, lightest first; only where weights differ.
+    by_weight: Vec<(u32, NodeSet)>,
+    required: Option<NodeSet>,
+    /// Whether all that is required lies in this torus.
+    holds_required: bool,
+}
+
+impl View {
+    pub(super) fn idle(&self) -> u32 {
+        self.free.count()
+    }
+}
+
+impl Torus {
+    /// A torus with these sides, whose cells, x fastest, are these nodes or holes, and its list.
+    ///
+    /// # Errors
+    /// If there is no grid with these sides.
+    ///
+    /// # Panics
+    /// If there are not as many cells as the sides say, or a placement is larger than the torus.
+    pub fn new(
+        sides: [u32; 3],
+        cells: Vec<Option<Node>>,
+        shapes: &[Shape],
+    ) -> Result<Torus, TopologyError> {
+        let grid = Grid::new(&sides, true)?;
+        assert_eq!(cells.len(), grid.nodes() as usize, "one entry for each cell");
+        let mut holes = NodeSet::empty(grid.nodes());
+        let mut seen: Vec<Node> = cells.iter().copied().flatten().collect();
+        seen.sort_unstable();
+        let is_plain = seen.windows(2).all(|pair| pair[0] != pair[1]);
+        for (cell, node) in (0..).zip(&cells) {
+            if node.is_none() {
+                holes.insert(cell);
+            }
+        }
+        let mut shapes = shapes.to_vec();
+        shapes.sort_by_key(Shape::size);
+        let mut torus = Torus {
+            free_bases: FreeBases::new(&grid),
+            runs: runs_of(&cells),
+            grid,
+            cells,
+            holes,
+            is_plain,
+            entries: Vec::new(),
+        };
+        torus.entries = shapes.iter().map(|shape| torus.entry(shape, &shapes)).collect();
+        Ok(torus)
+    }
+
+    fn entry(&self, shape: &Shape, all: &[Shape]) -> Entry {
+        let sides = self.grid.sides();
+        let order = [0, 1, 2].map(|axis| {
+            assert!(shape.sides[axis] <= sides[axis], "a placement is no larger than its torus");
+            let mut order = vec![None; sides[axis] as usize];
+            for (place, position) in (0..).zip(shape.positions(axis, sides[axis])) {
+                order[position as usize] = Some(place);
+            }
+            order
+        });
+        let mut bases = NodeSet::empty(self.grid.nodes());
+        for base in 0..self.grid.nodes() {
+            let along = |axis: usize| order[axis][self.grid.coordinate(base, axis) as usize];
+            if (0..3).all(|axis| along(axis).is_some()) {
+                bases.insert(base);
+            }
+        }
+        let mut nodes = NodeSet::empty(self.grid.nodes());
+        nodes.assign_complement(&self.holes);
+        let mut complete = self.free_bases.clone().all(&self.grid, &nodes, &shape.sides).clone();
+        complete.intersect(&bases);
+        if !self.is_plain {
+            let twice: Vec<u32> =
+                complete.iter().filter(|&base| self.has_a_node_twice(base, shape)).collect();
+            twice.into_iter().for_each(|base| complete.remove(base));
+        }
+        let same_size = all.iter().filter(|other| other.size() == shape.size());
+        let overlaps_others = grids_overlap(sides, shape, same_size);
+        Entry { shape: *shape, order, bases, complete, overlaps_others }
+    }
+
+    fn has_a_node_twice(&self, base: u32, shape: &Shape) -> bool {
+        let mut nodes: Vec<Option<Node>> =
+            self.cells_of(base, shape).map(|cell| self.cells[cell as usize]).collect();
+        nodes.sort_unstable();
+        nodes.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// The cells of a box.
+    fn cells_of(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
+        let [x, y, z] = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
+        let [dx, dy, dz] = shape.sides;
+        let sides = self.grid.sides();
+        (0..dz).flat_map(move |k| {
+            (0..dy).flat_map(move |j| {
+                (0..dx).map(move |i| {
+                    let at = [(x + i) % sides[0], (y + j) % sides[1], (z + k) % sides[2]];
+                    self.grid.node(&at)
+                })
+            })
+        })
+    }
+
+    /// Its geometry.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Its placements, by size.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Its nodes; one that stands in two cells comes twice.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        self.cells.iter().copied().flatten()
+    }
+
+    /// What is in each cell.
+    #[must_use]
+    pub fn cells(&self) -> &[Option<Node>] {
+        &self.cells
+    }
+
+    /// The cells of a box of an entry.
+    pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
+        self.cells_of(corner, &self.entries[entry].shape)
+    }
+
+    /// How many different sets of nodes the boxes of an entry are.
+    #[must_use]
+    pub fn distinct_boxes(&self, entry: usize) -> u32 {
+        let shape = &self.entries[entry].shape;
+        let sides = self.grid.sides();
+        // Along an axis that a box fills all boxes are the same.
+        let mut boxes: Vec<u32> = self.entries[entry].bases.iter().collect();
+        if self.holes.is_empty() {
+            let along =
+                |axis: usize| if shape.sides[axis] == sides[axis] { 0 } else { sides[axis] };
+            let place =
+                |base: u32| [0, 1, 2].map(|axis| self.grid.coordinate(base, axis).min(along(axis)));
+            let mut places: Vec<[u32; 3]> = boxes.into_iter().map(place).collect();
+            places.sort_unstable();
+            places.dedup();
+            return places.len() as u32;
+        }
+        let nodes = |base: u32| {
+            let cells = self.cells_of(base, shape).filter_map(|cell| self.cells[cell as usize]);
+            let mut nodes: Vec<Node> = cells.collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        boxes.sort_by_cached_key(|&base| nodes(base));
+        boxes.dedup_by_key(|base| nodes(*base));
+        boxes.len() as u32
+    }
+
+    /// How many boxes of another entry one box of this one breaks on the empty machine: the fewest and the most.
+    #[must_use]
+    pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
+        let mut free = NodeSet::empty(self.grid.nodes());
+        free.assign_complement(&self.holes);
+        let view = View { free, by_weight: Vec::new(), required: None, holds_required: true };
+        let own = &self.entries[entry].complete;
+        let counts = self.meeting(&view, entry, other, own);
+        let counts = || own.iter().map(|base| counts[base as usize]);
+        counts().min().zip(counts().max())
+    }
+
+    /// A set of nodes as the cells in which they stand.
+    fn cells_in(&self, set: &NodeSet) -> NodeSet {
+        let mut cells = NodeSet::empty(self.grid.nodes());
+        for &(cell, node, count) in &self.runs {
+            cells.copy_range(cell, set, node, count);
+        }
+        cells
+    }
+
+    pub(super) fn view(
+        &self,
+        nodes: &Nodes,
+        available: &NodeSet,
+        required: Option<&NodeSet>,
+    ) -> View {
+        let free = self.cells_in(available);
+        let mut by_weight = Vec::new();
+        if nodes.classes().len() > 1 {
+            let mut so_far = NodeSet::empty(self.grid.nodes());
+            for (weight, class) in nodes.classes() {
+                let mut class = self.cells_in(class);
+                class.intersect(&free);
+                so_far.unite(&class);
+                by_weight.push((*weight, so_far.clone()));
+            }
+        }
+        let holds_required =
+            required.is_none_or(|list| list.iter().all(|node| self.cells.contains(&Some(node))));
+        let required = required.map(|list| self.cells_in(list));
+        View { free, by_weight, required, holds_required }
+    }
+
+    /// The corners of the free boxes of an entry, if there is one.
+    pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
+        if !view.holds_required {
+            return None;
+        }
+        let own = &self.entries[entry];
+        let mut bases =
+            self.free_bases.clone().all(&self.grid, &view.free, &own.shape.sides).clone();
+        bases.intersect(&own.complete);
+        if let Some(required) = &view.required {
+            let mut inside = NodeSet::empty(self.grid.nodes());
+            for base in bases.iter() {
+                let mut missing = required.clone();
+                self.cells_of(base, &own.shape).for_each(|cell| missing.remove(cell));
+                // A node that stands in two cells is had with either.
+                let is_had = |cell: u32| {
+                    let node = self.cells[cell as usize];
+                    self.cells_of(base, &own.shape).any(|own| self.cells[own as usize] == node)
+                };
+                if missing.iter().all(|cell| !self.is_plain && is_had(cell)) {
+                    inside.insert(base);
+                }
+            }
+            bases = inside;
+        }
+        (!bases.is_empty()).then_some(bases)
+    }
+
+    /// Keeps the best of some free boxes of an entry by one criterion, and says how good they are: the less the
+    /// better.
+    pub(super) fn narrow(
+        &self,
+        view: &View,
+        entry: usize,
+        criterion: Criterion,
+        bases: &mut NodeSet,
+    ) -> i64 {
+        match criterion {
+            Criterion::Weight => self.narrow_to_lightest(view, entry, bases),
+            Criterion::NextSizeDestroyed => {
+                let size = self.entries[entry].size();
+                let next = self.entries.iter().position(|other| other.size() > size);
+                let Some(next) = next else { return 0 };
+                let costs = self.meeting(view, entry, next, bases);
+                keep_cheapest(bases, &costs)
+            }
+            Criterion::LargerSizesDestroyed => {
+                let size = self.entries[entry].size();
+                let mut sum = vec![0; self.grid.nodes() as usize];
+                for (other, larger) in self.entries.iter().enumerate() {
+                    if larger.size() > size {
+                        let costs = self.meeting(view, entry, other, bases);
+                        for (sum, cost) in sum.iter_mut().zip(costs) {
+                            *sum += cost * larger.size();
+                        }
+                    }
+                }
+                keep_cheapest(bases, &sum)
+            }
+            Criterion::Boundary => {
+                let contact = |base: u32| self.free_around(view, base, &self.entries[entry].shape);
+                let mut costs = vec![0; self.grid.nodes() as usize];
+                bases.iter().for_each(|base| costs[base as usize] = contact(base));
+                keep_cheapest(bases, &costs)
+            }
+            Criterion::FewestIdleTorus | Criterion::MostIdleTorus | Criterion::Order => 0,
+        }
+    }
+
+    fn narrow_to_lightest(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
+        let sides = &self.entries[entry].shape.sides;
+        for (weight, free) in &view.by_weight {
+            let mut light = self.free_bases.clone().all(&self.grid, free, sides).clone();
+            light.intersect(bases);
+            if !light.is_empty() {
+                bases.copy_from(&light);
+                return i64::from(*weight);
+            }
+        }
+        0
+    }
+
+    /// For each of some free boxes of an entry, how many free boxes of another entry it meets.
+    fn meeting(&self, view: &View, entry: usize, other: usize, bases: &NodeSet) -> Vec<u32> {
+        let (own, other) = (&self.entries[entry], &self.entries[other]);
+        let mut free = view.free.clone();
+        // Boxes with holes count as free if all else in them is.
+        free.unite(&self.holes);
+        let mut others = self.free_bases.clone().all(&self.grid, &free, &other.shape.sides).clone();
+        others.intersect(&other.bases);
+        if self.is_plain {
+            return count_meeting(&self.grid, &others, &own.shape.sides, &other.shape.sides);
+        }
+        let universe = self.cells.iter().flatten().max().map_or(0, |&last| last + 1);
+        let set = |base, shape| self.set_of(base, shape, universe);
+        let others: Vec<NodeSet> = others.iter().map(|base| set(base, &other.shape)).collect();
+        let mut counts = vec![0; self.grid.nodes() as usize];
+        for base in bases.iter() {
+            let own = set(base, &own.shape);
+            counts[base as usize] = others.iter().filter(|other| other.meets(&own)).count() as u32;
+        }
+        counts
+    }
+
+    /// How many free cells lie next to a box, those that touch two of its faces twice.
+    fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
+        let sides = self.grid.sides();
+        let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
+        let mut free = 0;
+        for axis in 0..3 {
+            if shape.sides[axis] == sides[axis] {
+                continue;
+            }
+            let mut face = *shape;
+            face.sides[axis] = 1;
+            for far in [sides[axis] - 1, shape.sides[axis]] {
+                let mut corner = at;
+                corner[axis] = (at[axis] + far) % sides[axis];
+                let cells = self.cells_of(self.grid.node(&corner), &face);
+                free += cells.filter(|&cell| view.free.contains(cell)).count() as u32;
+            }
+        }
+        free
+    }
+
+    /// The first of some boxes of an entry, in its order.
+    pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
+        bases.iter().min_by_key(|&base| self.entries[entry].rank(&self.grid, base))
+    }
+
+    /// The nodes of a box.
+    pub(super) fn box_at(&self, entry: usize, base: u32, universe: u32) -> NodeSet {
+        self.set_of(base, &self.entries[entry].shape, universe)
+    }
+
+    fn set_of(&self, base: u32, shape: &Shape, universe: u32) -> NodeSet {
+        let mut set = NodeSet::empty(universe);
+        for cell in self.cells_of(base, shape) {
+            if let Some(node) = self.cells[cell as usize] {
+                set.insert(node);
+            }
+        }
+        set
+    }
+
+    /// For each place that is not wholly free its size, summed.
+    pub(super) fn fragmentation(&self, available: &NodeSet) -> u64 {
+        let mut free = self.cells_in(available);
+        free.unite(&self.holes);
+        let broken = |entry: &Entry| {
+            let mut whole =
+                self.free_bases.clone().all(&self.grid, &free, &entry.shape.sides).clone();
+            whole.intersect(&entry.bases);
+            u64::from(entry.bases.count() - whole.count()) * u64::from(entry.size())
+        };
+        self.entries.iter().map(broken).sum()
+    }
+}
+
+/// Runs of cells whose nodes follow one another too.
+fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
+    let mut runs: Vec<(u32, Node, u32)> = Vec::new();
+    for (cell, node) in (0..).zip(cells) {
+        let Some(node) = *node else { continue };
+        match runs.last_mut() {
+            Some((start, first, count)) if *start + *count == cell && *first + *count == node => {
+                *count += 1;
+            }
+            _ => runs.push((cell, node, 1)),
+        }
+    }
+    runs
+}
+
+/// Keeps those that cost least, and says how much that is.
+fn keep_cheapest(bases: &mut NodeSet, costs: &[u32]) -> i64 {
+    let Some(least) = bases.iter().map(|base| costs[base as usize]).min() else { return 0 };
+    let dear: Vec<u32> = bases.iter().filter(|&base| costs[base as usize] > least).collect();
+    dear.into_iter().for_each(|base| bases.remove(base));
+    i64::from(least)
+}

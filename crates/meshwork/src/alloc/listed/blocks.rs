@@ -1,0 +1,501 @@
+//! Blocks: racks that are one machine, two of them, four of them.
+
+use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of, set_of};
+use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Wiring;
+
+/// The entry of `blocks`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "blocks",
+        aliases: &[],
+        summary: "racks that are one machine, joined two by two: the fullest that still holds the job",
+        definition: "The machine is a list of base blocks, such as racks; blocks of larger listed sizes join neighbours, \
+                     each twice as many as are joined at the level before. A job lies in one block of the smallest \
+                     size that may hold it, and uses no more blocks of the next lower size than it must. Of the blocks \
+                     that have room it gets the one with the lightest node, then the one with the fewest free nodes, of \
+                     equal ones the last. Inside it takes base blocks one by one: one that holds all that is still \
+                     missing and has the fewest free nodes, else the one with the most, of equal ones the last, and of \
+                     each its lowest nodes. A job of several segments places one after the other. A job of one node \
+                     gets the lightest node of lowest number.",
+        complexity: "O(b n / 64) for each base block that is taken of b, on n nodes.",
+        source: "Slurm 26.05, topology/block, checked against its decisions",
+        params: &[
+            Param {
+                name: "sizes",
+                kind: Kind::Integers(1, 1 << 24),
+                default: DefaultValue::Absent(
+                    "the size of the first block, and 2, 4 and 8 times that",
+                ),
+                help: "the sizes of blocks: the base size, and that times powers of two up to 2^15",
+            },
+            Param {
+                name: "length",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Is("8"),
+                help: "how many consecutive nodes a base block has, where no blocks are listed",
+            },
+            Param {
+                name: "blocks",
+                kind: Kind::Tables(&[NODES]),
+                default: DefaultValue::Absent("base blocks of `length` consecutive nodes"),
+                help: "the base blocks, each with its nodes",
+            },
+            SEGMENT,
+            Param {
+                name: "spread",
+                kind: Kind::Flag,
+                default: DefaultValue::Is("false"),
+                help: "whether each segment has base blocks of its own",
+            },
+            Param {
+                name: "consolidate",
+                kind: Kind::Flag,
+                default: DefaultValue::Is("false"),
+                help: "whether all segments lie in one block of a listed size",
+            },
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let blocks = match params.get_tables("blocks") {
+            Some(blocks) => blocks.iter().map(|block| nodes_of(block, &mut universe)).collect(),
+            None => consecutive(universe, params.integer("length") as u32),
+        };
+        let blocks: Vec<NodeSet> = blocks.iter().map(|block| set_of(block, universe)).collect();
+        let (base, levels) = levels_of(params, &blocks)?;
+        let blocks = Blocks::new(universe, base, &levels, blocks);
+        let keeper = Keeper::new(blocks, params, topology, universe)?;
+        Ok(Box::new(keeper.wanting(|wanted| {
+            (wanted.spread, wanted.consolidate) =
+                (params.flag("spread"), params.flag("consolidate"));
+        })))
+    },
+};
+
+/// The base size, and the levels as exponents of two.
+fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
+    let Some(sizes) = params.get_integers("sizes") else {
+        let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
+        return Ok((base.unwrap_or(1), vec![0, 1, 2, 3]));
+    };
+    let base = sizes[0];
+    let level = |&size: &u32| {
+        let times = size.is_multiple_of(base).then(|| size / base);
+        let level = times.filter(|times| times.is_power_of_two()).map(u32::ilog2);
+        level.filter(|&level| level <= HIGHEST_LEVEL).ok_or_else(|| {
+            let says = format!(
+                "the size {size} is not the base size {base} times a power of two up to 2^{HIGHEST_LEVEL}"
+            );
+            params.problem("sizes", says)
+        })
+    };
+    Ok((base, sizes.iter().map(level).collect::<Result<_, _>>()?))
+}
+
+/// The highest level that may be listed.
+const HIGHEST_LEVEL: u32 = 15;
+
+/// A list of base blocks, and the levels at which neighbours are joined.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    base: u32,
+    /// The exponents of the sizes that are listed, ascending; 0 is always one of them.
+    levels: Vec<u32>,
+    blocks: Vec<NodeSet>,
+    covered: NodeSet,
+}
+
+/// Aggregated blocks of one size: how many base blocks each joins, and at most how many of the next lower
+/// level's blocks a job may use in it.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Base blocks of an aggregated block.
+    per: usize,
+    /// Base blocks of a block of the next lower level.
+    per_lower: usize,
+    /// How many of these may be used; `None` if there is nothing to limit.
+    most_lower: Option<i64>,
+}
+
+/// One segment while it is placed.
+struct Placing<'a> {
+    blocks: &'a Blocks,
+    nodes: &'a Nodes,
+    level: Level,
+    /// The base blocks of the aggregated block.
+    inside: std::ops::Range<usize>,
+    /// Base blocks from which nodes are taken.
+    taken: Vec<bool>,
+    /// Blocks of the next lower level from which nodes are taken, by their place.
+    lower_used: Vec<bool>,
+    lower_left: i64,
+    chosen: NodeSet,
+}
+
+impl Blocks {
+    /// Blocks on a machine of so many nodes; the levels are exponents of 2 times the base size.
+    #[must_use]
+    pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
+        let mut covered = NodeSet::empty(count);
+        blocks.iter().for_each(|block| covered.unite(block));
+        let mut levels: Vec<u32> = levels.iter().copied().chain([0]).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        Blocks { base: base.max(1), levels, blocks, covered }
+    }
+
+    /// The base blocks, in the order of the list.
+    #[must_use]
+    pub fn base_blocks(&self) -> &[NodeSet] {
+        &self.blocks
+    }
+
+    /// The exponent of the smallest aggregated block that may hold so many nodes.
+    fn needed(&self, size: u32) -> u32 {
+        size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
+    }
+
+    /// The lowest listed level that is at least this one; `None` is the whole system.
+    fn listed_from(&self, needed: u32) -> Option<u32> {
+        self.levels.iter().copied().find(|&level| level >= needed)
+    }
+
+    fn joined(&self, level: Option<u32>) -> usize {
+        let all = self.blocks.len().max(1);
+        level.and_then(|level| 1_usize.checked_shl(level)).unwrap_or(all)
+    }
+
+    fn level_for(&self, size: u32) -> Level {
+        let needed = self.needed(size);
+        let per = self.joined(self.listed_from(needed));
+        let lower = self.levels.iter().copied().rfind(|&level| level < needed).unwrap_or(0);
+        let per_lower = 1_usize << lower.min(31);
+        let most = u64::from(size).div_ceil(per_lower as u64 * u64::from(self.base));
+        let is_limited = per as u64 != per_lower as u64 * most;
+        Level { per, per_lower, most_lower: is_limited.then_some(most as i64) }
+    }
+
+    fn union(&self, inside: std::ops::Range<usize>, count: u32) -> NodeSet {
+        let mut all = NodeSet::empty(count);
+        self.blocks[inside].iter().for_each(|block| all.unite(block));
+        all
+    }
+
+    /// How many nodes of an aggregated block a job may use.
+    fn capacity(&self, level: Level, inside: &std::ops::Range<usize>, free: &[u32]) -> u64 {
+        let Some(most) = level.most_lower else {
+            return free[inside.clone()].iter().copied().map(u64::from).sum();
+        };
+        let whole = level.per / level.per_lower * level.per_lower;
+        let end = (inside.start + whole).min(inside.end);
+        let lower = free[inside.start..end].chunks(level.per_lower);
+        let mut lower: Vec<u64> =
+            lower.map(|part| part.iter().copied().map(u64::from).sum()).collect();
+        lower.sort_unstable_by(|a, b| b.cmp(a));
+        lower.iter().take(most as usize).sum()
+    }
+
+    /// The aggregated block for a segment.
+    fn choose(
+        &self,
+        nodes: &Nodes,
+        level: Level,
+        size: u32,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+        may_be: impl Fn(usize) -> bool,
+    ) -> Option<std::ops::Range<usize>> {
+        let free: Vec<u32> =
+            self.blocks.iter().map(|block| block.count_shared(available)).collect();
+        let mut best: Option<(u32, u32, std::ops::Range<usize>)> = None;
+        for (place, start) in (0..self.blocks.len()).step_by(level.per).enumerate() {
+            let inside = start..(start + level.per).min(self.blocks.len());
+            if !may_be(place) {
+                continue;
+            }
+            let mut all = self.union(inside.clone(), available.universe());
+            if let Some(list) = required {
+                if all.meets(list) {
+                    return list.is_within(&all).then_some(inside);
+                }
+                continue;
+            }
+            if self.capacity(level, &inside, &free) < u64::from(size) {
+                continue;
+            }
+            all.intersect(available);
+            let (weight, count) = (nodes.lightest(&all).unwrap_or(u32::MAX), all.count());
+            // Of equals the later one is taken.
+            let is_better = best.as_ref().is_none_or(|&(lowest, fewest, _)| {
+                weight < lowest || weight == lowest && count <= fewest
+            });
+            if is_better {
+                best = Some((weight, count, inside));
+            }
+        }
+        best.map(|(_, _, inside)| inside)
+    }
+
+    /// How many base blocks the group joins in which all segments lie, if they must lie together.
+    fn group(&self, wanted: &Wanted, count: u32, size: u32, level: Level) -> Option<usize> {
+        if !wanted.consolidate || !wanted.is_cut() {
+            return None;
+        }
+        let all = if wanted.spread {
+            count.saturating_mul(size.div_ceil(self.base)).saturating_mul(self.base)
+        } else {
+            wanted.nodes
+        };
+        Some(self.joined(self.listed_from(self.needed(all))).max(level.per))
+    }
+}
+
+impl Rule for Blocks {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let (count, size) = wanted.segments().ok_or_else(never)?;
+        let mut free = available.clone();
+        let mut required = required.cloned();
+        if count > 1
+            && let Some(list) = required.take()
+        {
+            if list.count() < wanted.nodes {
+                return Err(never());
+            }
+            free.intersect(&list);
+        }
+        let no_unit = if count > 1 { Cause::NoUnitForSegment } else { Cause::NoUnit };
+        let level = self.level_for(size);
+        let group = self.group(wanted, count, size, level);
+        let mut all = NodeSet::empty(nodes.count());
+        let mut confined: Option<NodeSet> = None;
+        for segment in 0..count {
+            let may_be = |place: usize| match group.filter(|_| segment == 0) {
+                None => true,
+                Some(group) => {
+                    let start = place * level.per / group * group;
+                    let end = (start + group).min(self.blocks.len());
+                    let inside = self.union(start..end, nodes.count());
+                    inside.count_shared(&free) >= wanted.nodes
+                }
+            };
+            let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
+            let placed = match chosen {
+                None => Err(Failure::of(no_unit)),
+                Some(inside) => {
+                    if let (Some(group), 0) = (group, segment) {
+                        let start = inside.start / group * group;
+                        let end = (start + group).min(self.blocks.len());
+                        let group = self.union(start..end, nodes.count());
+                        free.intersect(&group);
+                        confined = Some(group);
+                    }
+                    self.place(nodes, level, size, inside, required.as_ref(), &free)
+                }
+            };
+            let (selected, taken) = match (placed, &confined) {
+                (Ok(placed), _) => placed,
+                (Err(Failure::Now { cause, .. }), Some(group)) => {
+                    let action = Action::Without(group.clone());
+                    return Err(Failure::Now { cause, action });
+                }
+                (Err(failure), _) => return Err(failure),
+            };
+            all.unite(&selected);
+            free.subtract(&selected);
+            if wanted.spread {
+                let taken = taken.iter().zip(&self.blocks).filter(|(taken, _)| **taken);
+                taken.for_each(|(_, block)| free.subtract(block));
+            }
+        }
+        Ok(all)
+    }
+
+    fn covered(&self) -> Option<&NodeSet> {
+        Some(&self.covered)
+    }
+}
+
+impl Blocks {
+    /// Nodes for one segment in an aggregated block, and the base blocks that they lie in.
+    fn place(
+        &self,
+        nodes: &Nodes,
+        level: Level,
+        size: u32,
+        inside: std::ops::Range<usize>,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Result<(NodeSet, Vec<bool>), Failure> {
+        let mut candidates = self.union(inside.clone(), nodes.count());
+        candidates.intersect(available);
+        let mut placing = Placing {
+            blocks: self,
+            nodes,
+            level,
+            taken: vec![false; self.blocks.len()],
+            lower_used: vec![false; self.blocks.len().div_ceil(level.per_lower)],
+            lower_left: level.most_lower.unwrap_or(i64::MAX),
+            chosen: NodeSet::empty(nodes.count()),
+            inside,
+        };
+        if let Some(list) = required {
+            placing.chosen.unite(list);
+            // Where lower blocks are not counted, those with required nodes are no better than others.
+            if level.most_lower.is_some() {
+                placing.open_blocks_of(list);
+            }
+            if placing.lower_left < 0 {
+                return Err(Failure::Never(Cause::TopologyConfiguration));
+            }
+        }
+        placing.fill(size, &mut candidates)?;
+        Ok((placing.chosen, placing.taken))
+    }
+}
+
+impl Placing<'_> {
+    fn missing(&self, size: u32) -> u32 {
+        size.saturating_sub(self.chosen.count())
+    }
+
+    fn open(&mut self, block: usize) {
+        self.taken[block] = true;
+        let lower = block / self.level.per_lower;
+        if self.level.most_lower.is_some() && !self.lower_used[lower] {
+            self.lower_used[lower] = true;
+            self.lower_left -= 1;
+        }
+    }
+
+    /// Opens the base blocks in which these nodes lie.
+    fn open_blocks_of(&mut self, set: &NodeSet) {
+        for block in self.inside.clone() {
+            if !self.taken[block] && self.blocks.blocks[block].meets(set) {
+                self.open(block);
+            }
+        }
+    }
+
+    /// Takes nodes of a base block, lowest first.
+    fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
+        let mut missing = self.missing(size);
+        for node in self.blocks.blocks[block].iter() {
+            if missing > 0 && best.contains(node) {
+                best.remove(node);
+                self.chosen.insert(node);
+                missing -= 1;
+            }
+        }
+    }
+
+    fn fill(&mut self, size: u32, candidates: &mut NodeSet) -> Result<(), Failure> {
+        candidates.subtract(&self.chosen);
+        let missing = self.missing(size);
+        if missing == 0 {
+            return Ok(());
+        }
+        // The lightest first: those of all classes but the last that is needed have to be taken.
+        let mut best = NodeSet::empty(self.nodes.count());
+        let mut forced = best.clone();
+        for (_, class) in self.nodes.classes() {
+            if best.count() >= missing {
+                break;
+            }
+            forced.copy_from(&best);
+            let mut class = class.clone();
+            class.intersect(candidates);
+            best.unite(&class);
+        }
+        let too_full = Failure::Now { cause: Cause::UnitTooFull, action: Action::WithoutNext };
+        if best.count() < missing {
+            return Err(too_full);
+        }
+        if !forced.is_empty() {
+            self.open_blocks_of(&forced);
+            if self.lower_left < 0 {
+                let (cause, action) = (Cause::Weights, Action::WithoutNext);
+                return Err(Failure::Now { cause, action });
+            }
+            self.chosen.unite(&forced);
+            best.subtract(&forced);
+        }
+        for block in self.inside.clone() {
+            if self.taken[block] && self.missing(size) > 0 {
+                self.take(block, size, &mut best);
+            }
+        }
+        while self.missing(size) > 0 {
+            let next = self.next_block(self.missing(size), &best).filter(|&block| {
+                let lower = block / self.level.per_lower;
+                let opens = self.level.most_lower.is_some() && !self.lower_used[lower];
+                !opens || self.lower_left > 0
+            });
+            let Some(block) = next else {
+                let action = Action::WithoutOneOf(self.chosen.clone());
+                return Err(Failure::Now { cause: Cause::UnitTooFull, action });
+            };
+            self.open(block);
+            self.take(block, size, &mut best);
+        }
+        Ok(())
+    }
+
+    /// The base block from which nodes are taken next; the later one of equals.
+    fn next_block(&self, missing: u32, best: &NodeSet) -> Option<usize> {
+        let count = |block: usize| self.blocks.blocks[block].count_shared(best);
+        let free: Vec<u32> = self.inside.clone().map(count).collect();
+        let first = self.inside.start;
+        let lower_of = |block: usize| block / self.level.per_lower;
+        let lower_free = |block: usize| -> u32 {
+            let start = lower_of(block) * self.level.per_lower;
+            let end = (start + self.level.per_lower).min(self.inside.end);
+            free[start.max(first) - first..end - first].iter().sum()
+        };
+        let is_better = |block: usize, best: usize| {
+            if self.level.most_lower.is_some() && lower_of(block) != lower_of(best) {
+                let used = |block: usize| self.lower_used[lower_of(block)];
+                if used(block) != used(best) {
+                    return used(block);
+                }
+                let (own, other) = (lower_free(block), lower_free(best));
+                if (own >= missing) != (other >= missing) {
+                    return own >= missing;
+                }
+                if own != other {
+                    return (own < other) == (own >= missing);
+                }
+            }
+            let (own, other) = (free[block - first], free[best - first]);
+            match (own >= missing, other >= missing) {
+                (true, true) => own <= other,
+                (false, false) => own >= other,
+                (own, _) => own,
+            }
+        };
+        let open = |&block: &usize| !self.taken[block] && free[block - first] > 0;
+        self.inside.clone().filter(open).reduce(
+            |best, block| {
+                if is_better(block, best) { block } else { best }
+            },
+        )
+    }
+}

@@ -1,0 +1,121 @@
+//! What decides between places of one size: a list of criteria, each of which leaves the best of what those
+//! before it have left.
+
+use crate::registry::{About, Family};
+
+/// One thing that makes a place better than another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// The lighter its heaviest node.
+    Weight,
+    /// The fewer free places of the next larger size it breaks. Places of different shapes are not compared by it.
+    NextSizeDestroyed,
+    /// The fewer nodes it costs the free places of all larger sizes: the sizes of those that it breaks, summed.
+    /// Places of different shapes are not compared by it.
+    LargerSizesDestroyed,
+    /// The more of what it touches is held.
+    Boundary,
+    /// The fewer nodes are free in its torus.
+    FewestIdleTorus,
+    /// The more nodes are free in its torus.
+    MostIdleTorus,
+    /// The earlier it stands in the list; this always decides at last.
+    Order,
+}
+
+impl Criterion {
+    /// Every criterion, with what it says of itself.
+    pub const ALL: [(&'static About, Criterion); 7] = [
+        (&WEIGHT, Criterion::Weight),
+        (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
+        (&LARGER_SIZES_DESTROYED, Criterion::LargerSizesDestroyed),
+        (&BOUNDARY, Criterion::Boundary),
+        (&FEWEST_IDLE_TORUS, Criterion::FewestIdleTorus),
+        (&MOST_IDLE_TORUS, Criterion::MostIdleTorus),
+        (&ORDER, Criterion::Order),
+    ];
+
+    /// What Slurm goes by.
+    pub const SLURM: [Criterion; 4] = [
+        Criterion::Weight,
+        Criterion::NextSizeDestroyed,
+        Criterion::FewestIdleTorus,
+        Criterion::Order,
+    ];
+
+    /// The criterion of this name.
+    ///
+    /// ```
+    /// use meshwork::alloc::listed::criteria::Criterion;
+    /// assert_eq!(Criterion::named("weight"), Some(Criterion::Weight));
+    /// assert_eq!(Criterion::named("wait"), None);
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Criterion> {
+        Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
+    }
+
+    /// Whether places of different entries of the list are compared by it.
+    pub(super) fn compares_entries(self) -> bool {
+        !matches!(
+            self,
+            Criterion::NextSizeDestroyed | Criterion::LargerSizesDestroyed | Criterion::Order
+        )
+    }
+
+    /// Whether it tells places of one entry apart.
+    pub(super) fn tells_places_apart(self) -> bool {
+        !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
+    }
+}
+
+/// Criteria, as a family of names.
+pub static FAMILY: Family = Family {
+    kind: "criterion",
+    key: "name",
+    entries: || Criterion::ALL.iter().map(|(about, _)| *about).collect(),
+    common: &[],
+};
+
+/// What a criterion says of itself.
+const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
+    About {
+        name,
+        aliases: &[],
+        summary,
+        definition,
+        complexity: "O(n) for n nodes.",
+        source: "the choice of Slurm 26.05 in topology/torus3d, and what operators may try beside it",
+        params: &[],
+    }
+}
+
+static WEIGHT: About =
+    about("weight", "the lightest heaviest node", "A box is as heavy as its heaviest node.");
+static NEXT_SIZE_DESTROYED: About = about(
+    "next_size_destroyed",
+    "the fewest boxes of the next larger size broken",
+    "Free boxes of the first placement that is larger are counted that the box meets; boxes of one placement alone are compared.",
+);
+static LARGER_SIZES_DESTROYED: About = about(
+    "larger_sizes_destroyed",
+    "the fewest nodes of larger boxes broken",
+    "Free boxes of all larger placements are counted that the box meets, each as often as it has nodes; boxes of one placement alone are compared.",
+);
+static BOUNDARY: About = about(
+    "boundary",
+    "the most held nodes around",
+    "Free nodes at the faces of the box are counted, and the fewer the better.",
+);
+static FEWEST_IDLE_TORUS: About = about(
+    "fewest_idle_torus",
+    "the fullest torus",
+    "The torus with the fewest free nodes is taken.",
+);
+static MOST_IDLE_TORUS: About =
+    about("most_idle_torus", "the emptiest torus", "The torus with the most free nodes is taken.");
+static ORDER: About = about(
+    "order",
+    "the earliest in the list",
+    "What stands first is taken: this decides at last in any case.",
+);

@@ -1,0 +1,260 @@
+//! What is decided before and around each rule, and in which words a job is told to wait.
+
+use std::fmt;
+
+use super::runs::Runs;
+use super::{Nodes, Wanted};
+use crate::geometry::NodeSet;
+use crate::topology::Node;
+
+/// What a job is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It starts on these nodes.
+    Start(NodeSet),
+    /// It may start later.
+    Wait(Wait, Cause),
+    /// It could not start on the whole machine, all of it free.
+    Never(Cause),
+}
+
+/// What a job waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Too few nodes are free, or one that it must have is not.
+    Nodes,
+    /// Enough nodes are free, but not as they would have to lie.
+    Shape,
+}
+
+/// Why a job does not start, in the scheduler's own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Too few nodes are free.
+    Busy,
+    /// No place of the size is free.
+    NoUnit,
+    /// No place of the size of a segment is free.
+    NoUnitForSegment,
+    /// The place that was chosen has not enough in it.
+    UnitTooFull,
+    /// Light nodes that had to be taken first have used the place up.
+    Weights,
+    /// Nodes cannot be had as asked for.
+    NodeConfiguration,
+    /// No list has a place of the size.
+    TopologyConfiguration,
+    /// The partition is smaller than the job.
+    PartitionConfiguration,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Busy => "Requested nodes are busy",
+            Cause::NoUnit => "No suitable topology unit found",
+            Cause::NoUnitForSegment => "No suitable topology unit found for segment",
+            Cause::UnitTooFull => "Insufficient resources in topology unit",
+            Cause::Weights => {
+                "Weight-based selection could not satisfy request within topology unit"
+            }
+            Cause::NodeConfiguration => "Requested node configuration is not available",
+            Cause::TopologyConfiguration => "Requested topology configuration is not available",
+            Cause::PartitionConfiguration => "Requested partition configuration not available now",
+        })
+    }
+}
+
+/// What one attempt of a rule gives.
+pub type Attempt = Result<NodeSet, Failure>;
+
+/// Why an attempt found nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It may be found when more is free.
+    Now {
+        /// Why.
+        cause: Cause,
+        /// What may help.
+        action: Action,
+    },
+    /// It is never found.
+    Never(Cause),
+}
+
+impl Failure {
+    /// A failure that no further attempt mends.
+    pub(super) fn of(cause: Cause) -> Failure {
+        Failure::Now { cause, action: Action::Break }
+    }
+}
+
+/// What a further attempt leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// There is none.
+    Break,
+    /// These nodes.
+    Without(NodeSet),
+    /// The first node, in the order of all, that this attempt had selected.
+    WithoutOneOf(NodeSet),
+    /// The first node in the order of all.
+    WithoutNext,
+}
+
+/// A rule that says which nodes a job gets.
+pub trait Rule: fmt::Debug + Send + Sync {
+    /// Nodes for a job, `required` among them, all of them `available`. `wanted.listed` has been seen to.
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt;
+
+    /// The nodes that the lists name; if none of them is available, any nodes will do. `None` if the rule
+    /// wants to be asked whatever is available.
+    fn covered(&self) -> Option<&NodeSet> {
+        None
+    }
+
+    /// Whether a job that takes a single node is put to it; else such a job gets the lightest.
+    fn places_single_nodes(&self) -> bool {
+        false
+    }
+}
+
+/// Decides for one job: `available` are the nodes that it may have now, `whole` those that it might have on an
+/// empty machine.
+///
+/// # Complexity
+/// One attempt of the rule where it starts, two where it does not, and at most one more for each node.
+pub fn decide(
+    rule: &dyn Rule,
+    nodes: &Nodes,
+    wanted: &Wanted,
+    available: &NodeSet,
+    whole: &NodeSet,
+) -> Decision {
+    let (cause, wait) = match try_on(rule, nodes, wanted, available) {
+        Ok(chosen) => return Decision::Start(chosen),
+        Err(Failure::Never(cause)) => return Decision::Never(cause),
+        Err(Failure::Now { cause, .. }) => (cause, waits_for(wanted, available)),
+    };
+    // How many switches it touches is what a job may wait for: after a while it starts on more.
+    let patient = Wanted { switches: None, ..wanted.clone() };
+    match try_on(rule, nodes, &patient, whole) {
+        Ok(_) => Decision::Wait(wait, cause),
+        Err(Failure::Never(cause)) => Decision::Never(cause),
+        Err(Failure::Now { .. }) => Decision::Never(Cause::NodeConfiguration),
+    }
+}
+
+/// Nodes that a job gets now, if there are any, whether or not it could ever get some.
+///
+/// # Complexity
+/// One attempt of the rule where it finds some at once, and at most one more for each node.
+pub fn find(
+    rule: &dyn Rule,
+    nodes: &Nodes,
+    wanted: &Wanted,
+    available: &NodeSet,
+) -> Option<NodeSet> {
+    try_on(rule, nodes, wanted, available).ok()
+}
+
+fn waits_for(wanted: &Wanted, available: &NodeSet) -> Wait {
+    let (required, among) = listed(wanted);
+    let missing = required.is_some_and(|required| !required.is_within(available));
+    let enough = match &among {
+        Some(among) => among.count_shared(available),
+        None => available.count(),
+    };
+    if missing || enough < wanted.nodes { Wait::Nodes } else { Wait::Shape }
+}
+
+/// The listed nodes as those that are required, or as those among which to choose.
+fn listed(wanted: &Wanted) -> (Option<NodeSet>, Option<NodeSet>) {
+    let Some(listed) = wanted.listed.as_ref().filter(|listed| !listed.is_empty()) else {
+        return (None, None);
+    };
+    let mut listed = listed.clone();
+    if wanted.contiguous
+        && let (Some(first), Some(last)) = (listed.first(), listed.iter().last())
+    {
+        listed.insert_range(first, last - first + 1);
+    }
+    if listed.count() > wanted.most { (None, Some(listed)) } else { (Some(listed), None) }
+}
+
+/// Tries until the rule has found nodes or nothing is left to leave out.
+fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) -> Attempt {
+    let (required, among) = listed(wanted);
+    let mut left = available.clone();
+    if let Some(among) = &among {
+        left.intersect(among);
+    }
+    if left.count() < wanted.nodes || required.as_ref().is_some_and(|list| !list.is_within(&left)) {
+        return Err(Failure::of(Cause::Busy));
+    }
+    if wanted.most == 1 && !rule.places_single_nodes() {
+        return Ok(lightest_node(nodes, required.as_ref().unwrap_or(&left)));
+    }
+    let rule = match rule.covered() {
+        Some(covered) if !covered.meets(&left) => &Runs,
+        _ => rule,
+    };
+    let required = required.as_ref();
+    // The order in which nodes are left out is that of the first attempt, and made when it is needed.
+    let mut order: Option<Vec<Node>> = None;
+    let mut at = 0;
+    loop {
+        let (cause, action) = match rule.attempt(nodes, wanted, required, &left) {
+            Err(Failure::Now { cause, action }) => (cause, action),
+            final_one => return final_one,
+        };
+        let failed = Err(Failure::of(cause));
+        if action == Action::Break || left.count() <= wanted.nodes {
+            return failed;
+        }
+        if let Action::Without(gone) = &action {
+            if !gone.meets(&left) {
+                return failed;
+            }
+            left.subtract(gone);
+            continue;
+        }
+        let order = order.get_or_insert_with(|| in_order_of_processors(nodes, required, &left));
+        let found = match &action {
+            Action::WithoutOneOf(selected) => {
+                order[at..].iter().position(|&node| selected.contains(node) && left.contains(node))
+            }
+            _ => order[at..].iter().position(|&node| left.contains(node)),
+        };
+        let Some(found) = found else { return failed };
+        left.remove(order[at + found]);
+        match action {
+            Action::WithoutOneOf(_) => at += usize::from(found == 0),
+            _ => at += found + 1,
+        }
+    }
+}
+
+fn lightest_node(nodes: &Nodes, among: &NodeSet) -> NodeSet {
+    let mut chosen = NodeSet::empty(nodes.count());
+    let first = nodes.classes().iter().find_map(|(_, class)| {
+        let mut class = class.clone();
+        class.intersect(among);
+        class.first()
+    });
+    first.into_iter().for_each(|node| chosen.insert(node));
+    chosen
+}
+
+fn in_order_of_processors(nodes: &Nodes, required: Option<&NodeSet>, left: &NodeSet) -> Vec<Node> {
+    let is_free = |node: &Node| required.is_none_or(|list| !list.contains(*node));
+    let mut order: Vec<Node> = left.iter().filter(is_free).collect();
+    order.sort_by_key(|&node| nodes.processors(node));
+    order
+}

@@ -1,0 +1,222 @@
+//! Rings: a job gets consecutive nodes of one of them.
+
+use super::decide::{Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of};
+use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::topology::{Node, Wiring};
+
+/// The entry of `ring`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "ring",
+        aliases: &[],
+        summary: "consecutive nodes of one of the rings that are listed",
+        definition: "The machine is a list of rings, each with its nodes in their order around it. A job gets as many \
+                     consecutive nodes of one ring as it asks for: in each ring the first stretch whose heaviest node \
+                     is lightest, then of all rings the lightest stretch, and of these the one in the ring with the \
+                     fewest free nodes; of equal ones the first. A job of several segments gets one stretch in each of \
+                     as many rings. A job of one node gets the lightest node of lowest number; one that no ring holds \
+                     never starts.",
+        complexity: "O(n) for n nodes; O(n r) where weights differ, in rings of up to r.",
+        source: "Slurm 26.05, topology/ring, checked against its decisions",
+        params: &[
+            Param {
+                name: "length",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Absent("all nodes"),
+                help: "how many consecutive nodes a ring has, where no rings are listed",
+            },
+            Param {
+                name: "rings",
+                kind: Kind::Tables(&[NODES]),
+                default: DefaultValue::Absent("rings of `length` consecutive nodes"),
+                help: "the rings, each with its nodes in their order around it",
+            },
+            SEGMENT,
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let listed = params.get_tables("rings");
+        let rings = match listed {
+            Some(rings) => rings.iter().map(|ring| nodes_of(ring, &mut universe)).collect(),
+            None => {
+                let length = params.get_integer("length").map_or(universe, |length| length as u32);
+                consecutive(universe, length)
+            }
+        };
+        Ok(Box::new(Keeper::new(Rings::new(universe, rings), params, topology, universe)?))
+    },
+};
+
+/// A list of rings, each with its nodes in their order around it.
+#[derive(Clone, Debug)]
+pub struct Rings {
+    rings: Vec<Vec<Node>>,
+    sets: Vec<NodeSet>,
+    covered: NodeSet,
+}
+
+/// Consecutive nodes of a ring; of two, the greater is the worse.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// The weight of the heaviest node.
+    weight: u32,
+    /// How many nodes of the ring are free.
+    idle: u32,
+    ring: usize,
+    start: usize,
+}
+
+impl Stretch {
+    fn is_worse_than(&self, other: &Stretch) -> bool {
+        (self.weight, self.idle) > (other.weight, other.idle)
+    }
+}
+
+impl Rings {
+    /// Rings on a machine of so many nodes.
+    #[must_use]
+    pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
+        let set = |ring: &Vec<Node>| {
+            let mut set = NodeSet::empty(count);
+            ring.iter().for_each(|&node| set.insert(node));
+            set
+        };
+        let sets: Vec<NodeSet> = rings.iter().map(set).collect();
+        let mut covered = NodeSet::empty(count);
+        sets.iter().for_each(|set| covered.unite(set));
+        Rings { rings, sets, covered }
+    }
+
+    /// The rings, each with its nodes in their order around it.
+    #[must_use]
+    pub fn rings(&self) -> &[Vec<Node>] {
+        &self.rings
+    }
+
+    /// The first stretch of the least weight in one ring.
+    fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
+        let idle = self.sets[ring].count_shared(free);
+        let around = &self.rings[ring];
+        if (around.len() as u32) < size || idle < size {
+            return None;
+        }
+        // How many free nodes follow one another from each place on, around the ring.
+        let mut run = vec![0; around.len()];
+        let mut length = 0;
+        for place in (0..2 * around.len()).rev() {
+            let place = place % around.len();
+            length = if free.contains(around[place]) { length + 1 } else { 0 };
+            run[place] = length;
+        }
+        let mut best: Option<Stretch> = None;
+        for start in (0..around.len()).filter(|&start| run[start] >= size) {
+            let stretch = around.iter().cycle().skip(start).take(size as usize);
+            let weight = stretch.map(|&node| nodes.weight(node)).max().unwrap_or(0);
+            let found = Stretch { weight, idle, ring, start };
+            if best.is_none_or(|best| best.is_worse_than(&found)) {
+                best = Some(found);
+            }
+            if nodes.classes().len() < 2 {
+                break;
+            }
+        }
+        best
+    }
+}
+
+impl Rule for Rings {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let (count, size) = wanted.segments().ok_or_else(never)?;
+        let mut free = available.clone();
+        if let Some(list) = required {
+            if list.count() < wanted.nodes {
+                return Err(never());
+            }
+            free.intersect(list);
+        }
+        let mut worst_first = Worst::new(count as usize);
+        for ring in 0..self.rings.len() {
+            if let Some(found) = self.best_in(ring, nodes, size, &free) {
+                worst_first.offer(found);
+            }
+        }
+        if worst_first.heap.len() < count as usize {
+            return Err(Failure::of(Cause::NoUnit));
+        }
+        let mut chosen = NodeSet::empty(nodes.count());
+        for stretch in &worst_first.heap {
+            let around = self.rings[stretch.ring].iter().cycle().skip(stretch.start);
+            around.take(size as usize).for_each(|&node| chosen.insert(node));
+        }
+        Ok(chosen)
+    }
+
+    fn covered(&self) -> Option<&NodeSet> {
+        Some(&self.covered)
+    }
+}
+
+/// The best so many stretches, with the worst of them at the root.
+struct Worst {
+    heap: Vec<Stretch>,
+    room: usize,
+}
+
+impl Worst {
+    fn new(room: usize) -> Worst {
+        Worst { heap: Vec::new(), room }
+    }
+
+    /// Keeps a stretch if there is room, or if it is better than the worst.
+    fn offer(&mut self, found: Stretch) {
+        if self.heap.len() < self.room {
+            self.heap.push(found);
+            let mut at = self.heap.len() - 1;
+            while at > 0 && self.heap[at].is_worse_than(&self.heap[(at - 1) / 2]) {
+                self.heap.swap(at, (at - 1) / 2);
+                at = (at - 1) / 2;
+            }
+            return;
+        }
+        if self.heap.first().is_none_or(|worst| !worst.is_worse_than(&found)) {
+            return;
+        }
+        self.heap[0] = found;
+        // The scheduler compares the children with what stands in the slot, not with what is on its way
+        // down, so that below the first slot nothing moves on. Which stretch is replaced next hangs on it.
+        let mut at = 0;
+        loop {
+            let mut worst = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.heap.len() && self.heap[child].is_worse_than(&self.heap[worst]) {
+                    worst = child;
+                }
+            }
+            if worst == at {
+                break;
+            }
+            self.heap[at] = self.heap[worst];
+            at = worst;
+        }
+        self.heap[at] = found;
+    }
+}

@@ -1,0 +1,172 @@
+//! Runs of consecutive nodes: the rule for a machine of which nothing is written down.
+
+use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, WEIGHTS};
+use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::registry::About;
+use crate::topology::{Node, Wiring};
+
+/// The entry of `runs`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "runs",
+        aliases: &[],
+        summary: "best fit of runs of consecutive nodes: what Slurm does where no topology is written down",
+        definition: "Free nodes whose numbers follow one another are a run; a change of weight ends it too. A job gets \
+                     the lowest nodes of the shortest run that holds it, among the lightest runs; if none does, it gets \
+                     the longest run whole and goes on with what it still needs. Of equal runs the first is taken. A \
+                     job of one node gets the lightest node of lowest number. Any nodes will do, so a job starts \
+                     whenever enough are free.",
+        complexity: "O(n) for each run that is taken, for n nodes.",
+        source: "Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions",
+        params: &[WEIGHTS],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::AnyNodes,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(Keeper::new(Runs, params, topology, 0)?)),
+};
+
+/// Best fit of runs of consecutive numbers: the tightest run that is long enough, else the longest ones first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Runs;
+
+/// A run of free nodes of one weight.
+#[derive(Clone, Copy)]
+struct Run {
+    start: Node,
+    end: Node,
+    /// How many of them are not required.
+    free: u32,
+    first_required: Option<Node>,
+    weight: u32,
+}
+
+impl Rule for Runs {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        let busy = || Failure::Now { cause: Cause::Busy, action: Action::WithoutNext };
+        let want = wanted.most.max(wanted.nodes);
+        let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
+        let mut missing = want.saturating_sub(chosen.count());
+        if missing == 0 {
+            return Ok(chosen);
+        }
+        let is_required = |node| required.is_some_and(|list| list.contains(node));
+        let mut runs = runs(nodes, wanted.contiguous, available, is_required);
+        loop {
+            let enough = |free: u32| free + (want - wanted.nodes) >= missing;
+            let Some(best) = best_run(&runs, wanted.contiguous, required.is_some(), enough) else {
+                break;
+            };
+            let run = runs[best];
+            if wanted.contiguous && !enough(run.free) {
+                break;
+            }
+            let turn = run.first_required.unwrap_or(run.start);
+            for node in (turn..=run.end).chain((run.start..turn).rev()) {
+                if missing > 0 && !chosen.contains(node) {
+                    chosen.insert(node);
+                    missing -= 1;
+                }
+            }
+            if missing == 0 {
+                return Ok(chosen);
+            }
+            if wanted.contiguous {
+                break;
+            }
+            runs[best].free = 0;
+        }
+        if missing <= want - wanted.nodes { Ok(chosen) } else { Err(busy()) }
+    }
+}
+
+/// The runs of what is available, in order. A change of weight ends one too, unless all must follow one
+/// another. Required nodes count in none; a run begins at its first node that is not required.
+fn runs(
+    nodes: &Nodes,
+    contiguous: bool,
+    available: &NodeSet,
+    is_required: impl Fn(Node) -> bool,
+) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut start = available.first();
+    while let Some(first) = start {
+        let last = first + available.run_length(first) - 1;
+        let mut run: Option<Run> = None;
+        for node in first..=last {
+            let weight = nodes.weight(node);
+            if let Some(ended) = run.filter(|run| run.weight != weight && !contiguous) {
+                runs.push(ended);
+                run = None;
+            }
+            let run = run.get_or_insert(Run {
+                start: node,
+                end: node,
+                free: 0,
+                first_required: None,
+                weight,
+            });
+            run.end = node;
+            // Where weights do not end a run, it has that of its last node.
+            run.weight = weight;
+            if run.free == 0 {
+                run.start = node;
+            }
+            if is_required(node) {
+                run.first_required.get_or_insert(node);
+            } else {
+                run.free += 1;
+            }
+        }
+        runs.extend(run);
+        start = available.first_from(last + 1);
+    }
+    runs.retain(|run| run.free > 0);
+    runs
+}
+
+/// The best run; the earlier one of equals.
+fn best_run(
+    runs: &[Run],
+    contiguous: bool,
+    has_required: bool,
+    enough: impl Fn(u32) -> bool,
+) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (i, run) in runs.iter().enumerate() {
+        if run.free == 0 || contiguous && has_required && run.first_required.is_none() {
+            continue;
+        }
+        let is_better = best.is_none_or(|best| {
+            let (best, is_enough) = (&runs[best], enough(run.free));
+            let best_is_enough = enough(best.free);
+            best.first_required.is_none() && run.first_required.is_some()
+                || run.weight < best.weight
+                || run.weight == best.weight
+                    && (is_enough && (!best_is_enough || run.free < best.free)
+                        || !is_enough && run.free > best.free)
+                || contiguous && is_enough && !best_is_enough
+        });
+        if is_better {
+            best = Some(i);
+        }
+        // All that is required has to lie in one run.
+        let another = |later: &Run| later.first_required.is_some();
+        if contiguous && has_required && runs[i + 1..].iter().any(another) {
+            return None;
+        }
+    }
+    best
+}

@@ -1,0 +1,445 @@
+//! A tree of switches: a job gets nodes under few switches that are near one another.
+
+use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::keeper::{Keeper, WEIGHTS, consecutive, nodes_of, set_of};
+use super::runs::Runs;
+use super::{Nodes, Wanted};
+use crate::alloc::AllocatorEntry;
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::Wiring;
+
+/// The entry of `tree`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "tree",
+        aliases: &[],
+        summary: "nodes under few switches that are near one another",
+        definition: "The machine is a list of switches, leaves with nodes and others with switches below them. A job \
+                     lies below one switch, the last of the highest that have room and none lighter before them. There \
+                     it takes leaves one by one: the one with the fewest free nodes that holds all that is still \
+                     missing; if none does, the one under the smallest switch above that does; and of those equally far \
+                     from the leaves that are used already, the one with the most free nodes; of equal ones the first. \
+                     All free nodes of lighter weights are taken before heavier ones, wherever they lie. A job of one \
+                     node gets the lightest node of lowest number.",
+        complexity: "O(s (s + n / 64)) for each leaf that is taken, with s switches on n nodes.",
+        source: "Slurm 26.05, topology/tree, checked against its decisions",
+        params: &[
+            Param {
+                name: "radix",
+                kind: Kind::Integers(1, 1 << 24),
+                default: DefaultValue::Is("[8, 4]"),
+                help: "where no switches are listed: how many consecutive nodes a leaf has, then how many switches \
+                       each one of the next level joins; one switch above all is the last",
+            },
+            Param {
+                name: "switches",
+                kind: Kind::Tables(SWITCH),
+                default: DefaultValue::Absent("a tree by `radix`"),
+                help: "the switches, each with nodes or with switches below it",
+            },
+            Param {
+                name: "switches_at_most",
+                kind: Kind::Integer(1, 1 << 24),
+                default: DefaultValue::Absent("any number"),
+                help: "how many leaves a job may touch; it waits for fewer, for ever",
+            },
+            WEIGHTS,
+        ],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| {
+        let mut universe = topology.grid().nodes();
+        let list = match params.get_tables("switches") {
+            Some(switches) => listed(&switches, &mut universe)?,
+            None => regular(&params.integers("radix"), universe),
+        };
+        let keeper = Keeper::new(Tree::new(universe, &list), params, topology, universe)?;
+        let most = params.get_integer("switches_at_most").map(|most| most as u32);
+        Ok(Box::new(keeper.wanting(|wanted| wanted.switches = most)))
+    },
+};
+
+/// The keys of a switch.
+const SWITCH: &[Param] = &[
+    Param {
+        name: "nodes",
+        kind: Kind::Integers(0, (1 << 24) - 1),
+        default: DefaultValue::Absent("none"),
+        help: "its nodes, by their numbers, if it is a leaf; one that the machine does not have is never free",
+    },
+    Param {
+        name: "children",
+        kind: Kind::Integers(0, (1 << 24) - 1),
+        default: DefaultValue::Absent("none"),
+        help: "the switches below it, by their places in the list, from 0",
+    },
+];
+
+/// The switches of a list, if none is below itself.
+fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
+    let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
+    let mut list = Vec::new();
+    for (switch, nodes) in switches.iter().zip(&nodes) {
+        let Some(children) = switch.get_integers("children").filter(|_| nodes.is_empty()) else {
+            list.push(Below::Nodes(set_of(nodes, *universe)));
+            continue;
+        };
+        if let Some(child) = children.iter().find(|&&child| child as usize >= switches.len()) {
+            let says = format!("there is no switch {child}: {} are listed, from 0", switches.len());
+            return Err(switch.problem("children", says));
+        }
+        list.push(Below::Switches(children.into_iter().map(|child| child as usize).collect()));
+    }
+    let mut is_known: Vec<bool> =
+        list.iter().map(|below| matches!(below, Below::Nodes(_))).collect();
+    for _ in 0..list.len() {
+        for (place, below) in list.iter().enumerate() {
+            if let Below::Switches(children) = below {
+                is_known[place] |= children.iter().all(|&child| is_known[child]);
+            }
+        }
+    }
+    match is_known.iter().position(|known| !known) {
+        Some(place) => Err(switches[place].problem("children", "this switch is below itself")),
+        None => Ok(list),
+    }
+}
+
+/// A tree whose leaves have so many consecutive nodes, and whose switches join so many of the level below.
+fn regular(radix: &[u32], count: u32) -> Vec<Below> {
+    let leaves = consecutive(count, radix[0]);
+    let mut list: Vec<Below> =
+        leaves.iter().map(|nodes| Below::Nodes(set_of(nodes, count))).collect();
+    let mut level = 0..list.len();
+    for &joined in &radix[1..] {
+        let places: Vec<usize> = level.clone().collect();
+        if places.len() == 1 {
+            return list;
+        }
+        let above = places.chunks(joined as usize).map(|part| Below::Switches(part.to_vec()));
+        list.extend(above);
+        level = level.end..list.len();
+    }
+    if level.len() > 1 {
+        list.push(Below::Switches(level.collect()));
+    }
+    list
+}
+
+/// A switch of a tree.
+#[derive(Clone, Debug)]
+struct Switch {
+    /// 0 for a leaf, else one more than the highest child.
+    level: u32,
+    /// The switch above it; a root has none.
+    parent: Option<usize>,
+    /// The nodes below it.
+    nodes: NodeSet,
+}
+
+/// A list of switches, each with nodes or with other switches below it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    switches: Vec<Switch>,
+    /// How many links lie between two switches; `None` between two trees.
+    hops: Vec<Vec<Option<u32>>>,
+}
+
+/// What lies below a switch of the list.
+#[derive(Clone, Debug)]
+pub enum Below {
+    /// Nodes: it is a leaf.
+    Nodes(NodeSet),
+    /// Switches, by their places in the list.
+    Switches(Vec<usize>),
+}
+
+impl Tree {
+    /// The tree, or the trees, of this list. A switch that is below two others is below the later one.
+    ///
+    /// # Panics
+    /// If a switch is below itself, or there is none of that place in the list.
+    #[must_use]
+    pub fn new(count: u32, list: &[Below]) -> Tree {
+        let mut parent: Vec<Option<usize>> = vec![None; list.len()];
+        for (i, below) in list.iter().enumerate() {
+            if let Below::Switches(children) = below {
+                children.iter().for_each(|&child| parent[child] = Some(i));
+            }
+        }
+        let mut switches: Vec<Option<Switch>> = vec![None; list.len()];
+        while switches.iter().any(Option::is_none) {
+            let known = switches.iter().flatten().count();
+            for (i, below) in list.iter().enumerate() {
+                let (level, nodes) = match below {
+                    Below::Nodes(nodes) => (0, nodes.clone()),
+                    Below::Switches(children) => {
+                        let children: Option<Vec<&Switch>> =
+                            children.iter().map(|&child| switches[child].as_ref()).collect();
+                        let Some(children) = children else { continue };
+                        let mut nodes = NodeSet::empty(count);
+                        children.iter().for_each(|child| nodes.unite(&child.nodes));
+                        (children.iter().map(|child| child.level + 1).max().unwrap_or(0), nodes)
+                    }
+                };
+                switches[i] = Some(Switch { level, parent: parent[i], nodes });
+            }
+            assert!(known < switches.iter().flatten().count(), "no switch is below itself");
+        }
+        let switches: Vec<Switch> = switches.into_iter().flatten().collect();
+        let hops = hops(&switches);
+        Tree { switches, hops }
+    }
+
+    /// The level of a switch: 0 for a leaf.
+    #[must_use]
+    pub fn level(&self, switch: usize) -> u32 {
+        self.switches[switch].level
+    }
+
+    /// The nodes below a switch.
+    #[must_use]
+    pub fn nodes(&self, switch: usize) -> &NodeSet {
+        &self.switches[switch].nodes
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.switches.len()).filter(|&i| self.switches[i].level == 0)
+    }
+
+    /// A switch and all above it.
+    fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(switch), |&i| self.switches[i].parent)
+    }
+
+    /// The switch below which all is chosen.
+    fn top(
+        &self,
+        nodes: &Nodes,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+        enough: impl Fn(u32) -> bool,
+    ) -> Result<usize, Failure> {
+        let mut top: Option<usize> = None;
+        if let Some(list) = required {
+            for (i, switch) in self.switches.iter().enumerate() {
+                let is_higher = top.is_none_or(|top| switch.level > self.switches[top].level);
+                if is_higher && switch.nodes.meets(list) {
+                    top = Some(i);
+                }
+            }
+            let holds_all = |&top: &usize| list.is_within(&self.switches[top].nodes);
+            return top.filter(holds_all).ok_or(Failure::Never(Cause::TopologyConfiguration));
+        }
+        let mut lowest = 0;
+        for (i, switch) in self.switches.iter().enumerate() {
+            let mut free = switch.nodes.clone();
+            free.intersect(available);
+            let Some(weight) = nodes.lightest(&free).filter(|_| enough(free.count())) else {
+                continue;
+            };
+            if top.is_none_or(|top| switch.level >= self.switches[top].level && weight <= lowest) {
+                (top, lowest) = (Some(i), weight);
+            }
+        }
+        top.ok_or(Failure::of(Cause::UnitTooFull))
+    }
+
+    /// Whether one switch is a better place than another for so many nodes, and whether it, or what it was
+    /// compared by above it, has them all.
+    fn compare(
+        &self,
+        i: usize,
+        j: usize,
+        free: &[u32],
+        missing: u32,
+    ) -> (std::cmp::Ordering, bool) {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let (mut i, mut j) = (i, j);
+        let fits = loop {
+            let (i_fits, j_fits) = (free[i] >= missing, free[j] >= missing);
+            match (i_fits, j_fits) {
+                (true, true) if free[i] != free[j] => return (free[j].cmp(&free[i]), true),
+                (true, true) => break true,
+                (true, false) => return (Greater, true),
+                (false, true) => return (Less, false),
+                (false, false) => {}
+            }
+            let above = |i: usize| self.switches[i].parent.unwrap_or(i);
+            if above(i) == above(j) || above(i) == i && above(j) == j {
+                break false;
+            }
+            (i, j) = (above(i), above(j));
+        };
+        let level = |i: usize| self.switches[i].level;
+        let order = match free[i].cmp(&free[j]) {
+            Equal => level(j).cmp(&level(i)),
+            other => other,
+        };
+        (order, fits)
+    }
+
+    /// One attempt to get `want` nodes, or if they run out no fewer than the least.
+    fn gather(
+        &self,
+        nodes: &Nodes,
+        least: u32,
+        want: u32,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
+        let mut missing = want.saturating_sub(chosen.count());
+        let spare = want - least;
+        let top = self.top(nodes, required, available, |free| free + spare >= want)?;
+        if missing == 0 {
+            return Ok(chosen);
+        }
+        let mut inside = self.switches[top].nodes.clone();
+        inside.intersect(available);
+        let mut candidates = NodeSet::empty(nodes.count());
+        let mut forced = chosen.clone();
+        let mut found = 0;
+        for (_, class) in nodes.classes() {
+            if found >= missing {
+                break;
+            }
+            forced.unite(&candidates);
+            let mut class = class.clone();
+            class.intersect(&inside);
+            class.subtract(&chosen);
+            candidates.unite(&class);
+            found = candidates.count();
+        }
+        if found + spare < missing {
+            return Err(Failure::Now {
+                cause: Cause::UnitTooFull,
+                action: Action::Without(inside),
+            });
+        }
+        missing = missing.saturating_sub(forced.count() - chosen.count());
+        chosen.unite(&forced);
+        candidates.unite(&chosen);
+        let mut free: Vec<u32> =
+            self.switches.iter().map(|switch| switch.nodes.count_shared(&candidates)).collect();
+        let mut used = vec![false; self.switches.len()];
+        if !chosen.is_empty() {
+            for (i, switch) in self.switches.iter().enumerate() {
+                used[i] = switch.nodes.meets(&chosen);
+            }
+            let before = missing;
+            for leaf in self.leaves() {
+                if missing == 0 {
+                    break;
+                }
+                if used[leaf] {
+                    self.take(leaf, &candidates, &mut chosen, &mut missing);
+                    // All that has been taken so far, from whichever leaf: as the scheduler does it.
+                    for i in self.up_from(leaf) {
+                        free[i] = free[i].saturating_sub(before - missing);
+                    }
+                }
+            }
+        }
+        let distance = |i: usize| {
+            let far = (0..used.len()).filter(|&j| used[j]).map(|j| self.hops[i][j]);
+            far.sum::<Option<u32>>()
+        };
+        let mut distances: Vec<Option<u32>> = (0..used.len()).map(distance).collect();
+        while missing > 0 {
+            let mut best: Option<usize> = None;
+            for leaf in self.leaves() {
+                if used[leaf] || free[leaf] == 0 || distances[leaf].is_none() {
+                    continue;
+                }
+                let is_better = best.is_none_or(|best| {
+                    let (order, fits) = self.compare(leaf, best, &free, missing);
+                    distances[leaf] < distances[best] && fits
+                        || distances[leaf] == distances[best] && order.is_gt()
+                });
+                if is_better {
+                    best = Some(leaf);
+                }
+            }
+            let Some(leaf) = best else { break };
+            used[leaf] = true;
+            self.take(leaf, &candidates, &mut chosen, &mut missing);
+            if missing > 0 {
+                let gone = free[leaf];
+                for i in self.up_from(leaf) {
+                    free[i] = free[i].saturating_sub(gone);
+                }
+                for (sum, hops) in distances.iter_mut().zip(&self.hops[leaf]) {
+                    *sum = sum.zip(*hops).map(|(sum, hops)| sum + hops);
+                }
+            }
+        }
+        if missing > spare {
+            return Err(Failure::Now {
+                cause: Cause::UnitTooFull,
+                action: Action::WithoutOneOf(chosen),
+            });
+        }
+        Ok(chosen)
+    }
+
+    /// Takes the candidates of a leaf, lowest first, until none is missing.
+    fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
+        for node in self.switches[leaf].nodes.iter() {
+            if *missing > 0 && candidates.contains(node) && !chosen.contains(node) {
+                chosen.insert(node);
+                *missing -= 1;
+            }
+        }
+    }
+
+    fn leaves_touched(&self, chosen: &NodeSet) -> u32 {
+        self.leaves().filter(|&leaf| self.switches[leaf].nodes.meets(chosen)).count() as u32
+    }
+}
+
+impl Rule for Tree {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        wanted: &Wanted,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Attempt {
+        if wanted.contiguous {
+            return Runs.attempt(nodes, wanted, required, available);
+        }
+        let mut want = wanted.most.max(wanted.nodes);
+        loop {
+            let chosen = self.gather(nodes, wanted.nodes, want, required, available)?;
+            let is_near = wanted.switches.is_none_or(|most| self.leaves_touched(&chosen) <= most);
+            if is_near {
+                return Ok(chosen);
+            }
+            if want <= wanted.nodes {
+                return Err(Failure::of(Cause::Busy));
+            }
+            want -= 1;
+        }
+    }
+}
+
+/// How many links lie between each two switches.
+fn hops(switches: &[Switch]) -> Vec<Vec<Option<u32>>> {
+    let path = |i: usize| -> Vec<usize> {
+        std::iter::successors(Some(i), |&i| switches[i].parent).collect()
+    };
+    let paths: Vec<Vec<usize>> = (0..switches.len()).map(path).collect();
+    let between = |a: &Vec<usize>, b: &Vec<usize>| {
+        let meeting = a.iter().position(|i| b.contains(i))?;
+        let other = b.iter().position(|&i| i == a[meeting])?;
+        Some((meeting + other) as u32)
+    };
+    paths.iter().map(|a| paths.iter().map(|b| between(a, b)).collect()).collect()
+}

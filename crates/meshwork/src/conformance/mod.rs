@@ -1,0 +1,222 @@
+//! The rules that every entry of a list keeps, as functions: whoever adds an entry holds it to the same ones.
+//!
+//! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`] and [`check_network`] try one entry
+//! of a catalogue on small machines of every wiring, with every choice of its parameters, in long random histories
+//! and whole runs, against brute force wherever there is a brute force. The first rule that is broken comes back
+//! as a [`Finding`], with the seed and the step that show it again; the entries of this crate are held to them by
+//! its own tests.
+//!
+//! ```
+//! use meshwork::catalogue::Catalogue;
+//! use meshwork::conformance::check_allocator;
+//!
+//! let tried = check_allocator(&Catalogue::standard(), "first_fit")?;
+//! assert!(tried.questions > 10_000);
+//! # Ok::<(), meshwork::conformance::Finding>(())
+//! ```
+//!
+//! What they cannot know is what an entry is meant to be: its definition, written the obvious way, belongs into a
+//! test of its own. An entry that panics does so in these checks too.
+
+mod allocator;
+mod network;
+mod runs;
+mod scheduler;
+mod selector;
+mod sizing;
+
+pub use allocator::check_allocator;
+pub use network::check_network;
+pub use runs::{Transcript, random_jobs, submissions};
+pub use scheduler::check_scheduler;
+pub use selector::check_selector;
+pub use sizing::check_sizing;
+
+use std::ops::AddAssign;
+
+use toml::{Table, Value};
+
+use crate::registry::{DefaultValue, Kind, Param, Problem};
+use crate::topology::Topology;
+
+/// A rule that an entry does not keep, or an entry that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Nothing in the catalogue has this name.
+    #[error(transparent)]
+    Unknown(#[from] Problem),
+    /// The entry breaks a rule.
+    #[error(transparent)]
+    Broken(Box<Broken>),
+}
+
+/// A rule that an entry breaks, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {kind} `{name}`, {case}: {sentence}")]
+#[non_exhaustive]
+pub struct Broken {
+    /// The word for such an entry, as in "allocator".
+    pub kind: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The machine, its parameters, and the seed and the step at which it shows.
+    pub case: String,
+    /// What it did, and what would have been right.
+    pub sentence: String,
+    /// The machine at that moment, as [`Site::drawing`](crate::machine::Site::drawing) draws it; empty where
+    /// a whole run is judged.
+    pub drawing: String,
+}
+
+/// How much an entry was tried with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// Machines, each counted once for every choice of the parameters.
+    pub machines: u64,
+    /// Questions that the entry was asked by itself.
+    pub questions: u64,
+    /// Jobs that finished in whole runs.
+    pub jobs: u64,
+    /// Promises that a scheduler made in them.
+    pub promises: u64,
+}
+
+impl AddAssign for Tried {
+    fn add_assign(&mut self, more: Tried) {
+        self.machines += more.machines;
+        self.questions += more.questions;
+        self.jobs += more.jobs;
+        self.promises += more.promises;
+    }
+}
+
+/// Small machines of the four simplest wirings, as they stand in a study and as topologies.
+#[must_use]
+pub fn machines() -> Vec<(String, Topology)> {
+    let mut all = Vec::new();
+    for sides in [&[12][..], &[6, 5], &[4, 3, 3], &[3, 2, 2, 3], &[2, 2, 2, 2]] {
+        for (name, topology) in [("mesh", Topology::mesh(sides)), ("torus", Topology::torus(sides))]
+        {
+            all.push((format!("topology = '{name}', dims = {sides:?}"), small(topology)));
+        }
+    }
+    all.push(("topology = 'hypercube', dimension = 4".to_owned(), small(Topology::hypercube(4))));
+    all.push(("topology = 'flat', processors = 20".to_owned(), small(Topology::flat(20))));
+    all
+}
+
+/// Those, and small machines whose links do not follow the grid of their numbers, or of which some dimensions
+/// alone are rings.
+#[must_use]
+pub fn every_machine() -> Vec<(String, Topology)> {
+    let others = [
+        (
+            "topology = 'torus', dims = [6, 5], wrap = [true, false]",
+            Topology::with_rings(&[6, 5], &[true, false]),
+        ),
+        (
+            "topology = 'torus', dims = [4, 3, 3], wrap = [false, true, true]",
+            Topology::with_rings(&[4, 3, 3], &[false, true, true]),
+        ),
+        (
+            "topology = 'mesh', dims = [3, 2, 4], wrap = [true, true, false]",
+            Topology::with_rings(&[3, 2, 4], &[true, true, false]),
+        ),
+        ("topology = 'tofu', dims = 2", Topology::tofu(&[2])),
+        ("topology = 'fat_tree', arity = [4, 5]", Topology::fat_tree(&[4, 5], 1.0)),
+        (
+            "topology = 'fat_tree', arity = [4, 2, 3], taper = 2",
+            Topology::fat_tree(&[4, 2, 3], 2.0),
+        ),
+        ("topology = 'dragonfly', p = 2, a = 3, h = 1", Topology::dragonfly(2, 3, 1)),
+        ("topology = 'twisted_torus', dims = [3, 6]", Topology::twisted_torus(&[3, 6])),
+        (
+            "topology = 'mesh', dims = [3, 2], processors_per_node = 4",
+            Topology::mesh(&[3, 2]).and_then(|mesh| mesh.with_processors(4)),
+        ),
+    ];
+    let others = others.map(|(text, topology)| (text.to_owned(), small(topology)));
+    machines().into_iter().chain(others).collect()
+}
+
+fn small<E: std::fmt::Debug>(topology: Result<Topology, E>) -> Topology {
+    topology.expect("a machine of a few nodes")
+}
+
+/// Sites of several kinds, one of them with an allocator of its own, as they stand in a study.
+pub const SITES: &str = "machine = { sites = [
+    { topology = 'mesh', dims = [4, 3] },
+    { topology = 'flat', processors = 14, speed = 1.25 },
+    { topology = 'torus', dims = [5], allocator = 'frame_sliding', speed = 0.75 },
+    { topology = 'hypercube', dimension = 4, speed = 1.125 },
+    { topology = 'flat', processors = 9, speed = 1.125 } ] }";
+
+/// Every choice of an entry's words and flags with every other, as the tables of a study. A whole number that has to be
+/// given is given its least value, and one two above it; a list of them, one of these.
+///
+/// ```
+/// use meshwork::alloc::block::first_fit;
+/// let tables = meshwork::conformance::variants(first_fit::ENTRY.about.params);
+/// assert_eq!(tables.len(), 3, "a rotation is one of three words");
+/// ```
+#[must_use]
+pub fn variants(params: &[Param]) -> Vec<Table> {
+    let mut tables = vec![Table::new()];
+    for param in params {
+        let choices = choices(param);
+        if !choices.is_empty() {
+            tables =
+                tables.iter().flat_map(|t| choices.iter().map(|c| with(t, param, c))).collect();
+        }
+    }
+    tables
+}
+
+/// What a study says without them, and each choice alone: for entries of which all choices with all others are too
+/// many.
+fn single_choices(params: &[Param]) -> Vec<Table> {
+    let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
+    let mut usual = Table::new();
+    for param in params.iter().filter(must_be_given) {
+        usual.extend(choices(param).first().map(|choice| (param.name.to_owned(), choice.clone())));
+    }
+    let each = params.iter().flat_map(|param| choices(param).into_iter().map(move |c| (param, c)));
+    let tables: Vec<Table> = each.map(|(param, choice)| with(&usual, param, &choice)).collect();
+    std::iter::once(usual).chain(tables).collect()
+}
+
+fn with(table: &Table, param: &Param, choice: &Value) -> Table {
+    let mut table = table.clone();
+    table.insert(param.name.to_owned(), choice.clone());
+    table
+}
+
+/// The words of a parameter, if it has some.
+fn choices(param: &Param) -> Vec<Value> {
+    let must_be_given = matches!(param.default, DefaultValue::Required);
+    match param.kind {
+        Kind::Choice(words) => words.iter().map(|word| Value::String((*word).to_owned())).collect(),
+        Kind::Flag => vec![Value::Boolean(false), Value::Boolean(true)],
+        Kind::Integer(least, most) | Kind::Integers(least, most) if must_be_given => {
+            let number = |n: u64| Value::Integer(i64::try_from(n).unwrap_or(i64::MAX));
+            vec![number(least), number(most.min(least.saturating_add(2)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An entry of a study: its name and its parameters.
+fn component(name: &str, table: &Table) -> Value {
+    let mut component = Table::new();
+    component.insert("name".to_owned(), Value::String(name.to_owned()));
+    component.extend(table.clone());
+    Value::Table(component)
+}
+
+/// Parameters in a case: nothing where there are none.
+fn with_parameters(table: &Table) -> String {
+    let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }
+}

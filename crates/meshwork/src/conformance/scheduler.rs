@@ -1,0 +1,133 @@
+//! What every scheduler has to do.
+
+use super::runs::{Serves, each_job_once, name, promises_are_kept, random_jobs, scenario};
+use super::{
+    Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
+};
+use crate::catalogue::Catalogue;
+use crate::registry::entry;
+use crate::sched::{self, SchedulerEntry};
+use crate::topology::{Topology, Wiring};
+
+/// Holds a scheduler of a catalogue to the rules of the list: with every allocator of the catalogue on every machine
+/// that both serve, with each choice of its parameters under the default allocator, and on sites that differ where it
+/// serves all wirings.
+///
+/// - Each job starts once and ends once; all of them, where it [declares](SchedulerEntry::serves_all) to serve all.
+/// - The same seed gives the same run.
+/// - With exact estimates no promise is broken, under allocators that miss blocks too.
+///
+/// # Errors
+/// The first rule that it breaks, or that there is no such scheduler.
+pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding> {
+    let name = sched::FAMILY.find_in(catalogue, "", name)?.name;
+    let entry = entry(catalogue.schedulers(), name);
+    let mut tried = Tried::default();
+    for (machine, topology) in &every_machine() {
+        if entry.serves.contains(&topology.wiring()) {
+            tried += with_every_allocator(catalogue, entry, machine, topology)?;
+            tried += with_every_choice(catalogue, entry, machine, topology)?;
+            tried.machines += 1;
+        }
+    }
+    if tried.machines == 0 {
+        let case = "on every small machine".to_owned();
+        return Err(broken(entry, case)("it serves none of them, so nothing can be tried".into()));
+    }
+    if entry.plans {
+        tried += where_blocks_are_missed(catalogue, entry)?;
+    }
+    if Wiring::ALL.iter().all(|wiring| entry.serves.contains(wiring)) && !entry.malleable {
+        tried += on_sites_that_differ(catalogue, entry)?;
+    }
+    Ok(tried)
+}
+
+fn broken(entry: &'static SchedulerEntry, case: String) -> impl FnOnce(String) -> Finding {
+    let (kind, name, drawing) = (sched::FAMILY.kind, entry.about.name, String::new());
+    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
+}
+
+fn with_every_allocator(
+    catalogue: &Catalogue,
+    entry: &'static SchedulerEntry,
+    machine: &str,
+    topology: &Topology,
+) -> Result<Tried, Finding> {
+    let mut tried = Tried::default();
+    let serves = Serves::declared(entry.serves_all);
+    let machine = format!("machine = {{ {machine} }}");
+    for allocator in catalogue.allocators().iter().filter(|other| other.works_on(topology)) {
+        let wrong = |seed: u64| {
+            broken(entry, format!("on a {topology} with `{}`, seed {seed}", allocator.about.name))
+        };
+        let parts =
+            [("allocator", name(allocator.about.name)), ("scheduler", name(entry.about.name))];
+        let scenario = scenario(catalogue, &machine, &parts).map_err(wrong(0))?;
+        let jobs = random_jobs(topology, 100, 3.0, 11);
+        tried += each_job_once(&scenario, &jobs, serves).map_err(wrong(11))?;
+        for seed in 0..2 {
+            let jobs = random_jobs(topology, 90, 4.0, seed);
+            tried += promises_are_kept(&scenario, jobs).map_err(wrong(seed))?;
+        }
+    }
+    Ok(tried)
+}
+
+/// With each choice of its parameters, under the allocator that a study has by default.
+fn with_every_choice(
+    catalogue: &Catalogue,
+    entry: &'static SchedulerEntry,
+    machine: &str,
+    topology: &Topology,
+) -> Result<Tried, Finding> {
+    let mut tried = Tried::default();
+    let machine = format!("machine = {{ {machine} }}");
+    // With some parameters a scheduler may serve fewer than with its defaults.
+    let serves = if entry.serves_all { Serves::All } else { Serves::Any };
+    for table in single_choices(entry.about.params).iter().filter(|table| !table.is_empty()) {
+        let seed = 12;
+        let case = || format!("on a {topology}{}, seed {seed}", with_parameters(table));
+        let parts = [("scheduler", component(entry.about.name, table))];
+        let scenario = scenario(catalogue, &machine, &parts).map_err(broken(entry, case()))?;
+        let jobs = random_jobs(topology, 100, 3.0, seed);
+        tried += each_job_once(&scenario, &jobs, serves).map_err(broken(entry, case()))?;
+        tried += promises_are_kept(&scenario, jobs).map_err(broken(entry, case()))?;
+    }
+    Ok(tried)
+}
+
+/// With more free, frame sliding may miss the very block that was promised: a promise is a placement, and not only
+/// an instant.
+fn where_blocks_are_missed(
+    catalogue: &Catalogue,
+    entry: &'static SchedulerEntry,
+) -> Result<Tried, Finding> {
+    let Ok(topology) = Topology::mesh(&[16, 16]) else { return Ok(Tried::default()) };
+    if !entry.serves.contains(&topology.wiring()) {
+        return Ok(Tried::default());
+    }
+    let parts = [("allocator", name("frame_sliding")), ("scheduler", name(entry.about.name))];
+    let wrong = || broken(entry, format!("on a {topology} with `frame_sliding`, seed 1"));
+    let machine = "machine = { topology = 'mesh', dims = [16, 16] }";
+    let scenario = scenario(catalogue, machine, &parts).map_err(wrong())?;
+    promises_are_kept(&scenario, random_jobs(&topology, 300, 2.0, 1)).map_err(wrong())
+}
+
+fn on_sites_that_differ(
+    catalogue: &Catalogue,
+    entry: &'static SchedulerEntry,
+) -> Result<Tried, Finding> {
+    let mut tried = Tried::default();
+    let serves = Serves::declared(entry.serves_all);
+    for seed in 0..5 {
+        let wrong = || broken(entry, format!("on five sites that differ, seed {seed}"));
+        let parts = [("scheduler", name(entry.about.name))];
+        let scenario = scenario(catalogue, SITES, &parts).map_err(wrong())?;
+        let Ok(largest) = Topology::flat(14) else { return Ok(tried) };
+        let jobs = random_jobs(&largest, 120, 8.0, seed);
+        tried += each_job_once(&scenario, &jobs, serves).map_err(wrong())?;
+        tried += promises_are_kept(&scenario, jobs).map_err(wrong())?;
+    }
+    Ok(tried)
+}

@@ -1,0 +1,133 @@
+//! Parameters as data: what each may be, and what it is when it is left out.
+
+use std::fmt;
+
+use super::{Family, LARGEST, SMALLEST, with_article};
+
+/// One parameter of an entry.
+#[derive(Debug)]
+pub struct Param {
+    /// Its key.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// What it is when it is left out.
+    pub default: DefaultValue,
+    /// What it means, in one line.
+    pub help: &'static str,
+}
+
+/// What a parameter is when a study leaves it out.
+#[derive(Debug)]
+pub enum DefaultValue {
+    /// It must be given.
+    Required,
+    /// This value, as TOML.
+    Is(&'static str),
+    /// Nothing: what that means, in a few words.
+    Absent(&'static str),
+}
+
+/// What a parameter may be.
+#[derive(Debug)]
+pub enum Kind {
+    /// A number in a range.
+    Number(Range),
+    /// A whole number from one bound to the other.
+    Integer(u64, u64),
+    /// `true` or `false`.
+    Flag,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// One of a few words, or else a value of this kind.
+    Or(&'static [&'static str], &'static Kind),
+    /// Any text, such as a path.
+    Text,
+    /// A list of whole numbers, each from one bound to the other; a single one is a list of one.
+    Integers(u64, u64),
+    /// A list of numbers, each in a range.
+    Numbers(Range),
+    /// A list of `true` and `false`; a single one is a list of one.
+    Flags,
+    /// A name, or a table with a name and parameters, from a list.
+    Component(&'static Family),
+    /// A list of components.
+    Components(&'static Family),
+    /// A list of names.
+    Names(&'static Family),
+    /// A table of its own.
+    Table(&'static [Param]),
+    /// A list of such tables.
+    Tables(&'static [Param]),
+}
+
+/// A range of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Range {
+    /// Above 0, and at least [`SMALLEST`].
+    Positive,
+    /// 0 or more.
+    NonNegative,
+    /// From 0 to 1.
+    Share,
+    /// Above 0 and below 1.
+    Inside,
+    /// 1 or more.
+    AtLeastOne,
+}
+
+impl Range {
+    pub(super) fn holds(self, number: f64) -> bool {
+        match self {
+            Range::Positive => (SMALLEST..=LARGEST).contains(&number),
+            Range::NonNegative => (0.0..=LARGEST).contains(&number),
+            Range::Share => (0.0..=1.0).contains(&number),
+            Range::Inside => number > 0.0 && number < 1.0,
+            Range::AtLeastOne => (1.0..=LARGEST).contains(&number),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Range::Positive => "a number above 0, from 1e-15 to 1e15",
+            Range::NonNegative => "a number from 0 to 1e15",
+            Range::Share => "a number from 0 to 1",
+            Range::Inside => "a number above 0 and below 1",
+            Range::AtLeastOne => "a number from 1 to 1e15",
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Number(range) => range.fmt(f),
+            Kind::Integer(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Kind::Flag => f.write_str("true or false"),
+            Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Or(words, kind) => write!(f, "{}, or {kind}", words.join(", ")),
+            Kind::Text => f.write_str("a text in quotes"),
+            Kind::Integers(least, most) => {
+                write!(f, "a list of whole numbers from {least} to {most}")
+            }
+            Kind::Numbers(range) => write!(f, "a list, each {range}"),
+            Kind::Flags => f.write_str("a list, each true or false"),
+            Kind::Component(family) => {
+                write!(
+                    f,
+                    "the name of {}, or a table with `name` and its parameters",
+                    with_article(family.kind)
+                )
+            }
+            Kind::Components(family) => write!(f, "a list of {}s", family.kind),
+            Kind::Names(family) => write!(f, "a list of names of {}s", family.kind),
+            Kind::Table(_) => f.write_str("a table"),
+            Kind::Tables(params) => {
+                let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+                write!(f, "a list of tables with {}", names.join(", "))
+            }
+        }
+    }
+}

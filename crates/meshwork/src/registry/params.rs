@@ -1,0 +1,196 @@
+//! Parameters that have been read, for those who build from them.
+
+use toml::{Table, Value};
+
+use super::{Family, Problem, Words, join};
+
+/// Parameters that have been read: every declared one is there and within its bounds, or was left
+/// out where that is allowed.
+///
+/// The accessors panic on a parameter that was not declared or is of another kind, which is a
+/// mistake of the strategy's author that its first test meets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    pub(super) path: String,
+    pub(super) table: Table,
+    pub(super) key: &'static str,
+}
+
+impl Params {
+    /// Wraps a table that has been resolved before.
+    pub(crate) fn of_resolved(path: &str, table: Table, key: &'static str) -> Params {
+        Params { path: path.to_owned(), table, key }
+    }
+
+    /// The dotted path of the table they were read from.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The table, with every default filled in.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The canonical name of the component they belong to.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.text(self.key)
+    }
+
+    /// A problem with one of these parameters.
+    #[must_use]
+    pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+        Problem::new(join(&self.path, key), message)
+    }
+
+    /// Whether an optional parameter was given.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(&self, key: &str) -> f64 {
+        self.get_number(key).unwrap_or_else(|| panic!("no number `{key}` is declared"))
+    }
+
+    /// A number that may have been left out.
+    #[must_use]
+    pub fn get_number(&self, key: &str) -> Option<f64> {
+        self.table.get(key).and_then(Value::as_float)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn integer(&self, key: &str) -> u64 {
+        self.get_integer(key).unwrap_or_else(|| panic!("no whole number `{key}` is declared"))
+    }
+
+    /// A whole number that may have been left out.
+    #[must_use]
+    pub fn get_integer(&self, key: &str) -> Option<u64> {
+        self.table.get(key).and_then(Value::as_integer).map(|n| n as u64)
+    }
+
+    /// A flag.
+    #[must_use]
+    pub fn flag(&self, key: &str) -> bool {
+        self.table
+            .get(key)
+            .and_then(Value::as_bool)
+            .unwrap_or_else(|| panic!("no flag `{key}` is declared"))
+    }
+
+    /// A word or a text.
+    #[must_use]
+    pub fn text(&self, key: &str) -> &str {
+        self.get_text(key).unwrap_or_else(|| panic!("no text `{key}` is declared"))
+    }
+
+    /// A word or a text that may have been left out.
+    #[must_use]
+    pub fn get_text(&self, key: &str) -> Option<&str> {
+        self.table.get(key).and_then(Value::as_str)
+    }
+
+    /// What a word means.
+    #[must_use]
+    pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
+        self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
+    }
+
+    /// What a word means that may have been left out, or stand beside values of another kind.
+    #[must_use]
+    pub fn get_meaning<T: Clone, const N: usize>(
+        &self,
+        key: &str,
+        words: &Words<T, N>,
+    ) -> Option<T> {
+        self.get_text(key).and_then(|word| words.meaning(word)).cloned()
+    }
+
+    /// A list of whole numbers that may have been left out.
+    #[must_use]
+    pub fn get_integers(&self, key: &str) -> Option<Vec<u32>> {
+        let list = self.table.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_integer).map(|n| n as u32).collect())
+    }
+
+    /// A list of whole numbers.
+    #[must_use]
+    pub fn integers(&self, key: &str) -> Vec<u32> {
+        self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
+    }
+
+    /// A list of flags that may have been left out.
+    #[must_use]
+    pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
+        let list = self.table.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_bool).collect())
+    }
+
+    /// A list of numbers.
+    #[must_use]
+    pub fn numbers(&self, key: &str) -> Vec<f64> {
+        let list = self.table.get(key).and_then(Value::as_array);
+        let list = list.unwrap_or_else(|| panic!("no list `{key}` is declared"));
+        list.iter().filter_map(Value::as_float).collect()
+    }
+
+    /// A list of names that may have been left out.
+    #[must_use]
+    pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {
+        let list = self.table.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_str).collect())
+    }
+
+    /// The parameters of a table of its own.
+    #[must_use]
+    pub fn nested(&self, key: &str) -> Params {
+        let table = self.table.get(key).and_then(Value::as_table);
+        let table = table.unwrap_or_else(|| panic!("no table `{key}` is declared")).clone();
+        Params { path: join(&self.path, key), table, key: "" }
+    }
+
+    /// A list of tables that may have been left out.
+    #[must_use]
+    pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
+        let list = self.table.get(key)?.as_array()?;
+        let path = join(&self.path, key);
+        let tables = list.iter().enumerate().filter_map(|(i, item)| {
+            let table = item.as_table()?.clone();
+            Some(Params { path: format!("{path}[{i}]"), table, key: "" })
+        });
+        Some(tables.collect())
+    }
+
+    /// A component that may have been left out.
+    #[must_use]
+    pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {
+        let table = self.table.get(key)?.as_table()?.clone();
+        Some(Params { path: join(&self.path, key), table, key: family.key })
+    }
+
+    /// A component.
+    #[must_use]
+    pub fn component(&self, key: &str, family: &'static Family) -> Params {
+        self.get_component(key, family)
+            .unwrap_or_else(|| panic!("no component `{key}` is declared"))
+    }
+
+    /// A list of components that may have been left out.
+    #[must_use]
+    pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
+        let list = self.table.get(key)?.as_array()?;
+        let path = join(&self.path, key);
+        let tables = list.iter().enumerate().filter_map(|(i, item)| {
+            let table = item.as_table()?.clone();
+            Some(Params { path: format!("{path}[{i}]"), table, key: family.key })
+        });
+        Some(tables.collect())
+    }
+}

@@ -1,0 +1,198 @@
+//! The one strict reader of tables: every key known, every value within its bounds, every default filled in.
+
+use toml::{Table, Value};
+
+use super::spelling::suggestion;
+use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join};
+
+/// Reads a table against its parameters: refuses unknown keys, checks every value, and fills in
+/// every default. `also` names keys that the caller has read itself.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn resolve(
+    path: &str,
+    params: &[&Param],
+    given: &Table,
+    also: &[&str],
+) -> Result<Params, Problem> {
+    resolve_in(&Standard, path, params, given, also)
+}
+
+/// As [`resolve`], where names are those of these lists.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn resolve_in(
+    lists: &dyn Lists,
+    path: &str,
+    params: &[&Param],
+    given: &Table,
+    also: &[&str],
+) -> Result<Params, Problem> {
+    for key in given.keys() {
+        if !params.iter().any(|param| param.name == key) {
+            let known: Vec<&str> =
+                also.iter().copied().chain(params.iter().map(|param| param.name)).collect();
+            let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
+            return Err(Problem::new(
+                join(path, key),
+                format!("unknown key `{key}`{place} ({})", suggestion(key, &known, &known)),
+            ));
+        }
+    }
+    let mut table = Table::new();
+    for param in params {
+        let at = join(path, param.name);
+        let value = match (given.get(param.name), &param.default) {
+            (Some(value), _) => param.kind.read(lists, &at, value)?,
+            (None, DefaultValue::Is(text)) => param
+                .kind
+                .read(lists, &at, &literal(text))
+                .expect("a default is one of its own kind"),
+            (None, DefaultValue::Absent(_)) => continue,
+            (None, DefaultValue::Required) => {
+                return Err(Problem::new(
+                    path,
+                    format!("`{at}` is missing: {} ({})", param.help, param.kind),
+                ));
+            }
+        };
+        table.insert(param.name.to_owned(), value);
+    }
+    Ok(Params { path: path.to_owned(), table, key: "" })
+}
+
+fn literal(text: &str) -> Value {
+    let mut table: Table = format!("value = {text}").parse().expect("a default is written as TOML");
+    table.remove("value").expect("the key just written")
+}
+
+impl Kind {
+    fn read(&self, lists: &dyn Lists, path: &str, given: &Value) -> Result<Value, Problem> {
+        let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
+        match self {
+            Kind::Number(range) => {
+                number(given).filter(|&n| range.holds(n)).map(Value::Float).ok_or_else(refuse)
+            }
+            Kind::Integer(least, most) => {
+                whole(given, *least, *most).map(Value::Integer).ok_or_else(refuse)
+            }
+            Kind::Flag => given.as_bool().map(Value::Boolean).ok_or_else(refuse),
+            Kind::Choice(words) => match given.as_str() {
+                Some(word) if words.contains(&word) => Ok(given.clone()),
+                Some(word) => Err(Problem::new(
+                    path,
+                    format!("`{path}` is {given}, but must be {}", suggestion(word, words, words)),
+                )),
+                None => Err(refuse()),
+            },
+            Kind::Or(words, kind) => match given.as_str() {
+                Some(word) if words.contains(&word) => Ok(given.clone()),
+                Some(_) => Err(refuse()),
+                None => kind.read(lists, path, given).map_err(|_| refuse()),
+            },
+            Kind::Text => {
+                given.as_str().map(|text| Value::String(text.to_owned())).ok_or_else(refuse)
+            }
+            Kind::Integers(..) if given.as_str().is_some_and(|text| joined(text).is_some()) => {
+                let numbers = joined(given.as_str().unwrap_or_default()).unwrap_or_default();
+                let Problem { message, .. } = refuse();
+                Err(Problem::new(path, format!("{message} (did you mean `{numbers:?}`?)")))
+            }
+            Kind::Integers(least, most) => match given {
+                Value::Array(list) if !list.is_empty() => list
+                    .iter()
+                    .map(|item| whole(item, *least, *most).map(Value::Integer))
+                    .collect::<Option<Vec<Value>>>()
+                    .map(Value::Array)
+                    .ok_or_else(refuse),
+                single => whole(single, *least, *most)
+                    .map(|n| Value::Array(vec![Value::Integer(n)]))
+                    .ok_or_else(refuse),
+            },
+            Kind::Numbers(range) => given
+                .as_array()
+                .filter(|list| !list.is_empty())
+                .and_then(|list| {
+                    list.iter()
+                        .map(|item| number(item).filter(|&n| range.holds(n)).map(Value::Float))
+                        .collect::<Option<Vec<Value>>>()
+                })
+                .map(Value::Array)
+                .ok_or_else(refuse),
+            Kind::Flags => match given {
+                Value::Array(list) if !list.is_empty() => list
+                    .iter()
+                    .map(|item| item.as_bool().map(Value::Boolean))
+                    .collect::<Option<Vec<Value>>>()
+                    .map(Value::Array)
+                    .ok_or_else(refuse),
+                single => single
+                    .as_bool()
+                    .map(|flag| Value::Array(vec![Value::Boolean(flag)]))
+                    .ok_or_else(refuse),
+            },
+            Kind::Component(family) => {
+                family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
+            }
+            Kind::Components(family) => match given {
+                Value::Array(list) if !list.is_empty() => list
+                    .iter()
+                    .enumerate()
+                    .map(|(i, item)| {
+                        family
+                            .resolve_in(lists, &format!("{path}[{i}]"), item)
+                            .map(|p| Value::Table(p.table))
+                    })
+                    .collect::<Result<Vec<Value>, Problem>>()
+                    .map(Value::Array),
+                _ => Err(refuse()),
+            },
+            Kind::Names(family) => {
+                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+                let canonical = |item: &Value| {
+                    let name = item.as_str().ok_or_else(refuse)?;
+                    Ok(Value::String(family.find_in(lists, path, name)?.name.to_owned()))
+                };
+                list.iter().map(canonical).collect::<Result<Vec<Value>, _>>().map(Value::Array)
+            }
+            Kind::Table(params) => {
+                let table = given.as_table().ok_or_else(refuse)?;
+                let params: Vec<&Param> = params.iter().collect();
+                resolve_in(lists, path, &params, table, &[])
+                    .map(|params| Value::Table(params.table))
+            }
+            Kind::Tables(params) => {
+                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+                let params: Vec<&Param> = params.iter().collect();
+                let read = |(i, item): (usize, &Value)| {
+                    let table = item.as_table().ok_or_else(refuse)?;
+                    let at = format!("{path}[{i}]");
+                    resolve_in(lists, &at, &params, table, &[]).map(|p| Value::Table(p.table))
+                };
+                let read: Result<Vec<Value>, Problem> = list.iter().enumerate().map(read).collect();
+                read.map(Value::Array)
+            }
+        }
+    }
+}
+
+/// The numbers of a text such as `8x8`, as sides are written elsewhere.
+fn joined(text: &str) -> Option<Vec<u64>> {
+    text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) => Some(*number),
+        Value::Integer(number) => Some(*number as f64),
+        _ => None,
+    }
+}
+
+fn whole(value: &Value, least: u64, most: u64) -> Option<i64> {
+    let number = value.as_integer()?;
+    let within = u64::try_from(number).is_ok_and(|n| (least..=most).contains(&n));
+    within.then_some(number)
+}

@@ -1,0 +1,67 @@
+//! How names are spelt and spoken: the nearest one, the article before one, the path to one.
+
+use std::fmt;
+
+/// What may be meant by a word that nobody knows: the nearest of the known ones, and all of them.
+///
+/// ```
+/// use meshwork::registry::did_you_mean;
+/// assert_eq!(did_you_mean("nods", &["name", "nodes"]), "did you mean `nodes`? known: name, nodes");
+/// assert_eq!(did_you_mean("spacing", &["name", "nodes"]), "known: name, nodes");
+/// ```
+#[must_use]
+pub fn did_you_mean(given: &str, known: &[&str]) -> String {
+    suggestion(given, known, known)
+}
+
+/// "did you mean …?" and the known names; only the names where nothing is near.
+pub(super) fn suggestion(given: &str, candidates: &[&str], known: &[&str]) -> String {
+    suggested(nearest(given, candidates), known)
+}
+
+pub(super) fn suggested(meant: Option<&str>, known: &[&str]) -> String {
+    match meant {
+        Some(name) => format!("did you mean `{name}`? known: {}", known.join(", ")),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
+
+/// The candidate that differs least in spelling, if it does not differ much.
+pub(super) fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    candidates
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(given, name), *name))
+        .min_by_key(|&(distance, _)| distance)
+        .filter(|&(distance, name)| distance <= 1 + name.len() / 3)
+        .map(|(_, name)| name)
+}
+
+/// A noun with the article that it is spoken with, also where it begins with a number.
+///
+/// ```
+/// use meshwork::registry::with_article;
+/// assert_eq!(with_article("mesh"), "a mesh");
+/// assert_eq!(with_article("allocator"), "an allocator");
+/// assert_eq!(with_article("8 × 8 mesh"), "an 8 × 8 mesh");
+/// assert_eq!(with_article("128 × 2 torus"), "a 128 × 2 torus");
+/// ```
+#[must_use]
+pub fn with_article(noun: impl fmt::Display) -> String {
+    let noun = noun.to_string();
+    let digits = noun.bytes().take_while(u8::is_ascii_digit).count();
+    let is_spoken_with_a_vowel = match &noun.as_bytes()[..digits] {
+        // Words that begin with a u sound like "you": unit, utilization.
+        [] => noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']),
+        // Eight, eighty, eight hundred; eleven and eighteen, also of thousands and millions.
+        [b'8', ..] => true,
+        [b'1', b'1' | b'8', ..] => digits % 3 == 2,
+        _ => false,
+    };
+    format!("{} {noun}", if is_spoken_with_a_vowel { "an" } else { "a" })
+}
+
+/// `path.key`, or the key alone at the top.
+#[must_use]
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

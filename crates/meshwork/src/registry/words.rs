@@ -1,0 +1,72 @@
+//! Words that a parameter may be, each with what it means.
+
+use super::Kind;
+
+/// The words of a parameter, each with what it means: one list, from which both what may be written and what is built
+/// from it come, so that no word is without a meaning.
+///
+/// ```
+/// use meshwork::registry::{DefaultValue, Param, Words, resolve};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Direction {
+///     Up,
+///     Down,
+/// }
+///
+/// static DIRECTIONS: Words<Direction, 2> =
+///     Words::new([("up", Direction::Up), ("down", Direction::Down)]);
+/// static PARAM: Param = Param {
+///     name: "direction",
+///     kind: DIRECTIONS.kind(),
+///     default: DefaultValue::Is("\"up\""),
+///     help: "which way the classes are gone through",
+/// };
+///
+/// let params = resolve("scheduler", &[&PARAM], &toml::toml! { direction = "down" }, &[])?;
+/// assert_eq!(params.meaning("direction", &DIRECTIONS), Direction::Down);
+/// # Ok::<(), meshwork::Problem>(())
+/// ```
+#[derive(Debug)]
+pub struct Words<T, const N: usize> {
+    names: [&'static str; N],
+    meanings: [(&'static str, T); N],
+}
+
+impl<T, const N: usize> Words<T, N> {
+    /// These words, in the order of help and pages.
+    #[must_use]
+    pub const fn new(meanings: [(&'static str, T); N]) -> Words<T, N> {
+        let mut names = [""; N];
+        let mut at = 0;
+        while at < N {
+            names[at] = meanings[at].0;
+            at += 1;
+        }
+        Words { names, meanings }
+    }
+
+    /// The words.
+    #[must_use]
+    pub const fn names(&'static self) -> &'static [&'static str] {
+        &self.names
+    }
+
+    /// A parameter that is one of them.
+    #[must_use]
+    pub const fn kind(&'static self) -> Kind {
+        Kind::Choice(&self.names)
+    }
+
+    /// A parameter that is one of them, or else of this kind.
+    #[must_use]
+    pub const fn or(&'static self, other: &'static Kind) -> Kind {
+        Kind::Or(&self.names, other)
+    }
+
+    /// What a word means.
+    #[must_use]
+    pub fn meaning(&self, word: &str) -> Option<&T> {
+        self.meanings.iter().find(|(name, _)| *name == word).map(|(_, meaning)| meaning)
+    }
+}
