@@ -9,6 +9,7 @@ pub mod locate;
 pub mod papers;
 mod refused;
 pub mod set;
+pub mod stored;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::findings::summary::shown;
 use crate::run::Results;
-use crate::run::file::{FileError, write_whole};
+use crate::run::file::{FileError, process, write_whole};
 use crate::study::JobFormat;
 use crate::study::expand::Point;
 
@@ -238,7 +238,7 @@ impl Output {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{number}.tmp", std::process::id()));
+        name.push(format!(".{}.{number}.tmp", process()));
         let temporary = PathBuf::from(name);
         let failed = |error: io::Error| FileError::writing(&path, &error);
         let file = File::create(&temporary).map_err(failed)?;
