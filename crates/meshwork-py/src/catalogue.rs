@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use meshwork::alloc::AllocatorEntry;
 use meshwork::catalogue::Catalogue;
+use meshwork::conformance::{self, Finding};
 use meshwork::form::{Asks, Finds};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::sched::SchedulerEntry;
@@ -16,6 +17,7 @@ use pyo3::types::PyDict;
 use toml::Value;
 
 use crate::error::{OrWrong, wrong};
+use crate::running::guarded;
 use crate::strategy;
 
 /// A strategy that was registered. Its entry lives as long as the process: studies that were read with it keep it.
@@ -176,6 +178,28 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
         None => list.push(new),
     }
     Ok(())
+}
+
+/// Holds a strategy of the catalogue to the rules of its list: how many machines, questions and jobs it was tried with,
+/// or the rule that it breaks, with a drawing of the machine.
+#[pyfunction]
+pub(crate) fn conform(
+    py: Python<'_>,
+    kind: &str,
+    name: &str,
+) -> PyResult<([u64; 3], Option<(String, String)>)> {
+    let catalogue = current();
+    let check = match kind {
+        "allocator" => conformance::check_allocator,
+        "scheduler" => conformance::check_scheduler,
+        "sizing" => conformance::check_sizing,
+        _ => conformance::check_selector,
+    };
+    match py.detach(|| guarded(|| check(&catalogue, name)))? {
+        Ok(tried) => Ok(([tried.machines, tried.questions, tried.jobs], None)),
+        Err(Finding::Broken(broken)) => Ok(([0; 3], Some((broken.to_string(), broken.drawing)))),
+        Err(other) => Err(wrong(other)),
+    }
 }
 
 fn item<'py>(facts: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {

@@ -11,6 +11,7 @@ mod catalogue;
 mod command;
 mod error;
 mod frame;
+mod gym;
 mod jobs;
 mod place;
 mod pool;
@@ -31,11 +32,13 @@ mod _meshwork {
     #[pymodule_export]
     use crate::buffer::Buffer;
     #[pymodule_export]
-    use crate::catalogue::{register, registered};
+    use crate::catalogue::{conform, register, registered};
     #[pymodule_export]
     use crate::command::{ask, main, version};
     #[pymodule_export]
     use crate::frame::rows_as_csv;
+    #[pymodule_export]
+    use crate::gym::Envs;
     #[pymodule_export]
     use crate::place::{Placement, Topology};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! What came of a study.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use meshwork::workload::Inputs;
@@ -16,6 +17,7 @@ use toml::Value;
 
 use crate::error::{OrWrong, failed, refused, wrong};
 use crate::jobs::Jobs;
+use crate::place::Topology;
 use crate::running::guarded;
 use crate::table::{Table, numbers, swept, texts, wholes};
 use crate::values::{from_json, from_toml};
@@ -239,6 +241,11 @@ impl Results {
             ("value", numbers(lines.iter().map(|line| line.2.value))),
         ];
         self.table(&scenarios, columns)
+    }
+
+    fn topologies(&self, scenario: usize) -> PyResult<Vec<Topology>> {
+        let point = &self.finished.points[self.run_at(scenario, 0)?];
+        Ok(point.scenario.topologies().into_iter().map(|one| Topology(Arc::new(one))).collect())
     }
 
     /// The jobs of a run, which is run again for it: nothing was kept of them.

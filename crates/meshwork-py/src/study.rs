@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use meshwork_lab::run::inputs::Files;
 use meshwork_lab::study::expand::{Point, count, expand};
 use meshwork_lab::study::set;
 use meshwork_lab::{Options, Refused, Study as Lab};
@@ -13,6 +14,7 @@ use toml::Value;
 
 use crate::catalogue;
 use crate::error::{failed, refused, wrong};
+use crate::gym::{Envs, Script};
 use crate::results::Results;
 use crate::running::{self, guarded};
 use crate::values::{from_table, from_toml, to_table, to_toml};
@@ -151,6 +153,28 @@ impl Study {
         new.found = std::mem::take(&mut study.found);
         *study = new;
         Ok(())
+    }
+
+    /// Environments of its only scenario.
+    fn envs(
+        &self,
+        count: usize,
+        threads: usize,
+        jobs: u64,
+        window: Option<usize>,
+        masks: bool,
+    ) -> PyResult<Envs> {
+        let study = self.copy();
+        let points = self.points(&study)?;
+        let [point] = &points[..] else {
+            return Err(wrong(format!(
+                "an environment is one scenario, and this study has {}",
+                points.len()
+            )));
+        };
+        let files = Arc::new(Files::of(&study));
+        let script = Script { scenario: point.scenario.clone(), files, jobs };
+        Envs::new(&script, count, threads, window, masks)
     }
 
     fn __copy__(&self) -> Study {

@@ -30,7 +30,7 @@ pub enum Finds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
     /// Exactly the count where a block has it that fits the machine and is not absurdly long; else
-    /// the block with the least sum of sides that holds the count: see [`block_for`](crate::geometry::squarest::block_for).
+    /// the block with the least sum of sides that holds the count.
     #[default]
     Squarest,
     /// Exactly the count, as the factorisation with the least sum of sides that fits the machine,

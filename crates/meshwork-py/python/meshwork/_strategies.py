@@ -28,8 +28,9 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
     """Make a class a strategy that studies, pools and the command can name.
 
     What it becomes follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler,
-    `sizes(demand)` and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector. Its name is that of the class, in
-    snake case, or its attribute `name`, or what is given here. One that is registered again replaces the older one.
+    `sizes(demand)` and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector. An allocator is asked only where
+    enough nodes are free. The name is that of the class, in snake case, or its attribute `name`, or what is given here. One
+    that is registered again replaces the older one.
 
     An `__init__` may have a parameter `machine` (a `Topology`; a tuple of them for schedulers and sizings; selectors have
     none), and any others become parameters of the strategy: `float`, `int`, `bool`, `str` or `Literal`, with their

@@ -22,6 +22,8 @@ from ._table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ._meshwork import Topology
+
 _MEASURE = ("jobs", "warmup_jobs", "time", "metrics")
 
 
@@ -376,6 +378,10 @@ class Results:
             If there is no such run.
         """
         return Table(self._native.jobs(scenario, replication))
+
+    def topologies(self, scenario: int = 1) -> list[Topology]:
+        """Give how each site of a scenario is wired."""
+        return self._native.topologies(scenario)
 
     def plot(
         self,

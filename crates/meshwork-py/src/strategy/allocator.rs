@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use meshwork::alloc::{Allocator, Ask as Question};
+use meshwork::alloc::{Allocator, Ask as Question, RecallError};
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement as Nodes, Site as Model};
@@ -94,6 +94,10 @@ impl InPython {
 impl Allocator for InPython {
     fn choose(&mut self, ask: Question<'_>) -> Option<Nodes> {
         let Question { request, site, now, rng, .. } = ask;
+        // A class need not say that there is no room where too few nodes are free.
+        if request.nodes() > u64::from(site.free_nodes()) {
+            return None;
+        }
         self.site.get().sync(site.free());
         let position = rng.position();
         let chosen = Python::attach(|py| {
@@ -143,16 +147,13 @@ impl Allocator for InPython {
         })
     }
 
-    fn recall(&mut self, memory: &[u64], site: &Model) -> Result<(), String> {
+    fn recall(&mut self, memory: &[u64], site: &Model) -> Result<(), RecallError> {
         self.site.get().sync(site.free());
         if !self.instance.has_memory {
             return if memory.is_empty() {
                 Ok(())
             } else {
-                Err(format!(
-                    "this allocator remembers nothing, but {} numbers are given",
-                    memory.len()
-                ))
+                Err(RecallError::NothingToRecall(memory.len()))
             };
         }
         Python::attach(|py| {
@@ -161,7 +162,7 @@ impl Allocator for InPython {
                 "recall",
                 (memory.to_vec(), self.site.clone_ref(py)),
             );
-            recalled.map(drop).map_err(|error| error.value(py).to_string())
+            recalled.map(drop).map_err(|error| RecallError::Other(error.value(py).to_string()))
         })
     }
 

@@ -9,7 +9,8 @@ mod nodeset;
 pub mod order;
 pub mod orientation;
 pub(crate) mod ranked;
-pub mod squarest;
+pub(crate) mod ranks;
+pub(crate) mod squarest;
 
 pub use bases::FreeBases;
 pub use block::{Block, Placement};

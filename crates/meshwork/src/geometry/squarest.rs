@@ -13,21 +13,10 @@ use crate::topology::Grid;
 /// to opposite corner along the sides of the grid. In two dimensions it is then more than
 /// about four times as long as wide.
 ///
-/// ```
-/// use meshwork::geometry::squarest::block_for;
-/// use meshwork::topology::Grid;
-/// let torus = Grid::new(&[16, 16, 16], true).unwrap();
-/// // 13 × 10 × 8 has a smaller sum of sides, and four of them do not fit.
-/// assert_eq!(block_for(1024, &torus).unwrap().as_slice(), [16, 8, 8]);
-/// let mesh = Grid::new(&[16, 8], false).unwrap();
-/// assert_eq!(block_for(14, &mesh).unwrap().as_slice(), [7, 2]);
-/// assert_eq!(block_for(7, &mesh).unwrap().as_slice(), [4, 2], "7 × 1 is absurdly long");
-/// ```
-///
 /// # Complexity
 /// That of [`block_of`], twice.
 #[must_use]
-pub fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
+pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
     let exact = block_of(nodes, grid, true);
     Some(exact.filter(|exact| !is_absurdly_long(exact, &padded)).unwrap_or(padded))
@@ -47,7 +36,7 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
 /// # Complexity
 /// The product of all sides but the last, except where all are 2.
 #[must_use]
-pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
+pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
     if is_cube && exact && !nodes.is_power_of_two() {
         return None;
@@ -66,17 +55,8 @@ pub fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
 /// Blocks with exactly so many nodes between them, as few as may be: the one that the count stands
 /// for if it has no node to spare, or else the largest part of that which the count fills,
 /// and blocks for the rest. None for more nodes than the grid has.
-///
-/// ```
-/// use meshwork::geometry::squarest::blocks_of;
-/// use meshwork::topology::Grid;
-/// let grid = Grid::new(&[16, 8], false).unwrap();
-/// assert_eq!(blocks_of(12, &grid)[0].as_slice(), [4, 3]);
-/// let parts = blocks_of(7, &grid);
-/// assert_eq!((parts[0].as_slice(), parts[1].as_slice()), ([3, 2].as_slice(), [1, 1].as_slice()));
-/// ```
 #[must_use]
-pub fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
+pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
     while rest > 0
         && let Some(around) = block_for(rest, grid)
@@ -170,5 +150,35 @@ impl Search<'_> {
         if self.best.as_ref().is_none_or(|(least, _)| score < *least) {
             self.best = Some((score, sides.clone()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(sides: &[u32]) -> Grid {
+        Grid::new(sides, false).unwrap()
+    }
+
+    #[test]
+    fn a_block_is_as_square_as_its_count_allows() {
+        // 13 × 10 × 8 has a smaller sum of sides, and four of them do not fit.
+        let torus = Grid::new(&[16, 16, 16], true).unwrap();
+        assert_eq!(block_for(1024, &torus).unwrap().as_slice(), [16, 8, 8]);
+        let mesh = grid(&[16, 8]);
+        assert_eq!(block_for(14, &mesh).unwrap().as_slice(), [7, 2]);
+        assert_eq!(block_for(7, &mesh).unwrap().as_slice(), [4, 2], "7 × 1 is absurdly long");
+    }
+
+    #[test]
+    fn what_no_block_fills_is_given_in_parts() {
+        let mesh = grid(&[16, 8]);
+        assert_eq!(blocks_of(12, &mesh)[0].as_slice(), [4, 3]);
+        let parts = blocks_of(7, &mesh);
+        assert_eq!(
+            parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>(),
+            [vec![3, 2], vec![1, 1]]
+        );
     }
 }

@@ -51,7 +51,8 @@ struct Batch {
 /// merged in pairs, so that memory stays the same however long it is.
 pub(super) struct Batches {
     metrics: usize,
-    jobs: u64,
+    /// Jobs in a batch, as a power of two: batches are doubled, never more.
+    doubled: u32,
     batches: Vec<Batch>,
     /// Jobs that wait.
     waiting: u64,
@@ -59,17 +60,17 @@ pub(super) struct Batches {
 
 impl Batches {
     pub(super) fn new(metrics: usize) -> Batches {
-        Batches { metrics, jobs: 1, batches: Vec::new(), waiting: 0 }
+        Batches { metrics, doubled: 0, batches: Vec::new(), waiting: 0 }
     }
 
     /// Jobs in a batch.
     pub(super) fn jobs(&self) -> u64 {
-        self.jobs
+        1 << self.doubled
     }
 
     /// A job joins the queue; `is_measuring` says whether the measured part has begun.
     pub(super) fn arrived(&mut self, id: JobId, is_measuring: bool) {
-        while id.0 / self.jobs >= MAX_BATCHES {
+        while id.0 >> self.doubled >= MAX_BATCHES {
             self.merge();
         }
         let waiting = self.waiting as f64;
@@ -89,9 +90,11 @@ impl Batches {
         &mut self.batch(id, false).sums
     }
 
-    /// A job has finished and counts.
-    pub(super) fn measured(&mut self, id: JobId) {
-        self.batch(id, false).measured += 1;
+    /// A job has finished and counts: the sums of its batch.
+    pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
+        let batch = self.batch(id, false);
+        batch.measured += 1;
+        &mut batch.sums
     }
 
     /// The sums of the batch of the job that arrived last: that of time as it passes.
@@ -137,18 +140,20 @@ impl Batches {
     }
 
     /// The batch of a job. Jobs that were refused have none, so that one may have to be passed over.
+    #[inline]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
-        let index = (id.0 / self.jobs) as usize;
-        while self.batches.len() <= index {
-            self.batches.push(Batch {
-                sums: vec![Ratio::default(); self.metrics],
-                arrived: 0,
-                measured: 0,
-                seen: 0.0,
-                is_within: is_measuring,
-            });
+        let index = (id.0 >> self.doubled) as usize;
+        if self.batches.len() <= index {
+            self.begin(index, is_measuring);
         }
         &mut self.batches[index]
+    }
+
+    #[cold]
+    fn begin(&mut self, index: usize, is_measuring: bool) {
+        let sums = vec![Ratio::default(); self.metrics];
+        let batch = Batch { sums, arrived: 0, measured: 0, seen: 0.0, is_within: is_measuring };
+        self.batches.resize(index + 1, batch);
     }
 
     fn merge(&mut self) {
@@ -168,6 +173,6 @@ impl Batches {
             }
         }
         self.batches = merged;
-        self.jobs *= 2;
+        self.doubled += 1;
     }
 }

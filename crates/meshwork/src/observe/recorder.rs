@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::batches::{Batches, Ratio};
 use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
-use super::{Event, JobId, Observer, Running, State};
+use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::Time;
 
 /// Which part of a run is measured, and how.
@@ -107,8 +107,12 @@ pub struct Recorder {
     metrics: Vec<&'static MetricEntry>,
     /// Which of them are integrals over time: what every span adds to.
     over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// Which of them are rates: what every span adds below the line.
-    rates: Vec<(usize, fn(&State) -> f64)>,
+    /// Which of them are rates: what a job that finishes adds above the line, and what every span does below it.
+    rates: Vec<(usize, fn(&Running) -> f64, fn(&State) -> f64)>,
+    /// Which of them are means over the jobs that finish.
+    per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
+    /// Which of them are means over the messages of the jobs that finish.
+    per_message: Vec<(usize, fn(&Messages) -> f64)>,
     /// Which of them are means over the jobs that start.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Which of them are means over the jobs that arrive.
@@ -133,12 +137,14 @@ impl Recorder {
     #[must_use]
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
-        let mut per_arrival = Vec::new();
+        let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
-                Measure::Rate(_, under) => rates.push((i, under)),
+                Measure::Rate(over, under) => rates.push((i, over, under)),
+                Measure::PerJob(value) => per_job.push((i, value)),
+                Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
                 Measure::Quantile(quantity, _) => {
@@ -146,13 +152,15 @@ impl Recorder {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
-                Measure::PerJob(_) | Measure::PerMessage(_) | Measure::Total(_) => {}
+                Measure::Total(_) => {}
             }
         }
         Recorder {
             window,
             over_time,
             rates,
+            per_job,
+            per_message,
             per_start,
             per_arrival,
             waiting: 0,
@@ -317,33 +325,31 @@ impl Recorder {
         for (jobs, _) in &mut classes {
             *jobs += 1;
         }
-        for (i, metric) in self.metrics.iter().enumerate() {
-            let (over, under) = match metric.measure {
-                Measure::PerJob(value) => match value(job, now, &self.window.rules) {
-                    none if none.is_nan() => continue,
-                    value => (value, 1.0),
-                },
-                Measure::PerMessage(sum) => (sum(&job.messages), job.messages.packets as f64),
-                Measure::Rate(value, _) => (value(job), 0.0),
-                Measure::PerStart(_)
-                | Measure::PerArrival
-                | Measure::Quantile(..)
-                | Measure::OverTime(_)
-                | Measure::Total(_) => continue,
-            };
-            // What is counted over time belongs to the time at which it happens.
-            let is_rate = matches!(metric.measure, Measure::Rate(..));
-            let sums = if is_rate { self.batches.of_time() } else { None };
-            match sums {
-                Some(sums) => sums[i].add(over, under),
-                None => self.batches.of_job(job.id)[i].add(over, under),
-            }
+        let sums = self.batches.measured(job.id);
+        let mut add = |i: usize, over: f64, under: f64| {
+            sums[i].add(over, under);
             for (_, ratios) in &mut classes {
                 ratios[i].add(over, under);
             }
+        };
+        for &(i, value) in &self.per_job {
+            let value = value(job, now, &self.window.rules);
+            if !value.is_nan() {
+                add(i, value, 1.0);
+            }
         }
-        drop(classes);
-        self.batches.measured(job.id);
+        for &(i, sum) in &self.per_message {
+            add(i, sum(&job.messages), job.messages.packets as f64);
+        }
+        // What is counted over time belongs to the time at which it happens.
+        let Some(sums) = self.batches.of_time() else { return };
+        for &(i, value, _) in &self.rates {
+            let value = value(job);
+            sums[i].add(value, 0.0);
+            for (_, ratios) in &mut classes {
+                ratios[i].add(value, 0.0);
+            }
+        }
     }
 }
 
@@ -359,7 +365,7 @@ impl Observer for Recorder {
             let (over, under) = rates(state);
             sums[i].add(over * span, under * span);
         }
-        for &(i, under) in &self.rates {
+        for &(i, _, under) in &self.rates {
             sums[i].add(0.0, under(state) * span);
         }
     }

@@ -1,37 +1,32 @@
 //! A scenario: all of one run, from one table.
 
+mod checks;
+mod keys;
 pub(crate) mod sites;
 
 use toml::{Table, Value};
 
-use crate::alloc;
 use crate::catalogue::Catalogue;
-use crate::engine::{Passes, RunError, Setup, simulate};
+use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
-use crate::job::{Request, Time};
-use crate::network::pattern::{self, PATTERNS};
+use crate::job::Time;
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, MetricEntry, Rules};
-use crate::observe::recorder::{
-    Cut, Measured, OwnerClass, Recorder, SizeClass, SizeClasses, Window,
-};
+use crate::observe::recorder::{Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{
-    DefaultValue, Kind, Named, Param, Params, Problem, Range, Words, entry, join, resolve_in,
-    with_article,
-};
+use crate::registry::{Named, Param, Params, Problem, entry, join, resolve_in};
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
 use crate::select::{self, SelectorEntry};
-use crate::shape::shaped;
 use crate::sizing::{self, SizingEntry};
 use crate::speeds::Speeds;
-use crate::topology::{Topology, Wiring};
-use crate::workload::distribution::{SIZES, Sizes};
-use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES, WorkloadContext, WorkloadEntry};
+use crate::topology::Topology;
+use crate::workload::{self, BuildError, SHAPE, SHAPES, WorkloadContext, WorkloadEntry};
 
+use keys::{BY_SIZE, PASSES};
+pub use keys::{MEASURE, PARAMS};
 use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 pub use sites::{SITE_FAMILY, SITES};
 
@@ -43,142 +38,11 @@ pub const MODEL_VERSION: u32 = 2;
 /// that a run from before a strategy was edited is never taken for one from after.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-static PASSES: Words<Passes, 2> =
-    Words::new([("instant", Passes::Instant), ("event", Passes::Event)]);
-
-static BY_SIZE: Words<Option<SizeClasses>, 3> = Words::new([
-    ("no", None),
-    ("exact", Some(SizeClasses::Exact)),
-    ("power_of_two", Some(SizeClasses::PowerOfTwo)),
-]);
-
-/// The keys of a scenario, besides `machine`.
-pub static PARAMS: &[Param] = &[
-    Param {
-        name: "seed",
-        kind: Kind::Integer(0, i64::MAX as u64),
-        default: DefaultValue::Is("1"),
-        help: "the seed of every stream of random numbers",
-    },
-    Param {
-        name: "allocator",
-        kind: Kind::Component(&alloc::FAMILY),
-        default: DefaultValue::Absent(
-            "first_fit on meshes, tori and hypercubes, naive on flat machines",
-        ),
-        help: "which free processors a job gets",
-    },
-    Param {
-        name: "scheduler",
-        kind: Kind::Component(&sched::FAMILY),
-        default: DefaultValue::Is("\"fcfs\""),
-        help: "which waiting jobs start, and when",
-    },
-    Param {
-        name: "passes",
-        kind: PASSES.kind(),
-        default: DefaultValue::Is("\"instant\""),
-        help: "whether the scheduler is asked once for each instant, after all that end and arrive \
-               then, or after each end and each arrival",
-    },
-    Param {
-        name: "selector",
-        kind: Kind::Component(&select::FAMILY),
-        default: DefaultValue::Is("\"first_fit\""),
-        help: "which site a job goes to",
-    },
-    Param {
-        name: "sizing",
-        kind: Kind::Component(&sizing::FAMILY),
-        default: DefaultValue::Is("\"exact\""),
-        help: "with how many processors a job may be started",
-    },
-    Param {
-        name: "network",
-        kind: Kind::Component(&network::FAMILY),
-        default: DefaultValue::Is("\"ideal\""),
-        help: "how long a placed job takes",
-    },
-    Param {
-        name: "workload",
-        kind: Kind::Component(&workload::FAMILY),
-        default: DefaultValue::Required,
-        help: "where jobs come from",
-    },
-    Param {
-        name: "measure",
-        kind: Kind::Table(MEASURE),
-        default: DefaultValue::Is("{}"),
-        help: "which part of a run is measured, and what of it",
-    },
-];
-
 /// What a processor takes at most, with the allocator that keeps most (`curve`, measured on 2²⁴ of them).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// What a job takes that a log holds back to sort it.
 const BYTES_PER_HELD_JOB: u64 = 48;
-
-/// The keys of `[measure]`.
-pub static MEASURE: &[Param] = &[
-    Param {
-        name: "warmup_jobs",
-        kind: Kind::Integer(0, 1 << 53),
-        default: DefaultValue::Is("0"),
-        help: "jobs that finish before anything is measured",
-    },
-    Param {
-        name: "warmup_time",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("0.0"),
-        help: "time after the first arrival before anything is measured",
-    },
-    Param {
-        name: "jobs",
-        kind: Kind::Integer(1, 1 << 53),
-        default: DefaultValue::Absent("until the workload is done"),
-        help: "jobs that finish before the run ends, those of the warm-up included",
-    },
-    Param {
-        name: "time",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Absent("until the workload is done"),
-        help: "time after the first arrival at which the run ends",
-    },
-    Param {
-        name: "metrics",
-        kind: Kind::Names(&metrics::FAMILY),
-        default: DefaultValue::Absent(
-            "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of messages \
-             only where jobs send some",
-        ),
-        help: "what is measured",
-    },
-    Param {
-        name: "slowdown_threshold",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("10.0"),
-        help: "shorter run times count as this much in the bounded slowdown",
-    },
-    Param {
-        name: "by_size",
-        kind: BY_SIZE.kind(),
-        default: DefaultValue::Is("\"no\""),
-        help: "whether means over jobs are also given for each size of job",
-    },
-    Param {
-        name: "by_user",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each user: of logs and tables",
-    },
-    Param {
-        name: "by_group",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each group of users: of logs and tables",
-    },
-];
 
 /// All of one run but its replication: read once, checked, with every default filled in.
 ///
@@ -480,20 +344,6 @@ impl Scenario {
         ))
     }
 
-    /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many
-    /// large sites are not there at once.
-    fn check_facility(&self) -> Result<(), Problem> {
-        let workload = self.params.component("workload", &workload::FAMILY);
-        let rule = workload.meaning(SHAPE.name, &SHAPES);
-        for (index, spec) in self.machine.iter().enumerate() {
-            spec.managed(index, 0, 0, rule)?;
-        }
-        let sizing = self.params.component("sizing", &sizing::FAMILY);
-        let selector = self.params.component("selector", &select::FAMILY);
-        (self.parts.sizing.0.build)(&sizing, &self.topologies())?;
-        (self.parts.selector.0.build)(&selector).map(drop)
-    }
-
     /// About how many bytes a run takes before its first job arrives: for its machine, its network and the
     /// jobs that a log holds back. Nothing is allocated. Memory then grows with the jobs in the system.
     ///
@@ -526,130 +376,6 @@ impl Scenario {
         let network = self.params.component("network", &network::FAMILY);
         let machine = NetworkContext { topologies: &self.topologies(), seed: 0, replication: 0 };
         (self.parts.network.0.memory)(&network, &machine)
-    }
-
-    fn check_scheduler(&self) -> Result<(), Problem> {
-        let params = self.params.component("scheduler", &sched::FAMILY);
-        let scheduler = self.parts.scheduler.0;
-        let topologies = self.topologies();
-        let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
-        if let Some(topology) = unserved {
-            let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` serves {}, but the machine is {}",
-                    scheduler.about.name,
-                    wirings.join(", "),
-                    with_article(topology)
-                ),
-            ));
-        }
-        if scheduler.malleable && topologies.len() > 1 {
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
-                    scheduler.about.name,
-                    topologies.len()
-                ),
-            ));
-        }
-        (scheduler.build)(&params, &topologies).map(drop)
-    }
-
-    /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape
-    /// them. Sizes of logs, and parts of what is split, are known only as their jobs start.
-    fn check_pattern(&self) -> Result<(), Problem> {
-        let network = self.params.component("network", &network::FAMILY);
-        let workload = self.params.component("workload", &workload::FAMILY);
-        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
-            return Ok(());
-        };
-        let pattern = entry(PATTERNS, pattern.name());
-        let sizes =
-            workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
-        let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
-        let shape = self.shape();
-        let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
-        let rule = workload.meaning(SHAPE.name, &SHAPES);
-        for site in &self.machine {
-            let asks = site.entry.0.asks;
-            let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
-            for request in sizes.samples().filter_map(shaped) {
-                pattern.serves(request.nodes()).map_err(|error| {
-                    Problem::new(join(network.path(), "pattern"), error.to_string())
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What can be wrong between parts that are right by themselves.
-    fn check(&self) -> Result<(), Problem> {
-        let measure = self.params.nested("measure");
-        let workload = self.params.component("workload", &workload::FAMILY);
-        let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
-        if !self.parts.workload.0.ends && jobs.is_none() && time.is_none() {
-            return Err(measure.problem(
-                "jobs",
-                format!(
-                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
-                    workload.name()
-                ),
-            ));
-        }
-        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
-        if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
-            return Err(measure.problem(
-                key,
-                format!(
-                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
-                    workload.name()
-                ),
-            ));
-        }
-        let (warmup_jobs, warmup_time) =
-            (measure.integer("warmup_jobs"), measure.number("warmup_time"));
-        if warmup_jobs > 0 && warmup_time > 0.0 {
-            return Err(measure.problem(
-                "warmup_time",
-                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
-                 the warm-up",
-            ));
-        }
-        if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
-            return Err(measure.problem(
-                "warmup_jobs",
-                format!(
-                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
-                     of `measure.jobs` to measure"
-                ),
-            ));
-        }
-        if let Some(time) = time.filter(|&time| time <= warmup_time) {
-            return Err(measure.problem(
-                "warmup_time",
-                format!(
-                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
-                     of `measure.time` to measure"
-                ),
-            ));
-        }
-        self.check_facility()?;
-        self.network_memory()?;
-        self.check_scheduler()?;
-        self.check_pattern()?;
-        // A workload is built once without its files, so that a study is refused before it runs.
-        let sites = self.shape();
-        match workload::submissions(
-            self.parts.workload.0,
-            &workload,
-            &self.setting(&sites, 0, &NoInputs),
-        ) {
-            Err(BuildError::Problem(problem)) => Err(problem),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Square shells around a centre: MC1x1.
 
-use super::nearest::{Centres, Distance, MAX_NODES, NearestNodes, Score};
-use crate::alloc::{AllocatorEntry, up_to_nodes};
+use super::nearest::MAX_NODES;
+use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_nodes};
 use crate::form::{Asks, Finds};
+use crate::geometry::ranked::in_order;
+use crate::machine::{Placement, Site};
 use crate::registry::About;
-use crate::topology::Wiring;
+use crate::topology::{Node, Wiring};
 
 /// The entry of `mc1x1`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry {
@@ -18,8 +20,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      these distances are taken; among equals those around the first centre. Ranks \
                      go by distance from the centre, then row-major. On a ring distances go the \
                      shorter way. A job fits whenever enough processors are free.",
-        complexity: "O(F · (F + h)) for F free processors, and h processors in two parts that \
-                     span the machine, such as a row and a column. It works up to 16,384 nodes.",
+        complexity: "O(s · d · n + F log F) for F free processors of n in d dimensions, and s shells to as many as \
+                     the job asks for. It works up to 16,384 nodes.",
         source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware \
                      processor allocation for supercomputers, WADS 2005; after Mache, Lo & \
                      Windisch, Minimizing message-passing contention in fragmentation-free \
@@ -33,7 +35,132 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     contiguous: false,
     build: |params, topology| {
         up_to_nodes(params, topology, MAX_NODES)?;
-        let grid = topology.grid();
-        Ok(Box::new(NearestNodes::new(grid, Distance::Largest, Centres::Free, Score::ToCentre)))
+        Ok(Box::new(Shells::default()))
     },
 };
+
+/// MC1x1, on a grid of any number of dimensions.
+///
+/// The sum of distances is found for all centres at once: with each radius a node that is still to be reached is one
+/// step further away, so that a centre's sum grows by as many nodes as its shells up to that radius are short of. How
+/// many those hold is a sum over windows, along one dimension after the other.
+#[derive(Default)]
+struct Shells {
+    /// Of each node, how many free ones lie within the radius of it.
+    within: Vec<u32>,
+    /// The same, before the dimension that is being summed along.
+    before: Vec<u32>,
+    /// The window at one place of every line that is summed along.
+    window: Vec<u32>,
+    /// Of each centre, the sum of distances as far as it is known.
+    sums: Vec<u64>,
+}
+
+impl Shells {
+    /// Counts the free nodes within a radius of every node.
+    fn reach(&mut self, site: &Site, radius: u32) {
+        let grid = site.grid();
+        self.within.clear();
+        self.within.resize(grid.nodes() as usize, 0);
+        site.free().iter().for_each(|node| self.within[node as usize] = 1);
+        for (&side, &stride) in grid.sides().iter().zip(grid.strides()) {
+            std::mem::swap(&mut self.within, &mut self.before);
+            self.within.resize(self.before.len(), 0);
+            let (side, stride) = (side as usize, stride as usize);
+            let lines = self.before.chunks_exact(side * stride);
+            for (from, to) in lines.zip(self.within.chunks_exact_mut(side * stride)) {
+                slide(from, to, &mut self.window, stride, radius as usize, grid.is_wrapped());
+            }
+        }
+    }
+
+    /// The centre with the least sum of distances to as many nodes, the first of equals.
+    fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
+        self.sums.clear();
+        self.sums.resize(site.nodes() as usize, 0);
+        for radius in 0.. {
+            self.reach(site, radius);
+            let mut best: Option<(u64, Node)> = None;
+            let mut least_open = u64::MAX;
+            for centre in site.free().iter() {
+                let sum = &mut self.sums[centre as usize];
+                let missing = count.saturating_sub(self.within[centre as usize]);
+                *sum += u64::from(missing);
+                if missing > 0 {
+                    least_open = least_open.min(*sum);
+                } else if best.is_none_or(|(least, _)| *sum < least) {
+                    best = Some((*sum, centre));
+                }
+            }
+            // What is still open only grows, and by the next radius perhaps by nothing.
+            if best.is_some_and(|(least, _)| least < least_open) {
+                return best.map(|(_, centre)| centre);
+            }
+        }
+        None
+    }
+}
+
+/// Sums over windows along the lines of a part of a grid: `to` at each place is what `from` has up to `radius` places
+/// from it, around the ends of rings. A line has a place in every `stride` numbers.
+fn slide(
+    from: &[u32],
+    to: &mut [u32],
+    window: &mut Vec<u32>,
+    stride: usize,
+    radius: usize,
+    is_ring: bool,
+) {
+    let side = from.len() / stride;
+    let row = |at: usize| &from[at * stride..(at + 1) * stride];
+    let add = |window: &mut [u32], at: usize| {
+        window.iter_mut().zip(row(at)).for_each(|(sum, count)| *sum += count);
+    };
+    window.clear();
+    window.resize(stride, 0);
+    if 2 * radius + 1 >= side && is_ring || radius + 1 >= side {
+        (0..side).for_each(|at| add(window, at));
+        to.chunks_exact_mut(stride).for_each(|to| to.copy_from_slice(window));
+        return;
+    }
+    (0..=radius).for_each(|at| add(window, at));
+    if is_ring {
+        (side - radius..side).for_each(|at| add(window, at));
+    }
+    for (at, to) in to.chunks_exact_mut(stride).enumerate() {
+        to.copy_from_slice(window);
+        let (comes, goes) = (at + radius + 1, at.checked_sub(radius));
+        if is_ring || comes < side {
+            add(window, comes % side);
+        }
+        if let Some(goes) = goes.or_else(|| is_ring.then(|| at + side - radius)) {
+            window.iter_mut().zip(row(goes)).for_each(|(sum, count)| *sum -= count);
+        }
+    }
+}
+
+impl Allocator for Shells {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let count = site.count_with_room(request)?;
+        let grid = site.grid();
+        let centre = grid.coordinates(self.best(site, count)?);
+        let apart = |node: Node| {
+            let along = |d: usize| {
+                let (side, straight) =
+                    (grid.sides()[d], grid.coordinate(node, d).abs_diff(centre[d]));
+                if grid.is_wrapped() { straight.min(side - straight) } else { straight }
+            };
+            (0..grid.dimensions()).map(along).max().unwrap_or(0)
+        };
+        let mut nodes: Vec<(u32, Node)> =
+            site.free().iter().map(|node| (apart(node), node)).collect();
+        // In order of distance, and in each shell row-major.
+        nodes.sort_unstable();
+        Some(in_order(grid, nodes.iter().take(count as usize).map(|&(_, node)| node)))
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(Shells::default())
+    }
+}

@@ -1,6 +1,6 @@
 //! Centres at all crossings of occupied coordinates: MM.
 
-use super::nearest::{Centres, Distance, MAX_NODES, NearestNodes, Score};
+use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::form::{Asks, Finds};
 use crate::registry::About;
@@ -33,6 +33,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     build: |params, topology| {
         up_to_nodes(params, topology, MAX_NODES)?;
         let grid = topology.grid();
-        Ok(Box::new(NearestNodes::new(grid, Distance::Sum, Centres::Crossings, Score::Pairs)))
+        Ok(Box::new(NearestNodes::new(grid, Centres::Crossings)))
     },
 };

@@ -1,4 +1,4 @@
-//! Strategies whose placements may be in several pieces; `nearest` is what several share.
+//! Strategies whose placements may be in several pieces; `nearest` is what two share.
 
 mod nearest;
 pub mod naive;

@@ -1,5 +1,4 @@
-//! The free nodes nearest to a centre, for every centre that is tried: what `mc1x1`, `mm` and
-//! `gen_alg` share.
+//! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
 
 use smallvec::SmallVec;
 
@@ -10,15 +9,6 @@ use crate::job::Dims;
 use crate::machine::{Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// How far a node is from a centre.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Distance {
-    /// The sum of the distances along all dimensions: hops.
-    Sum,
-    /// The largest of them: square shells.
-    Largest,
-}
-
 /// Where a centre may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
@@ -28,30 +18,19 @@ pub(super) enum Centres {
     Crossings,
 }
 
-/// What is to be as small as possible.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Score {
-    /// The sum of hops over all pairs of nodes.
-    Pairs,
-    /// The sum of distances from the centre.
-    ToCentre,
-}
-
 /// A strategy that tries centres in row-major order, collects around each one the nearest free
-/// nodes, of equally near ones the first in row-major order, and keeps those with the lowest score,
+/// nodes, of equally near ones the first in row-major order, and keeps those with the fewest hops over all pairs,
 /// the first of equals. Ranks go by distance from the centre, then row-major. On a ring distances go
 /// the shorter way.
 ///
 /// # Complexity
 /// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is how many nodes two parts of the grid
 /// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
-/// all. A distance is the sum, or the larger, of what two tables say of the two parts; hops over all pairs
+/// all. A distance is the sum of what two tables say of the two parts; hops over all pairs
 /// follow, one dimension after the other, from how many nodes have each coordinate.
 #[derive(Clone)]
 pub(super) struct NearestNodes {
-    distance: Distance,
     centres: Centres,
-    score: Score,
     /// The free nodes, in ascending order, and how far each is from the present centre.
     free: Vec<(Node, u32)>,
     /// The lower dimensions and the higher ones.
@@ -84,12 +63,7 @@ struct Reach {
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
 impl NearestNodes {
-    pub(super) fn new(
-        grid: &Grid,
-        distance: Distance,
-        centres: Centres,
-        score: Score,
-    ) -> NearestNodes {
+    pub(super) fn new(grid: &Grid, centres: Centres) -> NearestNodes {
         // As many dimensions below as leave the two parts of most equal size.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
@@ -98,9 +72,7 @@ impl NearestNodes {
         let lower = (0..grid.dimensions()).min_by_key(sum).unwrap_or(0);
         let half = |sides: &[u32]| Half::new(sides, grid.is_wrapped());
         NearestNodes {
-            distance,
             centres,
-            score,
             free: Vec::new(),
             halves: [half(&grid.sides()[..lower]), half(&grid.sides()[lower..])],
             shells: vec![0; grid.sides().iter().sum::<u32>() as usize],
@@ -141,12 +113,12 @@ impl NearestNodes {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
         let [lower, higher] = &mut self.halves;
-        lower.look_from(below, self.distance);
-        higher.look_from(above, self.distance);
+        lower.look_from(below);
+        higher.look_from(above);
         self.shells.fill(0);
         let places = lower.at.iter().zip(&higher.at);
         for ((_, apart), (&low, &high)) in self.free.iter_mut().zip(places) {
-            *apart = self.distance.of(lower.apart[low as usize], higher.apart[high as usize]);
+            *apart = lower.apart[low as usize] + higher.apart[high as usize];
             self.shells[*apart as usize] += 1;
         }
         let (mut shell, mut nearer) = (0, 0);
@@ -157,12 +129,8 @@ impl NearestNodes {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    fn score(&mut self, reach: Reach) -> u64 {
-        if self.score == Score::ToCentre {
-            let nearer = self.shells[..reach.shell as usize].iter();
-            let sum: u64 = nearer.zip(0..).map(|(&count, apart)| u64::from(count) * apart).sum();
-            return sum + u64::from(reach.of_it) * u64::from(reach.shell);
-        }
+    /// The hops over all pairs of the nodes up to there.
+    fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
         higher.counts.fill(0);
@@ -179,16 +147,6 @@ impl NearestNodes {
     }
 }
 
-impl Distance {
-    /// The distance along all of some dimensions, from those along two parts of them.
-    fn of(self, some: u32, others: u32) -> u32 {
-        match self {
-            Distance::Sum => some + others,
-            Distance::Largest => some.max(others),
-        }
-    }
-}
-
 impl Half {
     fn new(sides: &[u32], is_ring: bool) -> Half {
         let length = sides.iter().product::<u32>() as usize;
@@ -197,7 +155,7 @@ impl Half {
     }
 
     /// Finds how far each index is from a centre.
-    fn look_from(&mut self, centre: &[u32], distance: Distance) {
+    fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
         for (&side, &here) in self.sides.iter().zip(centre) {
@@ -208,10 +166,10 @@ impl Half {
             let lower = self.apart.len();
             for at in 1..side {
                 for i in 0..lower {
-                    self.apart.push(distance.of(self.apart[i], along(at)));
+                    self.apart.push(self.apart[i] + along(at));
                 }
             }
-            self.apart[..lower].iter_mut().for_each(|apart| *apart = distance.of(*apart, along(0)));
+            self.apart[..lower].iter_mut().for_each(|apart| *apart += along(0));
         }
     }
 
@@ -286,7 +244,7 @@ impl Allocator for NearestNodes {
         let mut best: Option<(u64, Node)> = None;
         for centre in self.candidates(site).iter() {
             let reach = self.reach(grid, centre, count);
-            let score = self.score(reach);
+            let score = self.hops(reach);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, centre));
             }

@@ -3,9 +3,10 @@
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::ranked::in_order;
+use crate::geometry::ranks::Ranks;
 use crate::machine::Placement;
 use crate::registry::About;
-use crate::topology::{Node, Wiring};
+use crate::topology::Wiring;
 
 /// The entry of `random`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry {
@@ -17,7 +18,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      chance: the first steps of a shuffle of their ascending list, with random \
                      numbers of the site's own. A job fits whenever enough nodes are free, and \
                      its ranks lie in the order in which their nodes are drawn.",
-        complexity: "O(n / 64 + F) for F free nodes of n, and r random numbers for r nodes.",
+        complexity: "O(n / 64 + r log n) for r nodes of n, and r random numbers.",
         source: "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
                  mesh-connected multicomputers, TPDS 8(7), 1997",
         params: &[],
@@ -27,32 +28,42 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
     asks: Asks::Nodes,
     finds: Finds::AnyNodes,
     contiguous: false,
-    build: |_, _| Ok(Box::new(Random { left: Vec::new() })),
+    build: |_, _| Ok(Box::new(Random::default())),
 };
 
-/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Ranks lie in the
-/// order in which their nodes are drawn.
-#[derive(Clone)]
+/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes, of which only the places that are
+/// drawn are looked up. Ranks lie in the order in which their nodes are drawn.
+#[derive(Default)]
 struct Random {
-    /// Room for the nodes that are still to be drawn from.
-    left: Vec<Node>,
+    /// The places in the ascending list of free nodes, each at its own between two questions.
+    places: Vec<u32>,
+    /// With which place each one drawn so far has changed.
+    changed: Vec<usize>,
+    ranks: Ranks,
 }
 
 impl Allocator for Random {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, rng, .. } = ask;
-        let wanted = site.count_with_room(request)?;
-        self.left.clear();
-        self.left.extend(site.free().iter());
-        let left = &mut self.left;
-        for drawn in 0..wanted as usize {
-            let pick = drawn + rng.below((left.len() - drawn) as u64) as usize;
-            left.swap(drawn, pick);
+        let wanted = site.count_with_room(request)? as usize;
+        let free = site.free_nodes();
+        self.ranks.count(site.free());
+        self.places.extend(self.places.len() as u32..free);
+        self.changed.clear();
+        for drawn in 0..wanted {
+            let pick = drawn + rng.below(u64::from(free) - drawn as u64) as usize;
+            self.places.swap(drawn, pick);
+            self.changed.push(pick);
         }
-        Some(in_order(site.grid(), left.iter().take(wanted as usize).copied()))
+        let nodes = self.places[..wanted].iter().map(|&place| self.ranks.node(site.free(), place));
+        let placement = in_order(site.grid(), nodes);
+        for (drawn, &pick) in self.changed.iter().enumerate().rev() {
+            self.places.swap(drawn, pick);
+        }
+        Some(placement)
     }
 
     fn fork(&self) -> Box<dyn Allocator> {
-        Box::new(Random { left: Vec::new() })
+        Box::new(Random::default())
     }
 }

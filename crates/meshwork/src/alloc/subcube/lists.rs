@@ -17,7 +17,7 @@ pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 /// # Complexity
 /// **O(log c)** for each cube put in or taken out, of *c* in the lists.
 #[derive(Clone, Debug)]
-pub struct CubeLists {
+pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
@@ -28,7 +28,7 @@ pub struct CubeLists {
 impl CubeLists {
     /// The lists of an empty machine of this dimension: the whole cube.
     #[must_use]
-    pub fn new(dimension: u32, split: SplitRule) -> CubeLists {
+    pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
         let mut new = CubeLists { whole: dimension, split, lists, masks: BTreeMap::new() };
         new.insert(Subcube::whole(dimension));
@@ -36,24 +36,24 @@ impl CubeLists {
     }
 
     /// The listed cubes of this dimension.
-    pub fn of_dimension(&self, dimension: u32) -> impl Iterator<Item = Subcube> {
+    pub(crate) fn of_dimension(&self, dimension: u32) -> impl Iterator<Item = Subcube> {
         self.lists.get(dimension as usize).into_iter().flatten().copied()
     }
 
     /// The least dimension of a listed cube that is at least this one.
     #[must_use]
-    pub fn smallest_from(&self, dimension: u32) -> Option<u32> {
+    pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }
 
     /// Puts a cube into its list, as it is.
-    pub fn insert(&mut self, cube: Subcube) {
+    pub(crate) fn insert(&mut self, cube: Subcube) {
         self.lists[cube.dimension() as usize].insert(cube);
         *self.masks.entry(cube.mask).or_default() += 1;
     }
 
     /// Takes a listed cube out of its list.
-    pub fn remove(&mut self, cube: Subcube) {
+    pub(crate) fn remove(&mut self, cube: Subcube) {
         let was_there = self.lists[cube.dimension() as usize].remove(&cube);
         debug_assert!(was_there, "{cube:?} is not listed");
         if let Some(count) = self.masks.get_mut(&cube.mask) {
@@ -89,7 +89,7 @@ impl CubeLists {
 
     /// Halves a cube that is not listed along one of the dimensions of `among`, and lists one half:
     /// the lower one if the upper is to be kept. The half that is kept, and the one that is listed.
-    pub fn halve(
+    pub(crate) fn halve(
         &mut self,
         cube: Subcube,
         among: u32,
@@ -104,7 +104,7 @@ impl CubeLists {
 
     /// Lists a cube that has become free, merged with neighbours: as long as a listed cube has the same
     /// mask and a base that differs in one bit, the lowest such bit first, the two become one.
-    pub fn give_back(&mut self, cube: Subcube) {
+    pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
             .filter(|d| cube.mask >> d & 1 == 0)
@@ -119,7 +119,7 @@ impl CubeLists {
 
     /// Takes claimed nodes out. What lies within one listed cube is carved out of it; if something
     /// does not, the lists are formed anew.
-    pub fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
+    pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
             match self.holder(part) {
@@ -131,7 +131,7 @@ impl CubeLists {
 
     /// Lists nodes that have been given back. An empty machine has the lists that it began with:
     /// otherwise cubes that cannot be merged in pairs would stay apart for ever.
-    pub fn released(&mut self, placement: &Placement, site: &Site) {
+    pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
             return;
@@ -160,7 +160,7 @@ impl CubeLists {
 
     /// Forms the lists anew: the largest free cube first, of those the one with the lowest base, and
     /// then with the lowest mask.
-    pub fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
+    pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();
         let mut rest = free.clone();

@@ -11,7 +11,7 @@ pub mod tree_collapsing;
 pub mod prime_cube_graph;
 pub mod noncubic;
 
-pub use lists::CubeLists;
+use lists::CubeLists;
 
 use crate::alloc::RecallError;
 use crate::geometry::cube::Subcube;

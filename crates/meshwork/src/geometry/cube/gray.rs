@@ -6,32 +6,32 @@ use crate::topology::Node;
 
 /// A Gray code: position *i* is the node whose bit `order[j]` is bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GrayCode {
+pub(crate) struct GrayCode {
     order: Vec<u32>,
 }
 
 impl GrayCode {
     /// The code in which the dimensions change in this order, the first one at every second step.
     #[must_use]
-    pub fn new(order: Vec<u32>) -> GrayCode {
+    pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
     }
 
     /// The single Gray code: dimension 0 changes most often.
     #[must_use]
-    pub fn standard(dimension: u32) -> GrayCode {
+    pub(crate) fn standard(dimension: u32) -> GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
     /// The order of the dimensions.
     #[must_use]
-    pub fn order(&self) -> &[u32] {
+    pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
     /// The first *k* dimensions of the order, as a mask.
     #[must_use]
-    pub fn prefix(&self, dimension: u32) -> u32 {
+    pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
@@ -43,7 +43,12 @@ impl GrayCode {
     ///
     /// # Complexity
     /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: blocks that are free are found all at once, and then walked in order.
-    pub fn first(&self, free: &NodeSet, dimension: u32, room: &mut Vec<u64>) -> Option<Subcube> {
+    pub(crate) fn first(
+        &self,
+        free: &NodeSet,
+        dimension: u32,
+        room: &mut Vec<u64>,
+    ) -> Option<Subcube> {
         let whole = self.order.len() as u32;
         if dimension > whole {
             return None;
@@ -95,14 +100,8 @@ fn step(changing: &[u32], block: u32) -> u32 {
 /// the members of the set are closing brackets and the others opening ones; the order is then: the
 /// members that match a bracket, the dimensions that match none, the others that match one, each
 /// ascending. This is the symmetric chain through the set, extended to a full chain.
-///
-/// ```
-/// use meshwork::geometry::cube::symmetric_chains;
-/// let orders: Vec<_> = symmetric_chains(3).iter().map(|code| code.order().to_vec()).collect();
-/// assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]);
-/// ```
 #[must_use]
-pub fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
+pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;
     let mut codes = Vec::new();
     let mut members: Vec<u32> = (0..size).collect();
@@ -152,6 +151,8 @@ mod tests {
         let expected =
             [[0, 1, 2, 3], [2, 0, 3, 1], [3, 0, 1, 2], [1, 2, 3, 0], [1, 3, 0, 2], [2, 3, 0, 1]];
         assert_eq!(orders, expected);
+        let orders: Vec<_> = symmetric_chains(3).iter().map(|c| c.order().to_vec()).collect();
+        assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]);
     }
 
     #[test]

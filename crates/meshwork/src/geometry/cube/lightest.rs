@@ -8,7 +8,11 @@ use crate::topology::Node;
 ///
 /// # Complexity
 /// **O(3ʲ)** for a cube of dimension *j* at the worst; a branch that is already too heavy is left.
-pub fn lightest(cube: Subcube, dimension: u32, mut weight: impl FnMut(Node) -> u32) -> Subcube {
+pub(crate) fn lightest(
+    cube: Subcube,
+    dimension: u32,
+    mut weight: impl FnMut(Node) -> u32,
+) -> Subcube {
     let weights: Vec<u32> = cube.nodes().map(&mut weight).collect();
     let free: Vec<u32> = cube.dimensions().collect();
     let first = cube.first_of_dimension(dimension);

@@ -8,8 +8,8 @@ mod lightest;
 mod packing;
 mod search;
 
-pub use gray::{GrayCode, symmetric_chains};
-pub use lightest::lightest;
+pub(crate) use gray::{GrayCode, symmetric_chains};
+pub(crate) use lightest::lightest;
 pub use packing::{ExactPacking, Vector};
 pub use search::{CubeSearch, keep_bases, neighbours};
 

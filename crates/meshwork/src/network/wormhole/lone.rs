@@ -10,7 +10,7 @@ use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
 /// Times and ways of packets that meet nobody: what the cheap networks are made of.
-pub struct Lone {
+pub(crate) struct Lone {
     fabric: Fabric,
     timing: Timing,
     setting: WormholeConfig,
@@ -22,26 +22,26 @@ impl Lone {
     ///
     /// # Errors
     /// As for [`Engine::new`](super::Engine::new).
-    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
+    pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = wires(topology, setting)?;
         Ok(Lone { fabric, timing: setting.timing(), setting: *setting, left: BTreeMap::new() })
     }
 
     /// Links between two nodes.
     #[must_use]
-    pub fn distance(&self, from: Node, to: Node) -> u32 {
+    pub(crate) fn distance(&self, from: Node, to: Node) -> u32 {
         self.fabric.grid().distance(from, to)
     }
 
     /// Directed links of the machine.
     #[must_use]
-    pub fn links(&self) -> usize {
+    pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }
 
     /// Cycles until it has arrived over so many links.
     #[must_use]
-    pub fn arrives(&self, links: u32) -> Cycle {
+    pub(crate) fn arrives(&self, links: u32) -> Cycle {
         self.timing.zero_load(links, self.setting.packet_length, self.setting.buffer)
     }
 
@@ -50,13 +50,19 @@ impl Lone {
     /// # Complexity
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
-    pub fn leaves(&mut self, links: u32) -> Cycle {
+    pub(crate) fn leaves(&mut self, links: u32) -> Cycle {
         let WormholeConfig { packet_length, buffer, .. } = self.setting;
         *self.left.entry(links).or_insert_with(|| self.timing.leaves(links, packet_length, buffer))
     }
 
     /// The links on the way between two nodes, as numbers below [`places`](Lone::places).
-    pub fn for_each_link(&self, from: Node, to: Node, coins: u64, mut visit: impl FnMut(usize)) {
+    pub(crate) fn for_each_link(
+        &self,
+        from: Node,
+        to: Node,
+        coins: u64,
+        mut visit: impl FnMut(usize),
+    ) {
         let mut at = from;
         for leg in self.fabric.route(from, to, coins, ClassRule::Static) {
             for _ in 0..leg.hops {
@@ -69,7 +75,7 @@ impl Lone {
 
     /// One more than the largest number of a link.
     #[must_use]
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         self.fabric.nodes() as usize * self.fabric.ports()
     }
 }

@@ -24,7 +24,7 @@ mod wheel;
 mod worm;
 
 pub use fabric::{ClassRule, Fabric};
-pub use lone::Lone;
+pub(crate) use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
 pub(super) use params::{BUFFER, PACKET_LENGTH, ROUTER_DELAY, TIMING, of_network};
 pub use timing::Preset;

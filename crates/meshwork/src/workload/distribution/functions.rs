@@ -6,19 +6,14 @@ use crate::rng::Stream;
 
 /// The density of the standard normal distribution.
 #[must_use]
-pub fn normal_density(x: f64) -> f64 {
+pub(crate) fn normal_density(x: f64) -> f64 {
     const ROOT_OF_TWO_PI: f64 = 2.506_628_274_631_000_5;
     libm::exp(-0.5 * x * x) / ROOT_OF_TWO_PI
 }
 
 /// The probability that a standard normal variate is at most `x`.
-///
-/// ```
-/// use meshwork::workload::distribution::functions::normal_cdf;
-/// assert!((normal_cdf(1.959_963_984_540_054) - 0.975).abs() < 1e-15);
-/// ```
 #[must_use]
-pub fn normal_cdf(x: f64) -> f64 {
+pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
@@ -28,13 +23,8 @@ pub fn normal_cdf(x: f64) -> f64 {
 ///
 /// Source: Wichura, Algorithm AS 241, *Applied Statistics* 37(3), 1988, the variant of full double
 /// precision: one rational function for the middle and two for the tails.
-///
-/// ```
-/// use meshwork::workload::distribution::functions::normal_quantile;
-/// assert!((normal_quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-14);
-/// ```
 #[must_use]
-pub fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
     }
@@ -53,20 +43,15 @@ pub fn normal_quantile(p: f64) -> f64 {
 }
 
 /// A standard normal variate, from one number of the stream.
-pub fn standard_normal(stream: &mut Stream) -> f64 {
+pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     normal_quantile(stream.unit())
 }
 
 /// The probability that a gamma variate with this shape and scale 1 is at most `x`: the regularised
 /// lower incomplete gamma function, by its power series below `shape + 1` and by its continued
 /// fraction (Lentz's method) above.
-///
-/// ```
-/// use meshwork::workload::distribution::functions::gamma_cdf;
-/// assert!((gamma_cdf(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
-/// ```
 #[must_use]
-pub fn gamma_cdf(shape: f64, x: f64) -> f64 {
+pub(crate) fn gamma_cdf(shape: f64, x: f64) -> f64 {
     const MAX_TERMS: u32 = 100_000;
     if x <= 0.0 {
         return 0.0;
@@ -206,6 +191,9 @@ mod tests {
             assert!((there_and_back / p - 1.0).abs() < 4e-13, "{p} {there_and_back}");
         }
         assert_eq!(normal_quantile(0.5), 0.0);
+        assert!((normal_cdf(1.959_963_984_540_054) - 0.975).abs() < 1e-15);
+        assert!((normal_quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-14);
+        assert!((gamma_cdf(1.0, 2.0) - (1.0 - libm::exp(-2.0))).abs() < 1e-15);
         assert_eq!(normal_quantile(0.0), f64::NEG_INFINITY);
         assert_eq!(normal_quantile(1.0), f64::INFINITY);
     }

@@ -5,7 +5,7 @@
 //! see the same luck. Every distribution knows its exact mean, from which a load becomes a rate of
 //! arrivals.
 
-pub mod functions;
+pub(crate) mod functions;
 pub mod runtimes;
 pub mod sizes;
 mod whole;

@@ -1,0 +1,165 @@
+"""The formats of Batsim, and of evalys which reads them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    from ._study import Results
+    from ._table import Table
+
+COLUMNS = (
+    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "success",
+    "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch",
+    "allocated_resources", "consumed_energy", "metadata",
+)  # fmt: skip
+"""The columns of `jobs.csv`."""
+
+
+def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1, replication: int = 0) -> Path:
+    """Write the jobs of a run as Batsim's `jobs.csv`, which evalys reads.
+
+    Every job that is written has finished; the processors of a machine of one site are numbered as its nodes are, with
+    dimension 0 running fastest. What Batsim measures and Meshwork does not, energy, is an empty cell.
+
+    Raises
+    ------
+    InputError
+        If the machine has several sites, whose processors have no common numbers, or there is no such run.
+    """
+    jobs = results.jobs(scenario, replication)
+    sites = {int(site) for site in jobs["site"]}
+    if sites - {0}:
+        raise InputError("a file of Batsim has one machine, and the jobs of this run lie on several sites")
+    sides = results.topologies(scenario)[0].dims
+    target = Path(path)
+    with target.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for job in jobs:
+            run = job["finish"] - job["start"]
+            writer.writerow([
+                job["job"], results.name, job["job"], job["submit"], job["requested"], job["estimate"], 1,
+                "COMPLETED_SUCCESSFULLY", job["start"], run, job["finish"], job["wait"], job["turnaround"],
+                job["turnaround"] / run if run > 0 else 1.0, intervals(nodes_of(job["blocks"], sides)), "", "",
+            ])  # fmt: skip
+    return target
+
+
+def nodes_of(blocks: str, sides: tuple[int, ...]) -> list[int]:
+    """Give the numbers of the nodes of blocks as tables of jobs write them.
+
+    Examples
+    --------
+    >>> from meshwork.batsim import nodes_of
+    >>> nodes_of("3,0:2x2", (4, 3))
+    [3, 0, 7, 4]
+    """
+    nodes: list[int] = []
+    for block in blocks.split(";"):
+        base, _, extent = block.partition(":")
+        places = [0]
+        stride = 1
+        for at, side, most in zip(base.split(","), extent.split("x"), sides, strict=True):
+            line = [(int(at) + step) % most * stride for step in range(int(side))]
+            places = [place + step for step in line for place in places]
+            stride *= most
+        nodes.extend(places)
+    return nodes
+
+
+def intervals(nodes: list[int]) -> str:
+    """Write numbers as intervals.
+
+    Examples
+    --------
+    >>> from meshwork.batsim import intervals
+    >>> intervals([9, 0, 1, 2, 3, 11, 12, 13])
+    '0-3 9 11-13'
+    """
+    runs: list[tuple[int, int]] = []
+    for node in sorted(nodes):
+        if runs and runs[-1][1] == node - 1:
+            runs[-1] = (runs[-1][0], node)
+        else:
+            runs.append((node, node))
+    return " ".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def read_workload(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Read a workload of Batsim as a table of jobs, for `Study(workload=…)`.
+
+    Jobs whose profile says how long they run can be read: `delay` and `DelayProfile`. A job without `walltime` has its run
+    time for an estimate.
+
+    Raises
+    ------
+    InputError
+        If it is no such workload, or a job's profile does not say how long it runs.
+
+    Examples
+    --------
+    >>> from meshwork.batsim import read_workload
+    >>> read_workload({"nb_res": 4, "jobs": [{"id": "1", "subtime": 0, "res": 2, "profile": "p", "walltime": 9}],
+    ...                "profiles": {"p": {"type": "delay", "delay": 5}}})
+    {'job': [1], 'submit': [0.0], 'runtime': [5.0], 'estimate': [9.0], 'nodes': [2]}
+    """
+    what = "the workload" if isinstance(source, Mapping) else str(source)
+    if isinstance(source, Mapping):
+        document: Any = source
+    else:
+        try:
+            document = json.loads(Path(source).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{what}: this is no workload of Batsim ({error})") from error
+    if not isinstance(document, Mapping) or not {"jobs", "profiles"} <= set(document):
+        raise InputError(f"{what}: a workload of Batsim has `jobs` and `profiles`, and this has not")
+    table: dict[str, list[Any]] = {"job": [], "submit": [], "runtime": [], "estimate": [], "nodes": []}
+    for number, job in enumerate(document["jobs"], start=1):
+        try:
+            submit, nodes, profile = float(job["subtime"]), int(job["res"]), str(job["profile"])
+            walltime = float(job.get("walltime", -1))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{what}: job {number} is {job!r}, but must have `subtime`, `res` and `profile`") from error
+        runtime = _runtime(document["profiles"].get(profile))
+        if runtime is None:
+            raise InputError(
+                f"{what}: job {number} has the profile {profile!r}, but only one of type delay says how long a job runs"
+            )
+        name = str(job.get("id", number)).rpartition("!")[2]
+        table["job"].append(int(name) if name.isdigit() else number)
+        table["submit"].append(submit)
+        table["runtime"].append(runtime)
+        table["estimate"].append(walltime if walltime >= 0 else runtime)
+        table["nodes"].append(nodes)
+    return table
+
+
+def _runtime(profile: Any) -> float | None:
+    if not isinstance(profile, Mapping) or profile.get("type") not in ("delay", "DelayProfile"):
+        return None
+    delay = profile.get("delay")
+    return float(delay) if isinstance(delay, (int, float)) else None
+
+
+def write_workload(jobs: Table, path: str | os.PathLike[str], processors: int) -> Path:
+    """Write a table of jobs, such as `Results.jobs` gives, as a workload of Batsim with a delay for each job."""
+    profiles: dict[str, dict[str, Any]] = {}
+    listed = []
+    for job in jobs:
+        name = f"delay{job['runtime']:g}" if float(f"{job['runtime']:g}") == job["runtime"] else f"job{job['job']}"
+        profiles[name] = {"type": "delay", "delay": job["runtime"]}
+        listed.append({
+            "id": str(job["job"]), "subtime": job["submit"], "res": job["requested"], "profile": name,
+            "walltime": job["estimate"],
+        })  # fmt: skip
+    target = Path(path)
+    target.write_text(json.dumps({"nb_res": processors, "jobs": listed, "profiles": profiles}, indent=1), encoding="utf-8")
+    return target

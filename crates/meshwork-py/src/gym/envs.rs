@@ -1,0 +1,230 @@
+//! Environments side by side, on any number of threads.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use super::allocation::Allocation;
+use super::scheduling::Scheduling;
+use super::{Env, Script, Step};
+use crate::buffer::{Buffer, Memory};
+use crate::catalogue;
+use crate::error::{failed, wrong};
+use crate::running::{Active, guarded};
+
+/// One environment, and whether its episode has ended.
+struct Slot {
+    env: Box<dyn Env>,
+    is_over: bool,
+    /// The episode that follows by itself.
+    next: u64,
+}
+
+/// Environments of one kind, each with its part of common memory.
+#[pyclass(frozen, module = "meshwork._meshwork")]
+pub(crate) struct Envs {
+    slots: Vec<Mutex<Slot>>,
+    threads: Option<rayon::ThreadPool>,
+    process: u32,
+    masks: bool,
+    /// How many truth values, numbers and actions an environment has.
+    sizes: [usize; 3],
+    flags: Arc<[AtomicU8]>,
+    numbers: Arc<[AtomicU64]>,
+    mask: Arc<[AtomicU8]>,
+    /// Of each environment what the last decision gave: the reward, the instant, whether the episode is over, whether
+    /// the action was invalid.
+    outcome: Arc<[AtomicU64]>,
+}
+
+/// Numbers of an outcome.
+const OUTCOME: usize = 4;
+
+impl Envs {
+    /// So many environments; a window makes them those of scheduling.
+    pub(crate) fn new(
+        script: &Script,
+        count: usize,
+        threads: usize,
+        window: Option<usize>,
+        masks: bool,
+    ) -> PyResult<Envs> {
+        let catalogue = catalogue::current();
+        let make = || -> Result<Box<dyn Env>, String> {
+            Ok(match window {
+                None => Box::new(Allocation::new(script.clone())?),
+                Some(window) => Box::new(Scheduling::new(script.clone(), window, &catalogue)?),
+            })
+        };
+        let mut slots = Vec::with_capacity(count);
+        for at in 0..count {
+            let env = guarded(make)?.map_err(wrong)?;
+            slots.push(Mutex::new(Slot { env, is_over: true, next: at as u64 }));
+        }
+        let sizes = slots.first().map_or([0; 3], |slot| locked(slot).env.sizes());
+        let threads = (count > 1 && threads != 1)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build())
+            .transpose()
+            .map_err(|error| failed(format!("{threads} threads cannot be started ({error})")))?;
+        let bytes = |len: usize| (0..len * count).map(|_| AtomicU8::new(0)).collect();
+        let words = |len: usize| (0..len * count).map(|_| AtomicU64::new(0)).collect();
+        Ok(Envs {
+            flags: bytes(sizes[0]),
+            numbers: words(sizes[1]),
+            mask: bytes(if masks { sizes[2] } else { 0 }),
+            outcome: words(OUTCOME),
+            slots,
+            threads,
+            process: std::process::id(),
+            masks,
+            sizes,
+        })
+    }
+
+    /// Writes what is seen of an environment into its part of the memory.
+    fn show(&self, at: usize, slot: &mut Slot, step: Step) {
+        let [flags, numbers, actions] = self.sizes;
+        let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);
+        slot.env.observe(
+            &mut |place, is| flag[place].store(u8::from(is), Relaxed),
+            &mut |place, value| number[place].store(value.to_bits(), Relaxed),
+        );
+        if self.masks {
+            let mask = &self.mask[at * actions..];
+            slot.env.mask(&mut |place, can| mask[place].store(u8::from(can), Relaxed));
+        }
+        let truth = |is: bool| f64::from(u8::from(is));
+        let outcome = [step.reward, slot.env.now(), truth(step.is_over), truth(step.was_invalid)];
+        for (place, value) in outcome.into_iter().enumerate() {
+            self.outcome[at * OUTCOME + place].store(value.to_bits(), Relaxed);
+        }
+    }
+
+    fn reset_at(&self, at: usize, episode: u64) -> Result<(), String> {
+        let mut slot = locked(&self.slots[at]);
+        slot.env.reset(episode)?;
+        slot.is_over = false;
+        slot.next = episode.wrapping_add(self.slots.len() as u64);
+        self.show(at, &mut slot, Step::default());
+        Ok(())
+    }
+
+    /// Does one action; where the episode has ended, the next one begins instead.
+    fn step_at(&self, at: usize, action: u32) -> Result<(), String> {
+        let mut slot = locked(&self.slots[at]);
+        if slot.is_over {
+            let next = slot.next;
+            drop(slot);
+            return self.reset_at(at, next);
+        }
+        let step = slot.env.step(action)?;
+        slot.is_over = step.is_over;
+        self.show(at, &mut slot, step);
+        Ok(())
+    }
+
+    /// Does something with every environment.
+    fn each(
+        &self,
+        py: Python<'_>,
+        act: impl Fn(usize) -> Result<(), String> + Sync,
+    ) -> PyResult<()> {
+        if self.process != std::process::id() {
+            return Err(failed(
+                "this process is a fork of the one that made these environments, and their threads are not here: make \
+                 them after the fork, or start processes by multiprocessing's \"spawn\"",
+            ));
+        }
+        let _active = Active::begin()?;
+        let Some(threads) = &self.threads else {
+            let mut all = 0..self.slots.len();
+            return guarded(|| all.try_for_each(act))?.map_err(failed);
+        };
+        let done = py.detach(|| {
+            // What unwinds in a thread is what a strategy raised there: the exception goes with it.
+            threads.install(|| {
+                (0..self.slots.len())
+                    .into_par_iter()
+                    .map(|at| guarded(|| act(at)).and_then(|done| done.map_err(failed)))
+                    .collect::<Result<(), PyErr>>()
+            })
+        });
+        done
+    }
+
+    fn rows(&self, py: Python<'_>, memory: Memory, columns: usize) -> PyResult<Py<PyAny>> {
+        Buffer::rows(memory, columns).array(py)
+    }
+}
+
+fn locked(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[pymethods]
+impl Envs {
+    /// Begins an episode in each environment.
+    fn reset(&self, py: Python<'_>, episodes: Vec<u64>) -> PyResult<()> {
+        if episodes.len() != self.slots.len() {
+            return Err(wrong(format!(
+                "there are {} environments, and {} episodes",
+                self.slots.len(),
+                episodes.len()
+            )));
+        }
+        self.each(py, |at| self.reset_at(at, episodes[at]))
+    }
+
+    /// Does an action in each environment.
+    fn step(&self, py: Python<'_>, actions: Vec<u32>) -> PyResult<()> {
+        if actions.len() != self.slots.len() {
+            return Err(wrong(format!(
+                "there are {} environments, and {} actions",
+                self.slots.len(),
+                actions.len()
+            )));
+        }
+        if let Some(wrong_one) = actions.iter().find(|&&action| action as usize >= self.sizes[2]) {
+            return Err(wrong(format!(
+                "the action is {wrong_one}, but must be from 0 to {}",
+                self.sizes[2] - 1
+            )));
+        }
+        self.each(py, |at| self.step_at(at, actions[at]))
+    }
+
+    /// Does an action in the only environment: its reward, whether the episode is over, and whether the action was
+    /// invalid.
+    fn step_one(&self, action: u32) -> PyResult<(f64, bool, bool)> {
+        if action as usize >= self.sizes[2] {
+            return Err(wrong(format!(
+                "the action is {action}, but must be from 0 to {}",
+                self.sizes[2] - 1
+            )));
+        }
+        guarded(|| {
+            let mut slot = locked(&self.slots[0]);
+            if slot.is_over {
+                return Err("the episode has ended: reset the environment".to_owned());
+            }
+            let step = slot.env.step(action)?;
+            slot.is_over = step.is_over;
+            self.show(0, &mut slot, step);
+            Ok((step.reward, step.is_over, step.was_invalid))
+        })?
+        .map_err(failed)
+    }
+
+    /// Truth values, numbers, masks and outcomes, a row for each environment: arrays that show what is now.
+    fn arrays(&self, py: Python<'_>) -> PyResult<[Py<PyAny>; 4]> {
+        let [flags, numbers, actions] = self.sizes;
+        Ok([
+            self.rows(py, Memory::Flags(Arc::clone(&self.flags)), flags)?,
+            self.rows(py, Memory::Numbers(Arc::clone(&self.numbers)), numbers)?,
+            self.rows(py, Memory::Flags(Arc::clone(&self.mask)), actions)?,
+            self.rows(py, Memory::Numbers(Arc::clone(&self.outcome)), OUTCOME)?,
+        ])
+    }
+}

@@ -1,0 +1,160 @@
+"""Environments, against Gymnasium's own check and against simulations of the same jobs."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import meshwork as mw
+from meshwork import gym
+
+LUBLIN = {"name": "lublin", "jobs": 120, "arrival_scale": 0.2}
+
+
+@pytest.mark.parametrize("masks", [False, True])
+@pytest.mark.parametrize("machine", [mw.mesh(6, 5), mw.torus(4, 3, 2), mw.hypercube(4)])
+def test_gymnasium_has_nothing_against_them(machine: mw.Machine, masks: bool) -> None:
+    with warnings.catch_warnings():
+        # It would have every space bounded by small numbers; time is not.
+        warnings.filterwarnings("ignore", message=".*not within the observation space.*")
+        check_env(gym.AllocationEnv(machine, LUBLIN, masks=masks, render_mode="ansi"), skip_render_check=False)
+        check_env(gym.SchedulingEnv(machine, LUBLIN, masks=masks, window=4, render_mode="ansi"))
+
+
+@pytest.mark.parametrize("machine", [mw.mesh(8, 6), mw.torus(4, 4, 3)])
+def test_an_agent_that_does_first_fit_waits_as_first_fit(machine: mw.Machine) -> None:
+    env = gym.AllocationEnv(machine, LUBLIN, masks=True)
+    study = mw.Study(machine=machine, workload=LUBLIN, allocator={"name": "first_fit", "rotation": "never"}, replications=3)
+    results = study.run()
+    for replication in range(3):
+        _, info = env.reset(seed=replication)
+        total, over, places = 0.0, False, []
+        while not over:
+            action = int(np.flatnonzero(info["action_mask"])[0])
+            if action < machine.topology.nodes:
+                places.append(machine.topology.coordinates(action))
+            _, reward, over, truncated, info = env.step(action)
+            assert not truncated
+            assert not info["invalid"]
+            total += float(reward)
+        jobs = results.jobs(1, replication)
+        assert np.isclose(-total, jobs["wait"].sum(), rtol=1e-9)
+        axes = ["x", "y", "z"][: len(places[0])]
+        assert [list(place) for place in places] == [
+            [int(jobs[axis][row]) for axis in axes] for row in np.argsort(jobs["start"], kind="stable")
+        ]
+
+
+@pytest.mark.parametrize(("machine", "allocator"), [(mw.mesh(8, 8), "best_fit"), (mw.flat(64), "naive")])
+def test_an_agent_that_starts_the_oldest_waits_as_first_come_first_served(machine: mw.Machine, allocator: str) -> None:
+    env = gym.SchedulingEnv(machine, LUBLIN, allocator=allocator, window=4)
+    results = mw.Study(machine=machine, workload=LUBLIN, allocator=allocator, replications=2).run()
+    for replication in range(2):
+        env.reset(seed=replication)
+        total, over = 0.0, False
+        while not over:
+            _, reward, over, _, _ = env.step(0)
+            total += float(reward)
+        assert np.isclose(-total, results.jobs(1, replication)["wait"].sum(), rtol=1e-9)
+
+
+def test_a_vector_is_its_environments_side_by_side() -> None:
+    keys: dict[str, Any] = {"machine": mw.mesh(6, 6), "workload": LUBLIN, "jobs": 20, "masks": True}
+    for threads in (1, 2):
+        envs = gym.AllocationVectorEnv(3, threads=threads, **keys)
+        singles = [gym.AllocationEnv(**keys) for _ in range(3)]
+        seen, info = envs.reset(seed=5)
+        alone = [env.reset(seed=5 + at) for at, env in enumerate(singles)]
+        episodes, over = [5, 6, 7], [False] * 3
+        draw = np.random.default_rng(1)
+        for _ in range(300):
+            for at in range(3):
+                for key, value in alone[at][0].items():
+                    assert (seen[key][at] == value).all()
+                assert (info["action_mask"][at] == alone[at][1]["action_mask"]).all()
+                assert info["now"][at] == alone[at][1]["now"]
+            actions = [int(draw.choice(np.flatnonzero(mask))) for mask in info["action_mask"]]
+            seen, reward, terminated, _, info = envs.step(np.array(actions))
+            for at, env in enumerate(singles):
+                if over[at]:
+                    episodes[at] += 3
+                    alone[at] = env.reset(seed=episodes[at])
+                    assert (reward[at], terminated[at]) == (0.0, False)
+                    over[at] = False
+                    continue
+                one, alone_reward, over[at], _, alone_info = env.step(actions[at])
+                alone[at] = one, alone_info
+                assert (reward[at], bool(terminated[at])) == (alone_reward, over[at])
+        assert max(episodes) > 7, "episodes have ended"
+
+
+def test_a_vector_of_scheduling() -> None:
+    envs = gym.SchedulingVectorEnv(4, mw.flat(32), LUBLIN, window=3, threads=2)
+    seen, _ = envs.reset(seed=1)
+    assert isinstance(envs.observation_space, gymnasium.spaces.Dict)
+    assert envs.observation_space.contains(seen)
+    seen, reward, terminated, truncated, _ = envs.step(envs.action_space.sample())
+    assert seen["jobs"].shape == (4, 3, 3)
+    assert reward.shape == terminated.shape == truncated.shape == (4,)
+
+
+def test_what_was_seen_does_not_change() -> None:
+    env = gym.AllocationEnv(mw.mesh(4, 4), LUBLIN, masks=True)
+    seen, info = env.reset(seed=0)
+    before = {key: value.copy() for key, value in seen.items()}
+    env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    assert all((seen[key] == before[key]).all() for key in seen)
+
+
+def test_an_allocator_in_python_serves_an_environment() -> None:
+    @mw.register
+    class Lowest:
+        """The free nodes with the lowest numbers."""
+
+        asks, finds, stateless = "nodes", "any_nodes", True
+
+        def choose(self, ask: Any) -> object:
+            return ask.site.free.ravel(order="F").nonzero()[0][: ask.nodes]
+
+    keys: dict[str, Any] = {"workload": LUBLIN, "jobs": 30, "window": 2}
+    for machine in (mw.mesh(6, 6),):
+        envs = gym.SchedulingVectorEnv(4, machine, allocator="lowest", threads=2, **keys)
+        envs.reset(seed=1)
+        total = sum(envs.step([0] * 4)[1].sum() for _ in range(40))
+        twin = gym.SchedulingVectorEnv(4, machine, allocator="naive", threads=1, **keys)
+        twin.reset(seed=1)
+        assert total == sum(twin.step([0] * 4)[1].sum() for _ in range(40))
+
+
+def test_what_is_wrong_is_a_sentence() -> None:
+    env = gym.AllocationEnv(mw.mesh(4, 4), LUBLIN)
+    env.reset(seed=0)
+    cases: list[tuple[Any, str]] = [
+        (lambda: env.step(17), "the action is 17, but must be from 0 to 16"),
+        (env.action_masks, "this environment was made without masks: make it with `masks=True`"),
+        (lambda: gym.AllocationEnv(mw.flat(4), LUBLIN), "on a flat machine any processors will do"),
+        (
+            lambda: gym.AllocationEnv(mw.sites([mw.mesh(4, 4)] * 2), LUBLIN),
+            "an environment has one site, and this machine has 2",
+        ),
+        (lambda: gym.SchedulingEnv(mw.flat(4), LUBLIN, window=0), "`window` is 0, but must be a whole number from 1"),
+        (
+            lambda: gym.SchedulingEnv(mw.flat(4), LUBLIN, sweep={"seed": [1, 2]}),
+            "an environment is one scenario, and this study has 2",
+        ),
+        (lambda: gym.AllocationVectorEnv(2, mw.mesh(4, 4), LUBLIN).step([0]), "there are 2 environments, and 1 actions"),
+    ]
+    for act, sentence in cases:
+        with pytest.raises(mw.MeshworkError) as raised:
+            act()
+        assert sentence in str(raised.value)
+    over = gym.SchedulingEnv(mw.flat(4), {"submit": [0], "runtime": [1], "nodes": [1]})
+    over.reset(seed=0)
+    assert over.step(0)[2]
+    with pytest.raises(mw.RunError, match="the episode has ended: reset the environment"):
+        over.step(0)

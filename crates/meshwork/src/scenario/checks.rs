@@ -1,0 +1,154 @@
+//! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
+
+use super::Scenario;
+use crate::job::Request;
+use crate::network;
+use crate::network::pattern::{self, PATTERNS};
+use crate::registry::{Problem, entry, join, with_article};
+use crate::sched;
+use crate::select;
+use crate::shape::shaped;
+use crate::sizing;
+use crate::topology::Wiring;
+use crate::workload::distribution::{SIZES, Sizes};
+use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
+
+impl Scenario {
+    /// What can be wrong between parts that are right by themselves.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        let measure = self.params.nested("measure");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
+        if !self.parts.workload.0.ends && jobs.is_none() && time.is_none() {
+            return Err(measure.problem(
+                "jobs",
+                format!(
+                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
+                    workload.name()
+                ),
+            ));
+        }
+        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
+        if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
+            return Err(measure.problem(
+                key,
+                format!(
+                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                    workload.name()
+                ),
+            ));
+        }
+        let (warmup_jobs, warmup_time) =
+            (measure.integer("warmup_jobs"), measure.number("warmup_time"));
+        if warmup_jobs > 0 && warmup_time > 0.0 {
+            return Err(measure.problem(
+                "warmup_time",
+                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
+                 the warm-up",
+            ));
+        }
+        if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
+            return Err(measure.problem(
+                "warmup_jobs",
+                format!(
+                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
+                     of `measure.jobs` to measure"
+                ),
+            ));
+        }
+        if let Some(time) = time.filter(|&time| time <= warmup_time) {
+            return Err(measure.problem(
+                "warmup_time",
+                format!(
+                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
+                     of `measure.time` to measure"
+                ),
+            ));
+        }
+        self.check_facility()?;
+        self.network_memory()?;
+        self.check_scheduler()?;
+        self.check_pattern()?;
+        // A workload is built once without its files, so that a study is refused before it runs.
+        let sites = self.shape();
+        match workload::submissions(
+            self.parts.workload.0,
+            &workload,
+            &self.setting(&sites, 0, &NoInputs),
+        ) {
+            Err(BuildError::Problem(problem)) => Err(problem),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many
+    /// large sites are not there at once.
+    fn check_facility(&self) -> Result<(), Problem> {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let rule = workload.meaning(SHAPE.name, &SHAPES);
+        for (index, spec) in self.machine.iter().enumerate() {
+            spec.managed(index, 0, 0, rule)?;
+        }
+        let sizing = self.params.component("sizing", &sizing::FAMILY);
+        let selector = self.params.component("selector", &select::FAMILY);
+        (self.parts.sizing.0.build)(&sizing, &self.topologies())?;
+        (self.parts.selector.0.build)(&selector).map(drop)
+    }
+
+    fn check_scheduler(&self) -> Result<(), Problem> {
+        let params = self.params.component("scheduler", &sched::FAMILY);
+        let scheduler = self.parts.scheduler.0;
+        let topologies = self.topologies();
+        let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
+        if let Some(topology) = unserved {
+            let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` serves {}, but the machine is {}",
+                    scheduler.about.name,
+                    wirings.join(", "),
+                    with_article(topology)
+                ),
+            ));
+        }
+        if scheduler.malleable && topologies.len() > 1 {
+            return Err(Problem::new(
+                params.path(),
+                format!(
+                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
+                    scheduler.about.name,
+                    topologies.len()
+                ),
+            ));
+        }
+        (scheduler.build)(&params, &topologies).map(drop)
+    }
+
+    /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape
+    /// them. Sizes of logs, and parts of what is split, are known only as their jobs start.
+    fn check_pattern(&self) -> Result<(), Problem> {
+        let network = self.params.component("network", &network::FAMILY);
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
+            return Ok(());
+        };
+        let pattern = entry(PATTERNS, pattern.name());
+        let sizes =
+            workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
+        let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
+        let shape = self.shape();
+        let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
+        let rule = workload.meaning(SHAPE.name, &SHAPES);
+        for site in &self.machine {
+            let asks = site.entry.0.asks;
+            let shaped = |request: Request| shaped(&request, asks, &site.topology, rule);
+            for request in sizes.samples().filter_map(shaped) {
+                pattern.serves(request.nodes()).map_err(|error| {
+                    Problem::new(join(network.path(), "pattern"), error.to_string())
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
