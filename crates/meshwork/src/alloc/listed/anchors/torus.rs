@@ -246,13 +246,13 @@ impl Torus {
     fn cells_of(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let [x, y, z] = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let [dx, dy, dz] = shape.sides;
-        let sides = self.grid.sides();
+        let [width, height, depth] = [0, 1, 2].map(|axis| self.grid.sides()[axis]);
+        let around = |at: u32, length: u32| if at < length { at } else { at - length };
         (0..dz).flat_map(move |k| {
+            let layer = around(z + k, depth) * height;
             (0..dy).flat_map(move |j| {
-                (0..dx).map(move |i| {
-                    let at = [(x + i) % sides[0], (y + j) % sides[1], (z + k) % sides[2]];
-                    self.grid.node(&at)
-                })
+                let row = (layer + around(y + j, height)) * width;
+                (0..dx).map(move |i| row + around(x + i, width))
             })
         })
     }
@@ -537,17 +537,22 @@ fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
 
 /// Keeps those that cost least, and says how much that is.
 fn keep_cheapest(bases: &mut NodeSet, costs: &[u32]) -> i64 {
-    let mut least = u32::MAX;
+    let (mut least, mut most) = (u32::MAX, 0);
     for (word, costs) in bases.words().iter().zip(costs.chunks(64)) {
         if *word == u64::MAX {
             least = costs.iter().copied().fold(least, u32::min);
+            most = costs.iter().copied().fold(most, u32::max);
         } else {
             let mut rest = *word;
             while rest != 0 {
-                least = least.min(costs[rest.trailing_zeros() as usize]);
+                let cost = costs[rest.trailing_zeros() as usize];
+                (least, most) = (least.min(cost), most.max(cost));
                 rest &= rest - 1;
             }
         }
+    }
+    if least == most {
+        return i64::from(least);
     }
     for (word, costs) in bases.words_mut().iter_mut().zip(costs.chunks(64)) {
         if *word != 0 {
