@@ -255,12 +255,12 @@ fn a_study_places_jobs_as_the_desk_does() {
     .unwrap();
     for text in topologies {
         std::fs::write(folder.path().join("topology.yaml"), text).unwrap();
-        let study = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = 'constant' }\nmeasure = { jobs = 5 }\n[sweep]\nallocator = ['slurm', 'first_fit', 'naive']\n";
+        let study = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n[sweep]\nallocator = ['slurm', 'first_fit', 'naive']\n";
         let file = folder.path().join("study.toml");
         let mut study = Study::parse(&file.display().to_string(), study, folder.path(), &[]);
         if !text.contains("x: 4, y: 4, z: 4") {
             // Strategies for grids do not serve what is no grid.
-            let flat = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = 'constant' }\nmeasure = { jobs = 5 }\n";
+            let flat = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n";
             study = Study::parse(&file.display().to_string(), flat, folder.path(), &[]);
         }
         let points = match study.as_ref().map(expand) {
