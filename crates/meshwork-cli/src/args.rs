@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
-        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous; without one, all of them. Every \
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
         run that ends is kept: the same command goes on where it stopped.\n\n\
         Examples:\n  meshwork reproduce rsr 1a --quick\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
@@ -189,7 +189,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
     /// A run to be shown instant by instant, such as 3 for a scenario or 3/2 for its second
-    /// replication; may be given several times [default: the first four scenarios]
+    /// replication; may be given several times [default: up to four scenarios that are compared]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
     /// The time from which runs are shown
@@ -432,7 +432,7 @@ pub(crate) struct OpsCheck {
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, or a table as in a study
+    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
     /// The machine of a topology.yaml or topology.conf, whose nodes are given out by their names as Slurm would
@@ -465,18 +465,14 @@ pub(crate) struct Place {
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
     /// How the nodes are wired
-    #[arg(long, default_value = "mesh", value_parser = ["mesh", "torus", "hypercube"])]
-    pub(crate) topology: String,
-    /// The sides, or the dimension of a hypercube
     #[arg(
-        long,
-        visible_alias = "dimension",
-        value_name = "K,…",
-        required = true,
-        value_delimiter = ','
+        long, default_value = "mesh",
+        value_parser = ["mesh", "torus", "hypercube", "tofu", "fat_tree", "dragonfly", "twisted_torus"]
     )]
-    pub(crate) dims: Vec<u32>,
-    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour or hotspot
+    pub(crate) topology: String,
+    #[command(flatten)]
+    pub(crate) wiring: Wiring,
+    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour, next_group or hotspot
     #[arg(long, default_value = "uniform")]
     pub(crate) traffic: String,
     /// The loads, in flits per node and cycle
@@ -491,7 +487,7 @@ pub(crate) struct Traffic {
     /// Flits that the buffer of a lane holds [default: 2]
     #[arg(long, value_name = "FLITS")]
     pub(crate) buffer: Option<u32>,
-    /// Virtual channels of a link [default: 2 on a torus, 1 elsewhere]
+    /// Virtual channels of a link [default: 2 on a torus or dragonfly, 3 with detours, 1 elsewhere]
     #[arg(long, value_name = "N")]
     pub(crate) vcs: Option<u32>,
     /// Whose router it is
@@ -506,6 +502,22 @@ pub(crate) struct Traffic {
     /// Whether the virtual channels of a link share it
     #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
     pub(crate) lanes: String,
+    /// Through which port packets go up a fat tree
+    #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
+    pub(crate) upward: String,
+    /// Ways between groups of a dragonfly: the direct link, by another group, or the less full one
+    #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
+    pub(crate) routing: String,
+    /// Flits by which the direct way has to be fuller before ugal takes another [default: 30 with --timing
+    /// booksim, else 0]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) ugal_threshold: Option<u32>,
+    /// Cycles in which a flit crosses a link, on a dragonfly one within a group
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) local_latency: u32,
+    /// Cycles in which a flit crosses a link between groups of a dragonfly
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) global_latency: u32,
     /// Cycles that are simulated for each load
     #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub(crate) cycles: u64,
@@ -523,6 +535,38 @@ pub(crate) struct Traffic {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) memory: Memory,
+}
+
+/// The parameters of topologies, of which each has its own.
+#[derive(Args, Debug)]
+pub(crate) struct Wiring {
+    /// The sides, or the dimension of a hypercube
+    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',')]
+    pub(crate) dims: Vec<u32>,
+    /// Whether each dimension of a mesh or torus closes to a ring: true or false, one for all or one for each
+    #[arg(long, value_name = "FLAG,…", value_delimiter = ',')]
+    pub(crate) wrap: Vec<bool>,
+    /// Processors of each node of a grid
+    #[arg(long, value_name = "N")]
+    pub(crate) processors_per_node: Option<u32>,
+    /// Nodes of a leaf switch of a fat tree and children of every other, or one number for each level
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    pub(crate) arity: Vec<u32>,
+    /// Levels of switches of a fat tree
+    #[arg(long, value_name = "N")]
+    pub(crate) levels: Option<u32>,
+    /// How many times more nodes than links upwards a leaf switch of a fat tree has
+    #[arg(long, value_name = "X")]
+    pub(crate) taper: Option<f64>,
+    /// Nodes of a router of a dragonfly
+    #[arg(long = "p", value_name = "N")]
+    pub(crate) p: Option<u32>,
+    /// Routers of a group of a dragonfly [default: 2 p]
+    #[arg(long = "a", value_name = "N")]
+    pub(crate) a: Option<u32>,
+    /// Global links of a router of a dragonfly [default: p]
+    #[arg(long = "h", value_name = "N")]
+    pub(crate) h: Option<u32>,
 }
 
 /// `meshwork check`.

@@ -22,6 +22,7 @@ mod picture;
 mod results;
 mod serve;
 mod table;
+mod toml_text;
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};

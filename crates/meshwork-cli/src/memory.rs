@@ -21,7 +21,7 @@ impl Memory {
 
     /// Refuses what would take so many bytes, in a sentence that begins with `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
-        refuse_above(self.limit(), bytes, what).map_err(Stop::Wrong)
+        refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
     /// Refuses so many runs of as many bytes each, on so many threads; 0 is as many as there are processors.
@@ -33,7 +33,8 @@ impl Memory {
         what: &str,
     ) -> Result<(), Stop> {
         let at_once = at_once(threads, runs);
-        refuse_at_once(self.limit(), bytes, at_once, what).map_err(Stop::Wrong)
+        refuse_at_once(self.limit(), bytes, at_once, what)
+            .map_err(|error| Stop::Wrong(error.to_string()))
     }
 }
 

@@ -173,7 +173,17 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         assert_eq!(sentence(&said), expected, "{arguments}");
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
     }
+    write("cut.toml", &LOG.replace("'good.swf'", "'good.swf'\nuntil = 0"));
+    write("late.toml", &format!("{LOG}[sweep]\n'workload.from' = [1, 100]\n"));
     for (file, beginning) in [
+        (
+            "cut.toml",
+            "cut.toml:7: `workload.until` is 0, which leaves no job: the first is submitted at 0, the last at 5",
+        ),
+        (
+            "late.toml",
+            "late.toml:10: `workload.from` is 100, which leaves no job: the first is submitted at 0, the last at 5",
+        ),
         (
             "key.toml",
             "key.toml:1: unknown key `replication` (did you mean `replications`? known: seed, ",
@@ -618,6 +628,45 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         "{}",
         said.err
     );
+    // What is held at once of logs and tables, and the results of many runs.
+    let rows: String = (0..50_000).map(|i| format!("{i},5,1\n")).collect();
+    fs::write(folder.path().join("jobs.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
+    let log: String = (1..50_000).map(|i| line(i, i, 5, 1, 5)).collect();
+    fs::write(folder.path().join("log.swf"), log).unwrap();
+    let of = |workload: &str| {
+        format!(
+            "machine = {{ topology = 'flat', processors = 4 }}\n\
+             workload = {{ {workload} }}\nmeasure = {{ jobs = 5, metrics = ['wait'] }}"
+        )
+    };
+    let drawn = "name = 'synthetic', load = 0.5, sizes = 'uniform', \
+                 runtimes = { name = 'exponential', mean = 1.0 }";
+    for (text, sentence) in [
+        (
+            of("name = 'table', path = 'jobs.csv'"),
+            "the 50001 rows of jobs.csv, which are held at once, take",
+        ),
+        (
+            of("name = 'swf', path = 'log.swf', shuffle = true"),
+            "the 49999 rows of log.swf, which are held",
+        ),
+        (
+            format!("replications = 100000\n{}", of(drawn)),
+            "the results of 100000 runs take about 11 MiB",
+        ),
+        (
+            format!("precision = 1e-300\nmax_replications = 100000\n{}", of(drawn)),
+            "the results of 100000 runs take about 11 MiB",
+        ),
+    ] {
+        fs::write(folder.path().join("held.toml"), text).unwrap();
+        let said = meshwork(folder.path(), &["run", "held.toml", "--max-memory", "5M"]);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{}", said.err);
+        assert!(said.err.contains(sentence), "{}", said.err);
+    }
+    fs::write(folder.path().join("held.toml"), of("name = 'swf', path = 'log.swf'")).unwrap();
+    let said = meshwork(folder.path(), &["run", "held.toml", "--max-memory", "5M"]);
+    assert_eq!(said.status, Some(0), "a log is read as it goes: {}", said.err);
     let said = meshwork(folder.path(), &["run", "large.toml", "--max-memory", "much"]);
     assert_eq!(said.status, Some(2));
     assert!(said.err.contains("such as 4G"), "{}", said.err);

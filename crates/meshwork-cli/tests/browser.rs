@@ -11,6 +11,10 @@ use common::{examples, meshwork};
 /// Figures that are drawn.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
+/// Tables of which something can only be seen by moving them sideways.
+const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
+                       .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
+
 /// Runs a study of the examples and makes its page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
@@ -24,10 +28,11 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
 fn fits_everywhere(page: &Page) {
     let mut papers = Vec::new();
     for dark in [false, true] {
-        for width in [1280, 800, 390, 320] {
+        for width in [2560, 1280, 800, 390, 320] {
             page.look(width, 900, dark);
             page.wait("[...document.querySelectorAll('.panels svg')].every((svg) => svg.clientWidth <= innerWidth)");
             assert_eq!(page.overflow(), 0, "at {width}, dark: {dark}");
+            assert_eq!(page.value(CLIPPED), serde_json::json!([]), "at {width}, dark: {dark}");
         }
         papers.push(page.value("getComputedStyle(document.documentElement).backgroundColor"));
         let (ink, paper) = (luminance(page, "color"), luminance(page, "backgroundColor"));

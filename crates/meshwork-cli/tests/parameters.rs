@@ -37,6 +37,7 @@ fn sample(kind: &Kind) -> Value {
         Kind::Number(_) => Value::Float(1.0),
         Kind::Integer(least, _) => Value::Integer(i64::try_from((*least).max(4)).unwrap()),
         Kind::Flag => Value::Boolean(false),
+        Kind::Flags => Value::Array(vec![Value::Boolean(true)]),
         Kind::Choice(words) | Kind::Or(words, _) => words[0].into(),
         Kind::Text => "jobs.csv".into(),
         Kind::Integers(..) => Value::Array(vec![Value::Integer(4), Value::Integer(4)]),
@@ -61,6 +62,9 @@ fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());
     table.extend(required(&about.params.iter().chain(family.common).collect::<Vec<_>>()));
+    if about.name == "twisted_torus" {
+        table.insert("dims".to_owned(), vec![2_i64, 4].into());
+    }
     if about.name == "synthetic" {
         table.insert("load".to_owned(), Value::Float(0.5));
     }

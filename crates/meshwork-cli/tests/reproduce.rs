@@ -97,7 +97,7 @@ fn a_request_that_is_wrong_is_one_sentence() {
     for (arguments, sentence) in [
         (
             &["reproduce", "rrs"][..],
-            "error: unknown paper `rrs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous\n",
+            "error: unknown paper `rrs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold\n",
         ),
         (&["reproduce", "wbsm", "6"], "error: `wbsm` has no figure `6`, but has 5, 7, 8, 10\n"),
         (

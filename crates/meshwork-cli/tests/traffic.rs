@@ -61,6 +61,14 @@ fn a_table_ends_with_the_saturation_throughput() {
         "--topology hypercube --dims 4 --loads 0.1 --cycles 2000 --traffic tornado",
         "--topology hypercube --dimension 4 --loads 0.1 --cycles 2000 --traffic transpose",
         "--topology torus --dims 4,4 --loads 0.1 --cycles 2000 --class dateline --lanes independent",
+        "--dims 4,4 --wrap true,false --loads 0.1 --cycles 2000",
+        "--dims 4,4 --processors-per-node 2 --loads 0.1 --cycles 2000",
+        "--topology tofu --dims 2 --loads 0.1 --cycles 2000",
+        "--topology fat_tree --arity 4 --levels 3 --loads 0.1 --cycles 2000 --upward fixed",
+        "--topology dragonfly --p 2 --a 4 --h 2 --routing minimal --loads 0.1 --cycles 2000",
+        "--topology dragonfly --p 1 --routing valiant --loads 0.1 --cycles 2000 --traffic next_group",
+        "--topology dragonfly --p 2 --a 4 --h 2 --routing ugal --local-latency 10 --global-latency 100 \
+         --loads 0.1 --cycles 4000 --timing booksim --buffer 256",
     ] {
         let said = traffic(arguments);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{arguments}");
@@ -99,7 +107,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         (
             "--dims 8,8 --traffic tornedo",
             "error: --traffic: unknown traffic `tornedo` (did you mean `tornado`? known: uniform, transpose, \
-             bit_complement, tornado, neighbour, hotspot)\n",
+             bit_complement, tornado, neighbour, next_group, hotspot)\n",
         ),
         (
             "--dims 8,0",
@@ -108,6 +116,55 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         (
             "--topology hypercube --dims 3,4",
             "error: --dims: a hypercube has one number, its dimension, such as --dims 6\n",
+        ),
+        (
+            "--topology fat_tree --levels 3",
+            "error: --topology fat_tree: `arity` is missing: nodes of a leaf switch and children of every other, \
+             or a list: one number for each level, the leaves first (a list of whole numbers from 1 to \
+             16777216)\n",
+        ),
+        (
+            "--topology fat_tree --arity 4 --levels 2 --taper 3",
+            "error: --taper: with a taper of 3 a leaf switch of 4 nodes would not have a whole number of links \
+             upwards, 1 or more\n",
+        ),
+        (
+            "--topology fat_tree --arity 4,4 --levels 3",
+            "error: --levels: `levels` is 3, but must be 2, as many as `arity` has numbers; or give one number \
+             for all levels\n",
+        ),
+        (
+            "--topology dragonfly --p 2 --vcs 1",
+            "error: --vcs: a dragonfly with 1 virtual channel can deadlock, since packets between groups can \
+             wait for each other in a circle: with this `routing`, give a multiple of 2 virtual channels\n",
+        ),
+        (
+            "--topology dragonfly --p 2 --routing ugal --vcs 2",
+            "error: --vcs: a dragonfly with 2 virtual channels can deadlock, since packets between groups can \
+             wait for each other in a circle: with this `routing`, give a multiple of 3 virtual channels\n",
+        ),
+        (
+            "--topology dragonfly --p 2 --global-latency 0",
+            "error: --global-latency: `global_latency` is 0, but must be a whole number from 1 to 65536\n",
+        ),
+        (
+            "--topology twisted_torus --dims 4,8",
+            "error: --topology: no virtual channels are known here that keep packets on a 4 × 8 twisted torus \
+             out of a deadlock: the networks `hops` and `link_load` work on it\n",
+        ),
+        (
+            "--topology fat_tree --arity 4 --traffic tornado",
+            "error: --traffic: `tornado` goes along the dimensions of a grid, and the machine is a 4 × 4 × 4 \
+             fat tree\n",
+        ),
+        (
+            "--dims 4,4 --traffic next_group",
+            "error: --traffic: `next_group` needs groups of nodes, as a dragonfly and a fat tree have, and the \
+             machine is a 4 × 4 mesh\n",
+        ),
+        (
+            "--dims 4,4 --wrap true,false,true",
+            "error: --wrap: `wrap` has 3 words, but must have one, or 2 for the dimensions\n",
         ),
         (
             "--dims 4,4 --cycles 100 --warmup 100",

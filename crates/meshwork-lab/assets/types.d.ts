@@ -16,6 +16,15 @@ export interface Scale {
   names?: string[];
   colours?: number[];
   grid?: number[];
+  /** Which dates its numbers are, where that is known. */
+  dates?: Dates;
+}
+
+export interface Dates {
+  /** How many seconds 1 is. */
+  seconds: number;
+  /** Which second 0 is, counted from the beginning of 1970 in the time of the place. */
+  start: number;
 }
 
 export interface Series {
@@ -26,6 +35,8 @@ export interface Series {
   mean: number[];
   half?: (number | null)[];
   replications?: number[];
+  /** Whether each mean is of a run that is made once by design. */
+  once?: boolean[];
 }
 
 export interface View {
@@ -55,6 +66,8 @@ export interface Point {
   high: number;
   /** How many replications it is of; 0 where that means nothing. */
   replications: number;
+  /** Whether it is of a run that is made once by design. */
+  once: boolean;
   name: string;
   colour: number;
   panel: number;

@@ -76,12 +76,33 @@ fn length(year: i64, month: i64) -> i64 {
 }
 
 /// Days from the beginning of 1970 to a day.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
     // Leap days are those of the years before this one.
     let before = year - 1;
     let leap_days = before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
     let months: i64 = (1..month).map(|month| length(year, month)).sum();
     (year - 1970) * 365 + leap_days + months + day - 1
+}
+
+/// A second since the beginning of 1970 as a date and a time of day: `2001-02-03 04:05:06`.
+pub(crate) fn written(second: i64) -> String {
+    let (days, second) = (second.div_euclid(86_400), second.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// Year, month and day of a day, counted from the first of 1970: of the days since 1 March of year 0,
+/// whole cycles of 400 years are taken off, then the years and months in what is left.
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (cycle * 400 + year + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
@@ -137,5 +158,29 @@ mod tests {
         ] {
             assert_eq!(unix_seconds(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // Every day of 800 years, one after the other, by the rule of the Gregorian calendar.
+        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for days in 0..292_194 {
+            assert_eq!(civil(days), (year, month, day));
+            let length = match month {
+                2 => 28 + i64::from(is_leap(year)),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            day += 1;
+            if day > length {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!(civil(-1), (1969, 12, 31));
+        assert_eq!(civil(-719_468), (0, 3, 1));
     }
 }

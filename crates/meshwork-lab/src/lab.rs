@@ -11,11 +11,13 @@ use meshwork::workload::swf::header;
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, Start};
 use crate::findings::summary::{Summary, label};
+use crate::report::sample;
 use crate::run::build::standard;
+use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store, write_whole, writing_failed};
-use crate::run::{Progress, Results, Runner, Watcher, joboutput, windows};
+use crate::run::store::{Input, RUNS, Store};
+use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{self, Point, expand};
 use crate::study::{Refused, Study};
@@ -106,11 +108,14 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     memory::check_runs(study, &points, options.threads, options.max_memory)?;
     let files = Files::of(study);
     let inputs = inputs(study, &points, &files, options.out.is_some())?;
+    memory::check_inputs(study, &points, &files, options.threads, options.max_memory)?;
     let spans = windows::open(study, &mut points, &files)?;
+    memory::check_results(study, &points, options.max_memory)?;
+    cuts::check(study, &points, &files)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
-            let store = Store::open(folder, &options.build).map_err(Refused)?;
+            let store = Store::open(folder, &options.build)?;
             warnings.extend_from_slice(store.warnings());
             warnings.extend(keep_study(study, folder)?);
             Asked {
@@ -130,8 +135,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
             study.file
         ));
     }
-    let kept = options.out.as_ref().and_then(|folder| Kept::of(folder, study.record));
+    let kept =
+        options.out.as_ref().and_then(|folder| Kept::of(folder, study.record, sample(study)));
     let runner = Runner {
+        catalogue: &study.catalogue,
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
@@ -145,7 +152,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         progress: options.progress,
         watcher: options.watcher,
     };
-    let results = runner.run(options.threads).map_err(Refused)?;
+    let results = runner.run(options.threads)?;
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
@@ -155,7 +162,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         let written = [
             summary.write(folder),
             claims::write(&claims, folder),
-            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused),
+            joboutput::write_index(folder, &study.jobs, &points, &results).map_err(Refused::from),
         ];
         failures.extend(written.into_iter().filter_map(|result| Some(result.err()?.0)));
     }
@@ -197,7 +204,7 @@ fn inputs(
         if !known.contains_key(path) {
             let read =
                 if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-            let blake3 = read.map_err(|message| missing_input(study, index, message))?;
+            let blake3 = read.map_err(|error| missing_input(study, index, error.to_string()))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             let is_log = point.scenario.table()["workload"]["name"].as_str() == Some("swf");
@@ -228,9 +235,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     if folder.join(RUNS).exists() {
         return Ok(());
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|error| writing_failed(&folder.display().to_string(), "this folder", &error))
-        .map_err(Refused)?;
+    std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
     keep_study(study, folder)?;
     let left_out = Some(why.to_owned());
     Asked { left_out, ..Asked::of(study, &BTreeMap::new()) }.write(folder)
@@ -251,7 +256,7 @@ fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     if before.as_deref() == Some(study.source.as_bytes()) {
         return Ok(None);
     }
-    write_whole(&path, study.source.as_bytes()).map_err(Refused)?;
+    write_whole(&path, study.source.as_bytes())?;
     Ok(before.map(|_| {
         format!(
             "{}: this folder held another study, or an earlier form of this one: its runs are kept, and \

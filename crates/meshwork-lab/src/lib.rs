@@ -18,6 +18,7 @@ pub mod lab;
 pub mod report;
 pub mod run;
 pub mod slurm;
+mod standard;
 pub mod study;
 pub mod trace;
 pub mod traffic;

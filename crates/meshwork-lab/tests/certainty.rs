@@ -7,6 +7,7 @@ use std::path::Path;
 use meshwork::rng::Stream;
 use meshwork_lab::findings::statistics::Method;
 use meshwork_lab::report::Report;
+use meshwork_lab::run::Runs;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -79,6 +80,19 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
         let notes = notes(folder.path(), &text, &found);
         assert!(notes.len() == 1 && notes[0].contains("nothing random differs"), "{notes:?}");
     }
+    // Nor does the page wait for replications that never come.
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    finished(folder.path(), &format!("replications = 5\n{STUDY}"), &options);
+    let report = Report::read(&out).unwrap();
+    let views: Vec<_> =
+        report.sections[0].figures.iter().flat_map(|figure| &figure.views).collect();
+    assert!(views.iter().any(|view| view.expected == Some(5)));
+    for view in views {
+        assert!(!view.sentence.contains("so far"), "{}", view.sentence);
+        assert!(view.series.iter().all(|line| line.once.iter().all(|once| *once)), "{view:?}");
+        assert!(view.differences || view.series.iter().all(|line| !line.once.is_empty()));
+    }
     let once = finished(folder.path(), STUDY, &Options::default());
     assert!(notes(folder.path(), STUDY, &once).is_empty());
     assert!(once.summary.rows[1].differences[0].metrics[0].1.half_width.is_some());
@@ -94,7 +108,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
-    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
     // Where any free processors will do, the choice among them changes nothing: `random` draws, but all is the same.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
@@ -132,12 +146,10 @@ to = { selector = 'first_fit' }
 above = 0.01
 ";
     let found = finished(folder.path(), text, &Options::default());
-    let counts: Vec<usize> = found.results.runs.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = found.results.runs.iter().map(Runs::len).collect();
     assert_eq!(counts, [1, 4]);
-    let values: Vec<f64> = found.results.runs[1]
-        .iter()
-        .map(|run| run.result.as_ref().unwrap().metrics[0].value.unwrap())
-        .collect();
+    let metric = &found.summary.rows[1].metrics[0].0;
+    let values: Vec<f64> = found.results.runs[1].measured(metric).map(|(_, value)| value).collect();
     let base = found.summary.rows[0].metrics[0].1.mean.unwrap();
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     let mean = values.iter().sum::<f64>() / 4.0 - base;
@@ -309,7 +321,7 @@ fn runs_of_another_build_are_not_taken_and_that_is_said() {
             out.join("runs.jsonl").display()
         )]
     );
-    assert_ne!(edited.results.runs[0][0].key, first.results.runs[0][0].key);
+    assert_ne!(edited.results.runs[0].key(0), first.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 4);
     // A page shows those of the build that ran last.
     assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty(), "nothing is run");

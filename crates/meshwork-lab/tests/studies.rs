@@ -6,9 +6,9 @@ use std::sync::Mutex;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::{Component, Scenario};
-use meshwork_lab::run::Progress;
 use meshwork_lab::run::check::{Verdict, check};
 use meshwork_lab::run::store::{RUNS, key, load};
+use meshwork_lab::run::{Progress, Runs};
 use meshwork_lab::study::expand::expand;
 use meshwork_lab::{Finished, Options, Study, run};
 
@@ -116,7 +116,7 @@ fn replications_until_precise_are_the_same_after_an_interruption() {
     );
     let whole = tempfile::tempdir().unwrap();
     let finished = run_in(whole.path(), &text, 2);
-    let counts: Vec<usize> = finished.results.runs.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = finished.results.runs.iter().map(Runs::len).collect();
     assert!(counts.iter().all(|count| (3..=12).contains(count)), "{counts:?}");
     let torn = tempfile::tempdir().unwrap();
     let stored = fs::read(whole.path().join(RUNS)).unwrap();
@@ -143,8 +143,8 @@ jobs = ['csv', 'parquet']
     let text = text.replace("['csv', 'parquet']", &format!("{endings:?}"));
     let first = run_in(&folder.path().join("first"), &text, 1);
     assert!(first.failures.is_empty(), "{:?}", first.failures);
-    let key = &first.results.runs[0][0].key;
-    let results = first.results.runs[0][0].result.as_ref().unwrap();
+    let only = |finished: &Finished| finished.results.runs[0].get(0).unwrap();
+    let (key, results) = (only(&first).key, only(&first).result.unwrap());
     for ending in endings {
         let jobs = folder.path().join("first/jobs").join(format!("{key}.{ending}"));
         let replay = format!(
@@ -155,12 +155,12 @@ jobs = ['csv', 'parquet']
         let out = folder.path().join(ending);
         let second = run_in(&out, &replay, 1);
         assert!(second.failures.is_empty(), "{:?}", second.failures);
-        let run = &second.results.runs[0][0];
-        assert_eq!(run.result.as_ref().unwrap(), results);
+        let run = only(&second);
+        assert_eq!(run.result.as_ref().unwrap(), &results);
         let read = |folder: PathBuf, key: &str| {
             fs::read_to_string(folder.join("jobs").join(format!("{key}.csv"))).unwrap()
         };
-        let (then, now) = (read(folder.path().join("first"), key), read(out, &run.key));
+        let (then, now) = (read(folder.path().join("first"), &key), read(out, &run.key));
         assert_eq!(then, now, "every start and every block");
         assert_eq!(then.lines().count(), 201);
     }
@@ -178,7 +178,7 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
     let lines: Vec<&str> = index.lines().collect();
     assert_eq!(lines[0], "file,format,scenario,replication,scheduler,workload.load");
     assert_eq!(lines.len(), 13);
-    let key = &finished.results.runs[3][2].key;
+    let key = finished.results.runs[3].key(2).unwrap();
     assert!(lines.contains(&&format!("{key}.csv,csv,4,2,sjf,0.4")[..]), "{index}");
     assert_eq!(load(folder.path()).unwrap().records.len(), 12);
     let nowhere = run(&study(&with_jobs, &[]), &Options::default()).unwrap();
@@ -220,7 +220,7 @@ fn a_log_is_known_by_its_content() {
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), threads: 1, ..Options::default() };
     let first = run(&study("a.toml"), &options).unwrap();
-    let metrics = &first.results.runs[0][0].result.as_ref().unwrap();
+    let metrics = first.results.runs[0].get(0).unwrap().result.unwrap();
     assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
     assert!(matches!(
         check(&Catalogue::standard(), &out, 1, 1).unwrap().checked[0].verdict,
@@ -228,7 +228,7 @@ fn a_log_is_known_by_its_content() {
     ));
     fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
     let second = run(&study("a.toml"), &options).unwrap();
-    assert_ne!(first.results.runs[0][0].key, second.results.runs[0][0].key);
+    assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 2);
     let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
     let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));

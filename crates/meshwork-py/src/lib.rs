@@ -4,8 +4,6 @@
 //! that run without the interpreter's lock, pools, tables that any reader of Arrow takes, and strategies whose decisions
 //! are made in Python.
 
-#![deny(unsafe_code)] // but for two modules, which say why: `strategy::lent` and `frame`
-
 mod buffer;
 mod catalogue;
 mod command;

@@ -10,7 +10,7 @@ use meshwork_lab::findings::summary::{OwnerRow, Row};
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
 use meshwork_lab::run::store::{Input, Record, Store, json, key};
-use meshwork_lab::{Finished, Options, Study};
+use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use toml::Value;
@@ -226,12 +226,11 @@ impl Results {
     fn runs(&self) -> Table {
         let runs = self.finished.results.runs.iter().enumerate();
         let ended = runs.flat_map(|(at, runs)| {
-            runs.iter()
-                .filter_map(move |run| Some((at, run.replication, run.result.as_ref().ok()?)))
+            runs.iter().filter_map(move |run| Some((at, run.replication, run.result.ok()?)))
         });
         let lines: Vec<_> = ended
             .flat_map(|(at, replication, findings)| {
-                findings.metrics.iter().map(move |metric| (at, replication, metric))
+                findings.metrics.into_iter().map(move |metric| (at, replication, metric))
             })
             .collect();
         let scenarios: Vec<usize> = lines.iter().map(|line| line.0).collect();
@@ -255,7 +254,9 @@ impl Results {
         py.detach(|| {
             let files = Files::of(study);
             let run = guarded(|| -> Result<Table, String> {
-                let scenario = point.scenario_of(replication)?;
+                let scenario = point
+                    .scenario_of(&study.catalogue, replication)
+                    .map_err(|problem| problem.message)?;
                 let mut jobs = Jobs::new(scenario.topologies());
                 scenario
                     .run(replication, &files as &dyn Inputs, &mut jobs)
@@ -277,8 +278,9 @@ impl Results {
 }
 
 impl Results {
-    /// Puts every run that ended into the store of a folder.
-    fn keep(&self, folder: &Path) -> Result<(), String> {
+    /// Puts every run that ended into the store of a folder; those of which only the means were kept in memory are run
+    /// again by whoever writes the tables.
+    fn keep(&self, folder: &Path) -> Result<(), Refused> {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);
         for (point, runs) in self.finished.points.iter().zip(&self.finished.results.runs) {
@@ -294,16 +296,18 @@ impl Results {
                     })
                 }
             };
-            for run in runs {
-                let Ok(findings) = &run.result else { continue };
-                let scenario = point.scenario_of(run.replication)?;
+            for run in runs.whole() {
+                let Ok(findings) = run.result else { continue };
+                let scenario = point
+                    .scenario_of(&self.study.catalogue, run.replication)
+                    .map_err(|problem| Refused(problem.message))?;
                 let digest = input.as_ref().map(|input| input.blake3.as_str());
                 store.append(&Record {
                     key: key(scenario.table(), digest, run.replication, &self.build),
                     scenario: json(scenario.table()),
                     input: input.clone(),
                     replication: run.replication,
-                    findings: findings.clone(),
+                    findings,
                     model_version: meshwork::scenario::MODEL_VERSION,
                     version: env!("CARGO_PKG_VERSION").to_owned(),
                     build: self.build.clone(),

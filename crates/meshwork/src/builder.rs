@@ -162,6 +162,19 @@ impl<T> Builder<T> {
         self.set("machine", machine.0)
     }
 
+    /// On a machine of the [list](crate::presets), which brings its allocator along.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    /// let mut pool = Pool::builder().preset("tpu_v4").build()?;
+    /// assert_eq!(pool.allocate(&Request::block(&[4, 4, 8])).map(|slice| slice.len()), Some(128));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn preset(self, name: &str) -> Self {
+        self.set("machine", name)
+    }
+
     /// Which free processors a job gets; left out, `first_fit`, or `naive` on a flat machine.
     pub fn allocator(self, allocator: impl Into<Component>) -> Self {
         self.set("allocator", allocator.into())

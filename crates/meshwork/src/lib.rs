@@ -126,6 +126,7 @@ pub mod job;
 pub mod machine;
 pub mod rng;
 pub mod registry;
+pub mod presets;
 pub mod workload;
 pub mod speeds;
 pub mod form;

@@ -14,19 +14,18 @@ type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    virtual_channels: u32,
+    /// The network, but for its buffers.
+    setting: WormholeConfig,
+    buffer: u32,
+    /// The load at which it was driven beyond what it can carry, and what was accepted then.
+    full: f64,
     saturation: f64,
     points: &'static [Point],
     cycles: u64,
 }
 
 fn offered(network: &Network, load: f64, buffer: u32, cycles: u64) -> Carried {
-    let setting = WormholeConfig {
-        preset: Preset::Booksim,
-        virtual_channels: network.virtual_channels,
-        buffer,
-        ..WormholeConfig::default()
-    };
+    let setting = WormholeConfig { buffer, ..network.setting };
     carry(&Offered {
         topology: network.topology.clone(),
         setting,
@@ -48,7 +47,7 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
 /// that 6 % of the network latency, since the queues of the sources take very long to settle there.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
-        let carried = offered(network, load, 8, network.cycles);
+        let carried = offered(network, load, network.buffer, network.cycles);
         let place = format!("{} at load {load}", network.topology);
         let part = load / network.saturation;
         near(carried.accepted, load, 0.02, &format!("{place}, accepted"));
@@ -65,18 +64,31 @@ fn agrees(network: &Network) {
             near(carried.latency.unwrap(), latency, share, &format!("{place}, latency"));
         }
     }
-    let full = offered(network, 1.0, 8, network.cycles / 2);
+    let full = offered(network, network.full, network.buffer, network.cycles / 2);
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
+/// A network with buffers of 8 and so many virtual channels, driven to the limit by as much as there can be.
+fn network(
+    topology: Topology,
+    channels: u32,
+    saturation: f64,
+    points: &'static [Point],
+) -> Network {
+    let setting = WormholeConfig {
+        preset: Preset::Booksim,
+        virtual_channels: channels,
+        ..WormholeConfig::default()
+    };
+    Network { topology, setting, buffer: 8, full: 1.0, saturation, points, cycles: 60_000 }
+}
+
 fn mesh(virtual_channels: u32, saturation: f64, points: &'static [Point]) -> Network {
-    let topology = Topology::mesh(&[8, 8]).unwrap();
-    Network { topology, virtual_channels, saturation, points, cycles: 60_000 }
+    network(Topology::mesh(&[8, 8]).unwrap(), virtual_channels, saturation, points)
 }
 
 fn torus(saturation: f64, points: &'static [Point]) -> Network {
-    let topology = Topology::torus(&[8, 8]).unwrap();
-    Network { topology, virtual_channels: 2, saturation, points, cycles: 60_000 }
+    network(Topology::torus(&[8, 8]).unwrap(), 2, saturation, points)
 }
 
 #[test]
@@ -128,35 +140,73 @@ fn a_torus_of_two_dimensions() {
 
 #[test]
 fn a_torus_of_three_dimensions() {
-    agrees(&Network {
-        topology: Topology::torus(&[8, 8, 8]).unwrap(),
-        virtual_channels: 2,
-        saturation: 0.3344,
-        points: &[
+    let torus = network(
+        Topology::torus(&[8, 8, 8]).unwrap(),
+        2,
+        0.3344,
+        &[
             (0.0100, 37.15, 37.11, 6.973),
             (0.1002, 40.21, 39.82, 7.009),
             (0.2002, 45.63, 44.74, 7.002),
             (0.3000, 60.99, 57.84, 6.999),
         ],
-        cycles: 12_000,
-    });
+    );
+    agrees(&Network { cycles: 12_000, ..torus });
 }
 
 #[test]
 fn a_hypercube() {
-    agrees(&Network {
-        topology: Topology::hypercube(6).unwrap(),
-        virtual_channels: 2,
-        saturation: 0.7998,
-        points: &[
+    let cube = network(
+        Topology::hypercube(6).unwrap(),
+        2,
+        0.7998,
+        &[
             (0.0105, 25.18, 25.13, 4.008),
             (0.2004, 28.24, 27.36, 3.986),
             (0.4006, 33.22, 30.85, 3.998),
             (0.6009, 43.04, 37.34, 4.003),
             (0.7019, 55.22, 44.21, 4.001),
         ],
-        cycles: 40_000,
-    });
+    );
+    agrees(&Network { cycles: 40_000, ..cube });
+}
+
+/// A 4-ary 3-tree: up through a port that is drawn in each switch, as far as need be, and down.
+#[test]
+fn a_fat_tree() {
+    let tree = network(
+        Topology::fat_tree(&[4, 4, 4], 1.0).unwrap(),
+        1,
+        0.3645,
+        &[
+            (0.0101, 26.65, 26.61, 4.347),
+            (0.1000, 29.03, 28.59, 4.386),
+            (0.1998, 33.23, 31.96, 4.390),
+            (0.3005, 45.16, 39.36, 4.385),
+        ],
+    );
+    agrees(&Network { full: 0.4, ..tree });
+}
+
+/// A dragonfly of 9 groups of 4 routers with 2 nodes, on minimal ways: links of 10 cycles in a group and of 100
+/// between groups, as long for credits, and buffers of 256.
+#[test]
+fn a_dragonfly() {
+    let dragonfly = network(
+        Topology::dragonfly(2, 4, 2).unwrap(),
+        2,
+        0.5630,
+        &[
+            (0.0101, 122.79, 122.74, 3.307),
+            (0.0995, 125.21, 124.84, 3.306),
+            (0.1997, 128.74, 127.87, 3.308),
+            (0.2997, 134.67, 133.16, 3.304),
+            (0.3986, 147.17, 144.82, 3.308),
+            (0.4995, 182.40, 178.90, 3.307),
+        ],
+    );
+    let setting = WormholeConfig { local_latency: 10, global_latency: 100, ..dragonfly.setting };
+    agrees(&Network { setting, buffer: 256, full: 0.6, ..dragonfly });
 }
 
 #[test]

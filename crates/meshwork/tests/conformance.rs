@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
+use common::{job, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY, RecallError};
 use meshwork::catalogue::Catalogue;
 use meshwork::conformance::{
     Finding, Tried, check_allocator, check_network, check_scheduler, check_selector, check_sizing,
-    variants,
+    every_machine, variants,
 };
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
@@ -415,7 +415,7 @@ fn in_random_histories(
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
 ) {
     let entry = entry(ALLOCATORS, name);
-    for (_, topology) in machines().iter().filter(|(_, topology)| entry.works_on(topology)) {
+    for (_, topology) in every_machine().iter().filter(|(_, topology)| entry.works_on(topology)) {
         for table in variants(entry.about.params) {
             let mut rng = Stream::new(5, 0, "history");
             let mut draws = Stream::new(5, 0, "allocator");
@@ -493,13 +493,19 @@ fn first_fit_is_its_definition() {
     in_random_histories("first_fit", |table, site, allocator, request| {
         let Request::Block(sides) = request else { return };
         let grid = site.grid();
+        let last_fastest = table["scan"].as_str() == Some("last_dimension");
+        let mut bases: Vec<u32> = (0..grid.nodes()).collect();
+        if last_fastest {
+            bases.sort_by_key(|&base| grid.coordinates(base));
+        }
+        let place = |base: u32| bases.iter().position(|&other| other == base);
         let lowest = |sides: &Dims| {
-            (0..grid.nodes()).find(|&base| {
+            bases.iter().copied().find(|&base| {
                 let corner = grid.coordinates(base);
                 let block = Placement::from(Block { base, sides: sides.clone() });
                 (0..sides.len()).all(|d| {
                     sides[d] <= grid.sides()[d]
-                        && (grid.is_wrapped() || corner[d] + sides[d] <= grid.sides()[d])
+                        && (grid.is_ring(d) || corner[d] + sides[d] <= grid.sides()[d])
                 }) && block.nodes(grid).iter().all(|&node| site.free().contains(node))
             })
         };
@@ -507,7 +513,7 @@ fn first_fit_is_its_definition() {
             .filter_map(|sides| lowest(&sides).map(|base| (base, sides)))
             .collect();
         if rotation(table) == Rotation::Best {
-            places.sort_by_key(|(base, _)| *base); // stable: the requested orientation wins ties
+            places.sort_by_key(|(base, _)| place(*base)); // stable: the requested orientation wins ties
         }
         let expected =
             places.into_iter().next().map(|(base, sides)| Placement::from(Block { base, sides }));
@@ -532,24 +538,31 @@ fn frame_sliding_is_its_definition() {
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
-                    if grid.is_wrapped() { (at + side - corner[d]) % side } else { at }
+                    if grid.is_ring(d) { (at + side - corner[d]) % side } else { at }
                 };
                 let on_lattice = |base: u32| {
                     (0..sides.len()).all(|d| {
                         let (o, s, side) = (offset(base, d), sides[d], grid.sides()[d]);
-                        if grid.is_wrapped() {
+                        if grid.is_ring(d) {
                             o % s == 0 && o / s < side / s
                         } else {
                             o % s == corner[d] % s && o + s <= side
                         }
                     })
                 };
-                let mut frames: Vec<u32> = (0..grid.nodes())
-                    .filter(|&base| on_lattice(base) && (grid.is_wrapped() || base >= start))
+                // In row-major order, which along a ring begins at the start: frames before the one that holds
+                // the start are not tried.
+                let place = |base: u32| -> Vec<u32> {
+                    (0..sides.len()).rev().map(|d| offset(base, d)).collect()
+                };
+                let first: Vec<u32> = (0..sides.len())
+                    .rev()
+                    .map(|d| if grid.is_ring(d) { 0 } else { corner[d] })
                     .collect();
-                frames.sort_by_key(|&base| {
-                    (0..sides.len()).rev().map(|d| offset(base, d)).collect::<Vec<u32>>()
-                });
+                let mut frames: Vec<u32> = (0..grid.nodes())
+                    .filter(|&base| on_lattice(base) && place(base) >= first)
+                    .collect();
+                frames.sort_by_key(|&base| place(base));
                 frames.into_iter().find_map(|base| {
                     let placed = Placement::from(Block { base, sides: sides.clone() });
                     let free = placed.nodes(grid).iter().all(|&node| site.free().contains(node));

@@ -4,10 +4,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{job, run, scenario, submissions};
+use common::{job, run, scenario, starts, submissions};
 use meshwork::engine::RunError;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::recorder::OwnerClass;
+use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
 
@@ -172,6 +173,41 @@ fn jobs_are_told_apart_by_their_owners() {
         [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]
     );
     assert_eq!(shown(&outcome.by_group), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
+}
+
+#[test]
+fn quantiles_that_are_asked_for_are_taken_of_each_class_too() {
+    let mut stream = Stream::new(3, 0, "classes");
+    let jobs: Vec<Job> = (0..400)
+        .map(|i| job(f64::from(i), Request::Nodes(1 + stream.below(4) as u32), 3.0 * stream.unit()))
+        .collect();
+    let study = flat(
+        "measure = { by_size = 'exact', metrics = ['wait', 'median_wait', 'p90_wait', 'utilization'] }",
+    );
+    let starts = starts(study.setup(0).unwrap(), jobs.clone());
+    let (outcome, _) = run(&study, jobs.clone());
+    let mut seen = 0;
+    for class in &outcome.by_size {
+        let mut waits: Vec<f64> = (jobs.iter().zip(&starts))
+            .filter(|(job, _)| job.request == Request::Nodes(class.size as u32))
+            .map(|(job, start)| start.unwrap() - job.arrival.units())
+            .collect();
+        waits.sort_by(f64::total_cmp);
+        assert_eq!(waits.len() as u64, class.jobs);
+        // The definition: on the straight line between the two values around share · (n − 1).
+        let quantile = |share: f64| {
+            let at = share * (waits.len() - 1) as f64;
+            let (low, high) = (waits[at.floor() as usize], waits[at.ceil() as usize]);
+            low + (high - low) * at.fract()
+        };
+        let names: Vec<&str> = class.metrics.iter().map(|metric| metric.name).collect();
+        assert_eq!(names, ["wait", "median_wait", "p90_wait"]);
+        for (metric, share) in class.metrics[1..].iter().zip([0.5, 0.9]) {
+            assert!((metric.value.unwrap() - quantile(share)).abs() < 1e-9, "{metric:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 8);
 }
 
 #[test]

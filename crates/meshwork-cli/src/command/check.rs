@@ -11,7 +11,7 @@ use meshwork_lab::findings::number::count;
 /// Replays a sample of the runs in a folder.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
     let result = check(catalogue, &arguments.dir, arguments.sample, arguments.threads.unwrap_or(0))
-        .map_err(Stop::Wrong)?;
+        .map_err(|error| Stop::Wrong(error.to_string()))?;
     for warning in &result.warnings {
         say("warning", warning);
     }

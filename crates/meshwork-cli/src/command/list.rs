@@ -64,6 +64,14 @@ pub(super) static KINDS: &[Listed] = &[
          them in `machine.sites` are a grid of sites.",
     ),
     kind(
+        "machine",
+        &["machines"],
+        &meshwork::presets::FAMILY,
+        "A machine that a study names, with its wiring and the rule by which it hands processors out: `machine = \"tpu_v4\"` in \
+         the place of the table. The study may name another `allocator`, to compare it on the same jobs. What is known of \
+         each, and what is not, stands on its page.",
+    ),
+    kind(
         "workload",
         &["workloads"],
         &meshwork::workload::FAMILY,

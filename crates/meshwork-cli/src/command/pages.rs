@@ -53,14 +53,18 @@ fn with_values(catalogue: &Catalogue) -> Command {
         PAPERS.iter().map(paper).collect()
     };
     let figures = || {
-        let studies = PAPERS.iter().filter_map(|paper| studies(paper, None, false, &[]).ok());
+        let of = |paper: &Paper| studies(catalogue, paper, None, false, &[]).ok();
+        let studies = PAPERS.iter().filter_map(of);
         let figures = |study: Study| study.figures().map(str::to_owned).collect::<Vec<_>>();
         studies.flatten().flat_map(figures).map(PossibleValue::new).collect()
     };
     let machines = || {
         let machine =
             |about: &About| PossibleValue::new(format!("{}:", about.name)).help(about.summary);
-        catalogue.entries(&SITE_FAMILY).into_iter().map(machine).collect()
+        let mut all: Vec<PossibleValue> =
+            catalogue.entries(&SITE_FAMILY).into_iter().map(machine).collect();
+        all.extend(entries("machine"));
+        all
     };
     let settings = || -> Vec<PossibleValue> {
         let of = |word: &'static str| {
@@ -68,7 +72,7 @@ fn with_values(catalogue: &Catalogue) -> Command {
                 .into_iter()
                 .map(move |value| PossibleValue::new(format!("{word}={}", value.get_name())))
         };
-        ["scheduler", "allocator", "selector", "sizing", "network"]
+        ["machine", "scheduler", "allocator", "selector", "sizing", "network"]
             .into_iter()
             .flat_map(of)
             .collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
 use meshwork_lab::report::{Maps, Report as Page};
-use meshwork_lab::run::store::write_whole;
+use meshwork_lab::run::file::write_whole;
 use meshwork_lab::watch::recording::Window;
 
 use crate::args::Report;
@@ -45,7 +45,8 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
         })?;
     }
     for (name, text) in &files {
-        write_whole(&folder.join(name), text.as_bytes()).map_err(Stop::Failed)?;
+        write_whole(&folder.join(name), text.as_bytes())
+            .map_err(|error| Stop::Failed(error.to_string()))?;
     }
     Ok(files.len() as u64)
 }
@@ -70,6 +71,6 @@ fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop>
 
 fn write_page(page: &Page, folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
     let path = file.map_or_else(|| folder.join("report.html"), Path::to_path_buf);
-    write_whole(&path, page.html().as_bytes()).map_err(Stop::Failed)?;
+    write_whole(&path, page.html().as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
     Ok(path)
 }

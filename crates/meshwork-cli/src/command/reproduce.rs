@@ -25,8 +25,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     };
     let mut chosen = Vec::new();
     for paper in papers {
-        let found =
-            studies(paper, arguments.figure.as_deref(), arguments.quick, &arguments.settings)?;
+        let figure = arguments.figure.as_deref();
+        let found = studies(catalogue, paper, figure, arguments.quick, &arguments.settings)?;
         chosen.push((paper, found));
     }
     if arguments.list {

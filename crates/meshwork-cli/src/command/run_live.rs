@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use meshwork::observe::Observer;
 use meshwork_lab::report::{Content, Report};
-use meshwork_lab::run::{Progress, Results, Run, Watcher};
+use meshwork_lab::run::{Progress, Results, Run, Runs, Watcher};
 use meshwork_lab::study::asked::Asked;
 use meshwork_lab::study::expand::{Point, expand};
 use meshwork_lab::visible::visible_json;
@@ -56,7 +56,7 @@ struct Followed {
 #[derive(Default)]
 struct State {
     /// Of each study, of each scenario, its runs by replication.
-    runs: Vec<Vec<Vec<Run>>>,
+    runs: Vec<Vec<InOrder>>,
     progress: Vec<Progress>,
     /// How often anything has changed in them.
     version: u64,
@@ -64,6 +64,30 @@ struct State {
     /// When a page last asked, and which version it has been given.
     asked: Option<Instant>,
     given: Option<u64>,
+}
+
+/// The runs of a scenario by replication, in whatever order they end.
+#[derive(Clone, Default)]
+struct InOrder {
+    /// Those that none is missing before.
+    runs: Runs,
+    /// Those that ended before an earlier one.
+    early: BTreeMap<u64, Run>,
+}
+
+impl InOrder {
+    fn insert(&mut self, run: Run) {
+        self.early.insert(run.replication, run);
+        while let Some(next) = self.early.remove(&(self.runs.len() as u64)) {
+            self.runs.push(next);
+        }
+    }
+
+    fn all(self) -> Runs {
+        let mut runs = self.runs;
+        runs.extend(self.early.into_values());
+        runs
+    }
 }
 
 /// A report that has been made.
@@ -83,7 +107,10 @@ impl Watched {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
         let studies = studies.iter().map(follow).collect::<Result<Vec<Followed>, Refused>>()?;
         let state = State {
-            runs: studies.iter().map(|followed| vec![Vec::new(); followed.points.len()]).collect(),
+            runs: studies
+                .iter()
+                .map(|followed| vec![InOrder::default(); followed.points.len()])
+                .collect(),
             progress: vec![Progress::default(); studies.len()],
             ..State::default()
         };
@@ -130,7 +157,10 @@ impl Watched {
             .zip(runs)
             .zip(progress)
             .map(|((followed, runs), progress)| Content {
-                results: Results::of(runs, &followed.study.replications),
+                results: Results::of(
+                    runs.into_iter().map(InOrder::all).collect(),
+                    &followed.study.replications,
+                ),
                 study: followed.study.clone(),
                 asked: Asked::of(&followed.study, &BTreeMap::new()),
                 points: followed.points.clone(),
@@ -197,9 +227,7 @@ impl Watcher for Watched {
     fn ended(&self, point: usize, run: &Run) {
         let study = self.current.load(Ordering::Acquire);
         let mut state = self.state();
-        let runs = &mut state.runs[study][point];
-        let place = runs.partition_point(|other| other.replication < run.replication);
-        runs.insert(place, run.clone());
+        state.runs[study][point].insert(run.clone());
         state.version += 1;
     }
 

@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use toml::{Table, Value};
 
 use crate::args::Show;
-use crate::output::{Ended, Output, Stop, Verdict};
+use crate::output::{Ended, Output, Verdict};
+use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
 /// Prints the scenarios one by one, as they are made.
@@ -37,10 +38,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> 
                 point.swept.iter().map(|(key, value)| format!("{key} = {value}")).collect();
             out.line(&format!("# scenario {} of {total}: {}", i + 1, words.join(", ")))?;
         }
-        let document = document(&study, point.scenario.table());
-        let text = toml::to_string(&document)
-            .map_err(|error| Stop::Failed(format!("a scenario cannot be written ({error})")))?;
-        out.text(&text)?;
+        out.text(&toml_text::document(&document(&study, point.scenario.table())))?;
         for (replication, speeds) in speeds.iter().enumerate() {
             let words: Vec<String> = speeds.iter().map(|&speed| significant(speed, 4)).collect();
             out.line(&format!("# speeds in replication {replication}: {}", words.join(", ")))?;

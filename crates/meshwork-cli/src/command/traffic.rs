@@ -1,11 +1,13 @@
 //! `meshwork traffic`: the network alone.
 
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
-use meshwork::network::wormhole::{ClassRule, Lanes, Preset, WormholeConfig};
+use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Routing, Upward, WormholeConfig};
 use meshwork::registry::{Problem, entry};
-use meshwork::topology::Topology;
+use meshwork::scenario::SITE_FAMILY;
+use meshwork::topology::{TOPOLOGIES, Topology};
 use meshwork_lab::traffic::{Point, sweep};
 use serde_json::{Value as Json, json};
+use toml::{Table, Value};
 
 use crate::args::Traffic;
 use crate::number::align;
@@ -22,7 +24,7 @@ pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
     }
     let threads = arguments.threads.unwrap_or(0);
     let bytes = loads[0].memory().map_err(|problem| blame(&problem))?;
-    let what = format!("--dims: the network of a {} takes", loads[0].topology);
+    let what = format!("--topology: the network of a {} takes", loads[0].topology);
     arguments.memory.check_at_once(bytes, threads, loads.len() as u64, &what)?;
     let points =
         sweep(&loads, arguments.threads.unwrap_or(0)).map_err(|problem| blame(&problem))?;
@@ -49,8 +51,6 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
         .find("traffic", &arguments.traffic)
         .map_err(|problem| Stop::Wrong(format!("--traffic: {problem}")))?;
     let usual = WormholeConfig::default();
-    // A torus needs two classes of channels; elsewhere one channel will do, and is simulated faster.
-    let channels = if topology.grid().is_wrapped() { 2 } else { 1 };
     let setting = WormholeConfig {
         preset: match arguments.timing.as_str() {
             "booksim" => Preset::Booksim,
@@ -59,7 +59,6 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
         router_delay: arguments.router_delay.unwrap_or(usual.router_delay),
         packet_length: arguments.packet.unwrap_or(usual.packet_length),
         buffer: arguments.buffer.unwrap_or(usual.buffer),
-        virtual_channels: arguments.vcs.unwrap_or(channels),
         class_rule: match arguments.class.as_str() {
             "dateline" => ClassRule::Dateline,
             _ => ClassRule::Static,
@@ -68,7 +67,24 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
             "independent" => Lanes::Independent,
             _ => Lanes::Shared,
         },
+        upward: match arguments.upward.as_str() {
+            "fixed" => Upward::Fixed,
+            _ => Upward::Random,
+        },
+        routing: match arguments.routing.as_str() {
+            "valiant" => Routing::Valiant,
+            "ugal" => Routing::Ugal,
+            _ => Routing::Minimal,
+        },
+        ugal_threshold: arguments.ugal_threshold,
+        local_latency: arguments.local_latency,
+        global_latency: arguments.global_latency,
+        ..usual
     };
+    // One channel is simulated faster, where it will do.
+    let least = if topology.grid().is_wrapped() { 2 } else { 1 };
+    let channels = setting.usual_channels(&topology).max(least);
+    let setting = WormholeConfig { virtual_channels: arguments.vcs.unwrap_or(channels), ..setting };
     let warmup = arguments.warmup.unwrap_or(arguments.cycles / 4);
     if warmup >= arguments.cycles {
         return Err(Stop::Wrong(format!(
@@ -88,19 +104,62 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
+/// The machine, as a study with these parameters would have it.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
-    let dims = &arguments.dims;
-    let refused = |sentence: &dyn std::fmt::Display| Stop::Wrong(format!("--dims: {sentence}"));
-    let made = match (arguments.topology.as_str(), dims.as_slice()) {
-        ("mesh", _) => Topology::mesh(dims),
-        ("torus", _) => Topology::torus(dims),
-        (_, &[dimension]) => Topology::hypercube(dimension),
-        (_, sides) if sides.iter().all(|&side| side == 2) => {
-            Topology::hypercube(sides.len() as u32)
-        }
-        _ => return Err(refused(&"a hypercube has one number, its dimension, such as --dims 6")),
+    let wiring = &arguments.wiring;
+    let list = |numbers: &[u32]| -> Option<Value> {
+        let numbers = numbers.iter().map(|&number| Value::Integer(number.into()));
+        Some(Value::Array(numbers.collect())).filter(|list| list.as_array() != Some(&Vec::new()))
     };
-    made.map_err(|error| refused(&error))
+    let number = |number: Option<u32>| number.map(|number| Value::Integer(number.into()));
+    let wrap = wiring.wrap.iter().map(|&word| Value::Boolean(word)).collect();
+    let mut given: Table = [
+        ("wrap", Some(Value::Array(wrap)).filter(|_| !wiring.wrap.is_empty())),
+        ("processors_per_node", number(wiring.processors_per_node)),
+        ("arity", list(&wiring.arity)),
+        ("levels", number(wiring.levels)),
+        ("taper", wiring.taper.map(Value::Float)),
+        ("p", number(wiring.p)),
+        ("a", number(wiring.a)),
+        ("h", number(wiring.h)),
+    ]
+    .into_iter()
+    .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    .collect();
+    let dims = wiring.dims.as_slice();
+    let name = arguments.topology.as_str();
+    let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
+    match (name, dims) {
+        // Their sentences speak of sides.
+        ("mesh" | "torus" | "tofu", _) if dims.contains(&0) || dims.is_empty() => {
+            let error = Topology::mesh(dims).err().map_or_else(String::new, |e| e.to_string());
+            return Err(wrong_dims(&error));
+        }
+        ("hypercube", _) => {
+            let dimension = match *dims {
+                [dimension] => dimension,
+                _ if !dims.is_empty() && dims.iter().all(|&side| side == 2) => dims.len() as u32,
+                _ => {
+                    return Err(wrong_dims(
+                        "a hypercube has one number, its dimension, such as --dims 6",
+                    ));
+                }
+            };
+            given.extend(number(Some(dimension)).map(|number| ("dimension".to_owned(), number)));
+        }
+        _ => given.extend(list(dims).map(|sides| ("dims".to_owned(), sides))),
+    }
+    given.insert("topology".to_owned(), name.into());
+    let params = SITE_FAMILY.resolve("", &Value::Table(given));
+    let made = params.and_then(|params| (entry(TOPOLOGIES, params.name()).build)(&params));
+    made.map_err(|problem| {
+        let option = match problem.path.as_str() {
+            "" => format!("--topology {name}"),
+            "dimension" => "--dims".to_owned(),
+            key => format!("--{}", key.replace('_', "-")),
+        };
+        Stop::Wrong(format!("{option}: {}", problem.message))
+    })
 }
 
 /// A problem as a sentence that begins with the argument that is to blame.
@@ -111,8 +170,12 @@ fn blame(problem: &Problem) -> Stop {
         "virtual_channels" => "--vcs",
         "router_delay" => "--router-delay",
         "lanes" => "--lanes",
+        "local_latency" => "--local-latency",
+        "global_latency" => "--global-latency",
         "load" => "--loads",
         "traffic" => "--traffic",
+        // What is wrong with the machine itself.
+        "topology" => "--topology",
         // The threads, or a network that has stopped.
         _ => return Stop::Failed(problem.message.clone()),
     };

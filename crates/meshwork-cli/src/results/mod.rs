@@ -5,13 +5,14 @@ pub(crate) mod network;
 
 use std::path::Path;
 
-use meshwork_lab::findings::columns::{Shown, about, value};
+use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
 use meshwork_lab::findings::summary::{Means, OwnerRow, Row, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
-use meshwork_lab::run::store::{Findings, RUNS};
+use meshwork_lab::run::Runs;
+use meshwork_lab::run::store::RUNS;
 use meshwork_lab::study::Replications;
 use meshwork_lab::{Finished, Study};
 use toml::Value;
@@ -37,7 +38,7 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     }
     network::print(out, &finished.points)?;
     out.line("")?;
-    print_means(out, finished)?;
+    print_means(out, study, finished)?;
     print_differences(out, study, finished)?;
     print_sizes(out, finished)?;
     print_owners(out, finished, "user", |row| &row.by_user)?;
@@ -125,10 +126,10 @@ fn caption(study: &Study, finished: &Finished) -> String {
 
 /// Which metrics have columns.
 fn shown(finished: &Finished) -> Shown {
-    Shown::of(&finished.summary.rows, finished.points.first().map(|point| &point.scenario))
+    Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }
 
-fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
+fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let rows = &finished.summary.rows;
     let Shown { names, left_out } = shown(finished);
     if names.is_empty() {
@@ -146,7 +147,9 @@ fn print_means(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
         }
     }
     let left_out = (!left_out.is_empty()).then(|| format!("not shown: {}", left_out.join(", ")));
-    let differing = unlike(&finished.points).into_iter().map(|differing| differing.to_string());
+    let differing = unlike(&study.catalogue, &finished.points)
+        .into_iter()
+        .map(|differing| differing.to_string());
     for note in left_out.into_iter().chain(differing) {
         for line in wrapped(&note, out.width, "") {
             out.line(&line)?;
@@ -176,12 +179,13 @@ fn print_one(
         Column::words(&right("mean", most), figures.iter().map(text).collect()),
     ];
     let mut columns = Vec::new();
-    let unit = |name: &str| finished.clock.unit(unit_of(name));
+    let meanings = &finished.summary.meanings;
+    let unit = |name: &str| finished.clock.unit(meanings.unit(name));
     columns.push(Column::words("unit", words(&unit)));
     let taken: usize = keys.iter().chain(&columns).map(|column| column.width() + 2).sum();
     let room = out.width.saturating_sub(taken);
     if room >= 24 {
-        let meaning = |name: &str| cut(about(name).map_or("", |metric| metric.about.summary), room);
+        let meaning = |name: &str| cut(meanings.summary(name), room);
         columns.push(Column::words("meaning", words(&meaning)));
     }
     print_table(out, &keys, &columns, &[])
@@ -198,14 +202,9 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// The unit in which a metric is measured.
-fn unit_of(name: &str) -> &'static str {
-    about(name).map_or("", |metric| metric.unit)
-}
-
 /// What was found of a metric, in the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
-    figure(&finished.clock.shown(value(metrics, name), unit_of(name)))
+    figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
 
 fn figure(interval: &Interval) -> Rounded {
@@ -246,7 +245,9 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         let found = |name: &str| -> Vec<(Interval, Option<f64>)> {
             let of = |(_, difference): &(&Row, meshwork_lab::findings::summary::Difference)| {
                 let found = difference.metrics.iter().find(|(own, ..)| own == name);
-                found.map(|(_, interval, r)| (finished.clock.shown(*interval, unit_of(name)), *r))
+                found.map(|(_, interval, r)| {
+                    (finished.clock.shown(*interval, finished.summary.meanings.unit(name)), *r)
+                })
             };
             let nothing = value(&Vec::new(), name);
             rows.iter().map(|row| of(row).unwrap_or((nothing, None))).collect()
@@ -407,19 +408,18 @@ fn print_owners(
 /// What is worth a word only where it happened.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut notes = Vec::new();
-    let counts = |of: fn(&Findings) -> u64| -> Vec<u64> {
-        let runs = finished.results.runs.iter().flatten();
-        runs.filter_map(|run| run.result.as_ref().ok().map(of)).collect()
+    let counts = |of: fn(&Runs) -> &[u64]| -> Vec<u64> {
+        finished.results.runs.iter().flat_map(of).copied().collect()
     };
     for (counts, one, several) in [
         (
-            counts(|findings| findings.refused),
+            counts(Runs::refused),
             "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
             "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
              them away",
         ),
         (
-            counts(|findings| findings.unusable),
+            counts(Runs::unusable),
             "line of the log was no job, and was passed over",
             "lines of the log were no jobs, and were passed over",
         ),

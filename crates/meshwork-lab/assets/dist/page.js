@@ -1,8 +1,47 @@
 "use strict";
 (() => {
+  // plot/dates.js
+  var DAY = 86400;
+  var STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 7 * DAY, 14 * DAY];
+  var MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6e3];
+  var MONTH = 30.436875 * DAY;
+  var MONDAY = 4 * DAY;
+  var full = (second) => new Date(second * 1e3).toISOString().slice(0, 19).replace("T", " ");
+  var isWritten = (second) => second >= -62167219200 && second < 253402300800;
+  var dateOf = (dates, at3) => full(Math.round(dates.start + at3 * dates.seconds));
+  function dateTicks({ seconds, start }, from, until, about) {
+    const [first, last] = [start + from * seconds, start + until * seconds];
+    if (!(last > first) || !isWritten(first) || !isWritten(last)) return [];
+    const raw = (last - first) / Math.max(1, about) * 0.999;
+    const found = (second, text2) => ({ at: (second - start) / seconds, text: text2 });
+    const ticks2 = [];
+    const step = STEPS.find((step2) => step2 >= raw);
+    if (step !== void 0) {
+      const shift = step % (7 * DAY) === 0 ? MONDAY : 0;
+      for (let k = Math.ceil((first - shift) / step - 1e-9); k * step + shift <= last + step * 1e-9; k += 1) {
+        const second = k * step + shift;
+        ticks2.push(found(second, written(second, step)));
+      }
+      return ticks2;
+    }
+    const months = MONTHS.find((months2) => months2 * MONTH >= raw) ?? 12e3;
+    const year = Number(full(first).slice(0, 4)), month = Number(full(first).slice(5, 7));
+    for (let k = Math.floor((year * 12 + month - 1) / months); ; k += 1) {
+      const second = Date.UTC(2e3, k * months - 24e3, 1) / 1e3;
+      if (second > last) return ticks2;
+      if (second >= first) ticks2.push(found(second, full(second).slice(0, months % 12 === 0 ? 4 : 7)));
+    }
+  }
+  function written(second, step) {
+    const text2 = full(second);
+    if (step >= DAY) return text2.slice(0, 10);
+    const clock = step % 60 === 0 ? text2.slice(11, 16) : text2.slice(11);
+    return /^00:00(:00)?$/.test(clock) ? text2.slice(5, 10) : clock;
+  }
+
   // machine/clock.js
   var SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86400 };
-  var STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
+  var STEPS2 = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].concat([1, 2, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650].map((days) => days * 86400));
   var pad = (count) => String(count).padStart(2, "0");
   var Clock = class {
     /**
@@ -52,22 +91,22 @@
     ticks(from, until, about) {
       if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
       const { seconds } = this;
+      const dated = this.start === null ? [] : dateTicks({ seconds, start: this.start / 1e3 }, from, until, about);
+      if (dated.length > 0) return dated.map(({ at: at3, text: text2 }) => ({ time: at3, text: text2 }));
       const raw = (until - from) * seconds / Math.max(1, about);
-      const step = STEPS.find((step2) => step2 >= raw * 0.999) ?? STEPS[STEPS.length - 1] * Math.ceil(raw / STEPS[STEPS.length - 1]);
-      const shift = this.start === null ? 0 : this.start / 1e3;
+      const step = STEPS2.find((step2) => step2 >= raw * 0.999) ?? STEPS2[STEPS2.length - 1] * Math.ceil(raw / STEPS2[STEPS2.length - 1]);
       const found = [];
-      for (let k = Math.ceil((from * seconds + shift) / step - 1e-9); k * step - shift <= until * seconds * (1 + 1e-12); k += 1) {
-        const time = (k * step - shift) / seconds;
+      for (let k = Math.ceil(from * seconds / step - 1e-9); k * step <= until * seconds * (1 + 1e-12); k += 1) {
+        const time = k * step / seconds;
         found.push({ time, text: this.mark(time, step) });
       }
       return found;
     }
     mark(time, step) {
       const text2 = this.at(time);
-      const isDated = this.start !== null;
-      if (step >= 86400) return isDated ? text2.slice(0, 10) : text2.split(",")[0];
+      if (step >= 86400) return text2.split(",")[0];
       const clock = step % 60 === 0 ? text2.slice(-8, -3) : text2.slice(-8);
-      return clock.startsWith("00:00") && step >= 60 ? isDated ? text2.slice(5, 10) : text2.split(",")[0] : clock;
+      return clock.startsWith("00:00") && step >= 60 ? text2.split(",")[0] : clock;
     }
   };
 
@@ -958,7 +997,14 @@
     const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
     return `processor ${number(node)} (${corner.join(",")})`;
   }
+  var PARTS = {
+    fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
+    dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+    twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
+    multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
+  };
   function legend(site) {
+    if (site.wiring in PARTS) return PARTS[site.wiring];
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
     }
@@ -1254,6 +1300,7 @@
         low: mean - (half ?? 0),
         high: mean + (half ?? 0),
         replications: series.replications?.[i] ?? 0,
+        once: series.once?.[i] ?? false,
         name: series.name,
         colour: series.colour,
         panel: series.panel
@@ -1261,8 +1308,11 @@
     }));
   }
   var isClear = (point) => point.half !== null && Math.abs(point.mean) > point.half;
-  var isPartial = (view, point) => view.expected !== void 0 && point.replications > 0 && point.replications < view.expected;
-  var placeOf = (view, x) => view.x.names?.length ? view.x.names[x] : String(x);
+  var isPartial = (view, point) => view.expected !== void 0 && !point.once && point.replications > 0 && point.replications < view.expected;
+  function placeOf(view, x) {
+    if (view.x.names?.length) return view.x.names[x];
+    return view.x.dates ? dateOf(view.x.dates, x) : String(x);
+  }
   var labelOf = (scale2) => scale2.unit ? `${scale2.label} (${scale2.unit})` : scale2.label;
   function canBeLog(view) {
     if (view.differences || view.fixed) return false;
@@ -1328,6 +1378,10 @@
     return { fill: fill3, more: isPartial(view, point) ? ' opacity="0.45"' : "" };
   }
   function ticksAlong(view, points, log, domain, width2) {
+    const dated = view.x.dates && !log ? dateTicks(view.x.dates, domain[0], domain[1], Math.max(2, Math.floor(width2 / 90))) : [];
+    return dated.length > 0 ? dated : numbersAlong(view, points, log, domain, width2).map((number2) => ({ at: number2, text: tick(number2) }));
+  }
+  function numbersAlong(view, points, log, domain, width2) {
     if (view.style === "lines") {
       const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
       const values = [...new Set(all)].sort((a, b) => a - b);
@@ -1368,9 +1422,9 @@
         if (place2 % every === 0) svg += text([x(place2), bottom + 17], shortened(name2, step * every - 4, SMALL), theme2.soft, "middle", SMALLER);
       });
     } else {
-      for (const number2 of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
+      for (const { at: number2, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
         svg += line([x(number2), bottom, x(number2), bottom + 5], theme2.soft);
-        svg += text([x(number2), bottom + 17], tick(number2), theme2.soft, "middle", SMALLER);
+        svg += text([x(number2), bottom + 17], words, theme2.soft, "middle", SMALLER);
       }
     }
     svg += text([0, 12], labelOf(view.y), theme2.ink);
@@ -1634,7 +1688,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   // report/tip.js
   var REACH = 40;
   function told(view, point) {
-    const lines = [`${view.x.label}: ${view.x.names?.length ? placeOf(view, point.x) : brief(point.x)}`];
+    const lines = [`${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
     if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
     lines.push(`${labelOf(view.y)}: ${brief(point.mean)}${point.half === null ? "" : ` ± ${brief(point.half)}`}`);
     if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);
@@ -2211,8 +2265,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     return { mean, least, most };
   }
-  function curve(context, theme2, colour, data2, top, height, full, words) {
-    const y = (value) => top + height - (full > 0 ? value / full * height : 0);
+  function curve(context, theme2, colour, data2, top, height, full2, words) {
+    const y = (value) => top + height - (full2 > 0 ? value / full2 * height : 0);
     const { mean, least, most } = data2;
     context.fillStyle = colour;
     context.globalAlpha = 0.25;
@@ -2635,7 +2689,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   };
 
   // machine/controls.js
-  var STEPS2 = 1e5;
+  var STEPS3 = 1e5;
   var PACES = [1, 4, 20, 100, 500];
   var Controls = class {
     /**
@@ -2657,10 +2711,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.slider = make("input", {
         type: "range",
         min: 0,
-        max: STEPS2,
+        max: STEPS3,
         step: 1,
         "aria-label": "Time of the run",
-        oninput: () => listener.share(Number(this.slider.value) / STEPS2)
+        oninput: () => listener.share(Number(this.slider.value) / STEPS3)
       });
       this.group = make(
         "div",
@@ -2703,7 +2757,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     mark(moment, view) {
       const { recording, clock, processors } = this.run;
       const { from, until } = recording;
-      const place2 = until > from ? Math.round((moment.time - from) / (until - from) * STEPS2) : 0;
+      const place2 = until > from ? Math.round((moment.time - from) / (until - from) * STEPS3) : 0;
       if (Number(this.slider.value) !== place2) this.slider.value = place2;
       this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} processors held`);
       this.line.style.transform = `translateX(${this.x(moment.time)}px)`;
@@ -3190,7 +3244,9 @@ ${parts.join("\n")}
     const head = table.tHead?.rows[0], rows2 = [...table.tBodies[0]?.rows ?? []];
     if (!head || rows2.length === 0) return;
     const keys = [...rows2[0].cells].findIndex((cell2) => cell2.tagName === "TH") + 1;
+    table.classList.add("beside");
     const widths = [...head.cells].map((cell2) => cell2.offsetWidth);
+    table.classList.remove("beside");
     const own = widths.slice(0, keys).reduce((sum, width2) => sum + width2, 0);
     const parts = (
       /** @type {number[][]} */

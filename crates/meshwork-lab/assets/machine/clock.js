@@ -1,6 +1,7 @@
 // Times as they are read: with a date where the log says when it began, in hours and days where the unit is known, and as
 // plain numbers elsewhere.
 
+import { dateTicks } from "../plot/dates.js";
 import { number, short, ticks } from "./paint.js";
 
 /** Seconds in each unit of time that is known. @type {Record<string, number>} */
@@ -65,13 +66,13 @@ export class Clock {
   ticks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
     if (!this.seconds || !(until > from)) return ticks(from, until, about).map((time) => ({ time, text: number(time) }));
     const { seconds } = this;
+    const dated = this.start === null ? [] : dateTicks({ seconds, start: this.start / 1000 }, from, until, about);
+    if (dated.length > 0) return dated.map(({ at, text }) => ({ time: at, text }));
     const raw = ((until - from) * seconds) / Math.max(1, about);
     const step = STEPS.find((step) => step >= raw * 0.999) ?? STEPS[STEPS.length - 1] * Math.ceil(raw / STEPS[STEPS.length - 1]);
-    // Midnight is a midnight of the calendar, where there is one.
-    const shift = this.start === null ? 0 : this.start / 1000;
     const found = [];
-    for (let k = Math.ceil((from * seconds + shift) / step - 1e-9); k * step - shift <= until * seconds * (1 + 1e-12); k += 1) {
-      const time = (k * step - shift) / seconds;
+    for (let k = Math.ceil((from * seconds) / step - 1e-9); k * step <= until * seconds * (1 + 1e-12); k += 1) {
+      const time = (k * step) / seconds;
       found.push({ time, text: this.mark(time, step) });
     }
     return found;
@@ -79,9 +80,8 @@ export class Clock {
 
   mark(/** @type {number} */ time, /** @type {number} */ step) {
     const text = this.at(time);
-    const isDated = this.start !== null;
-    if (step >= 86400) return isDated ? text.slice(0, 10) : text.split(",")[0];
+    if (step >= 86400) return text.split(",")[0];
     const clock = step % 60 === 0 ? text.slice(-8, -3) : text.slice(-8);
-    return clock.startsWith("00:00") && step >= 60 ? (isDated ? text.slice(5, 10) : text.split(",")[0]) : clock;
+    return clock.startsWith("00:00") && step >= 60 ? text.split(",")[0] : clock;
   }
 }

@@ -104,8 +104,17 @@ export function placeName(site, node) {
   return `processor ${number(node)} (${corner.join(",")})`;
 }
 
+// What the rows and layers are of a machine whose links do not follow the grid of its numbers.
+const PARTS = {
+  fat_tree: "A row is a leaf switch with its processors; layers are the subtrees above.",
+  dragonfly: "A row is a router with its processors; each layer is a group, with its number above it.",
+  twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
+  multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes.",
+};
+
 // How the picture of a site is to be read.
 export function legend(site) {
+  if (site.wiring in PARTS) return PARTS[site.wiring];
   if (site.wiring === "hypercube") {
     return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
   }

@@ -3,6 +3,7 @@
 
 /** @import { Drawn, Point, Theme, View } from "../types.js" */
 
+import { dateTicks } from "./dates.js";
 import { linearTicks, logTicks, rounded, tick } from "./numbers.js";
 import { COLOURS, at, escaped, line, mark, path, rect, shortened, text, wide } from "./svg.js";
 import { along, isClear, isPartial, labelOf, measured, pointsOf, scale } from "./view.js";
@@ -41,8 +42,13 @@ function look(/** @type {View} */ view, /** @type {Point} */ point, /** @type {s
   return { fill, more: isPartial(view, point) ? ' opacity="0.45"' : "" };
 }
 
-/** The values that were swept as ticks, where they have room; else round numbers. */
+/** Dates, where it is known which; the values that were swept, where they have room; else round numbers. @returns {{ at: number, text: string }[]} */
 function ticksAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /** @type {boolean} */ log, /** @type {number[]} */ domain, /** @type {number} */ width) {
+  const dated = view.x.dates && !log ? dateTicks(view.x.dates, domain[0], domain[1], Math.max(2, Math.floor(width / 90))) : [];
+  return dated.length > 0 ? dated : numbersAlong(view, points, log, domain, width).map((number) => ({ at: number, text: tick(number) }));
+}
+
+function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /** @type {boolean} */ log, /** @type {number[]} */ domain, /** @type {number} */ width) {
   if (view.style === "lines") {
     const all = view.x.grid?.length ? view.x.grid : points.map((point) => point.x);
     const values = [...new Set(all)].sort((a, b) => a - b);
@@ -85,9 +91,9 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
       if (place % every === 0) svg += text([x(place), bottom + 17], shortened(name, step * every - 4, SMALL), theme.soft, "middle", SMALLER);
     });
   } else {
-    for (const number of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
+    for (const { at: number, text: words } of ticksAlong(view, all, isAlongLog, reach, right - left - 16)) {
       svg += line([x(number), bottom, x(number), bottom + 5], theme.soft);
-      svg += text([x(number), bottom + 17], tick(number), theme.soft, "middle", SMALLER);
+      svg += text([x(number), bottom + 17], words, theme.soft, "middle", SMALLER);
     }
   }
   svg += text([0, 12], labelOf(view.y), theme.ink);

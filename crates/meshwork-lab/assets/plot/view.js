@@ -2,12 +2,14 @@
 
 /** @import { Point, Scale, View } from "../types.js" */
 
+import { dateOf } from "./dates.js";
+
 /** Every point of a view, series by series. @param {View} view @returns {Point[]} */
 export function pointsOf(view) {
   return view.series.flatMap((series) => series.x.map((x, i) => {
     const mean = series.mean[i], half = series.half?.[i] ?? null;
     return {
-      x, mean, half, low: mean - (half ?? 0), high: mean + (half ?? 0), replications: series.replications?.[i] ?? 0,
+      x, mean, half, low: mean - (half ?? 0), high: mean + (half ?? 0), replications: series.replications?.[i] ?? 0, once: series.once?.[i] ?? false,
       name: series.name, colour: series.colour, panel: series.panel,
     };
   }));
@@ -18,10 +20,13 @@ export const isClear = (/** @type {Point} */ point) => point.half !== null && Ma
 
 /** Whether a point is of fewer replications than were asked for. */
 export const isPartial = (/** @type {View} */ view, /** @type {Point} */ point) =>
-  view.expected !== undefined && point.replications > 0 && point.replications < view.expected;
+  view.expected !== undefined && !point.once && point.replications > 0 && point.replications < view.expected;
 
 /** The name of a place along the plot. */
-export const placeOf = (/** @type {View} */ view, /** @type {number} */ x) => (view.x.names?.length ? view.x.names[x] : String(x));
+export function placeOf(/** @type {View} */ view, /** @type {number} */ x) {
+  if (view.x.names?.length) return view.x.names[x];
+  return view.x.dates ? dateOf(view.x.dates, x) : String(x);
+}
 
 /** A scale with its unit. */
 export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);

@@ -55,7 +55,9 @@ function split(/** @type {HTMLTableElement} */ table) {
   const head = table.tHead?.rows[0], rows = [...(table.tBodies[0]?.rows ?? [])];
   if (!head || rows.length === 0) return;
   const keys = [...rows[0].cells].findIndex((cell) => cell.tagName === "TH") + 1;
+  table.classList.add("beside");
   const widths = [...head.cells].map((cell) => cell.offsetWidth);
+  table.classList.remove("beside");
   const own = widths.slice(0, keys).reduce((sum, width) => sum + width, 0);
   const parts = /** @type {number[][]} */ ([[]]);
   let taken = own;

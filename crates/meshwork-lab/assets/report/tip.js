@@ -11,7 +11,7 @@ const REACH = 40;
 
 /** A point in words, line by line. @param {View} view @param {Point} point */
 export function told(view, point) {
-  const lines = [`${view.x.label}: ${view.x.names?.length ? placeOf(view, point.x) : brief(point.x)}`];
+  const lines = [`${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
   if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
   lines.push(`${labelOf(view.y)}: ${brief(point.mean)}${point.half === null ? "" : ` ± ${brief(point.half)}`}`);
   if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);

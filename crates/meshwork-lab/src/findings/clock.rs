@@ -9,6 +9,7 @@ use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
 use serde::{Deserialize, Serialize};
 
+use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
@@ -48,6 +49,16 @@ impl Start {
         })
     }
 
+    /// Where its dates are those of the clock: the time zone, where that is known, `local time`, or `UTC`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.offset, &self.zone) {
+            (Some(_), Some(zone)) => zone.clone(),
+            (Some(_), None) => "local time".to_owned(),
+            (None, _) => "UTC".to_owned(),
+        }
+    }
+
     /// The date of an instant, in seconds on the log's clock, in its local time where that is known.
     ///
     /// ```
@@ -61,25 +72,9 @@ impl Start {
     pub fn date(&self, instant: f64) -> String {
         let seconds =
             self.unix.saturating_add(self.offset.unwrap_or(0)).saturating_add(instant as i64);
-        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        let (year, month, day) = civil(days);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let zone = if self.offset.is_some() { "" } else { " UTC" };
-        format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{zone}")
+        written(seconds) + zone
     }
-}
-
-/// Year, month and day of a day, counted from the first of 1970: of the days since 1 March of year 0,
-/// whole cycles of 400 years are taken off, then the years and months in what is left.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (cycle * 400 + year + i64::from(month <= 2), month, day)
 }
 
 /// What the clock of a scenario counts, and how its times are shown.
@@ -123,6 +118,15 @@ impl Clock {
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
+    /// How many seconds a unit of what is shown is, where that is known, and which second 0 is, counted from the beginning
+    /// of 1970 in the time of the place.
+    #[must_use]
+    pub fn seconds(&self) -> Option<(f64, i64)> {
+        let start = self.start.as_ref()?;
+        let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
+        Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
+    }
+
     /// What is shown of a value of a metric that is measured in this unit.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
@@ -149,30 +153,6 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_are_those_of_the_calendar() {
-        // Every day of 800 years, one after the other, by the rule of the Gregorian calendar.
-        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let (mut year, mut month, mut day) = (1970, 1, 1);
-        for days in 0..292_194 {
-            assert_eq!(civil(days), (year, month, day));
-            let length = match month {
-                2 => 28 + i64::from(is_leap(year)),
-                4 | 6 | 9 | 11 => 30,
-                _ => 31,
-            };
-            day += 1;
-            if day > length {
-                (month, day) = (month + 1, 1);
-            }
-            if month > 12 {
-                (year, month) = (year + 1, 1);
-            }
-        }
-        assert_eq!(civil(-1), (1969, 12, 31));
-        assert_eq!(civil(-719_468), (0, 3, 1));
-    }
 
     #[test]
     fn the_header_says_when_a_log_begins() {

@@ -1,10 +1,13 @@
 //! Which metrics are worth a column.
 
-use meshwork::observe::metrics::{METRICS, MetricEntry};
+use std::fmt;
+
+use meshwork::catalogue::Catalogue;
+use meshwork::observe::metrics::MetricEntry;
 use meshwork::scenario::Scenario;
 
 use crate::findings::statistics::Interval;
-use crate::findings::summary::{Means, Row};
+use crate::findings::summary::{Means, Summary};
 
 /// What is no column unless a study asks for it: counts, which have a note of their own where they are
 /// not 0, and measures that few studies need.
@@ -24,7 +27,8 @@ impl Shown {
     /// that say nothing are left out: counts with notes of their own, and shares that are 0 or the
     /// same as another throughout.
     #[must_use]
-    pub fn of(rows: &[Row], scenario: Option<&Scenario>) -> Shown {
+    pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
+        let rows = &summary.rows;
         // A scenario without a finished run has no metrics at all.
         let metrics = rows.iter().map(|row| &row.metrics).find(|metrics| !metrics.is_empty());
         let all: Vec<&str> = metrics.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -43,7 +47,7 @@ impl Shown {
             if ON_REQUEST.contains(&name) || own.iter().all(|interval| interval.mean.is_none()) {
                 continue;
             }
-            let is_share = about(name).is_some_and(|metric| metric.unit == "share");
+            let is_share = summary.meanings.unit(name) == "share";
             if is_share && own.iter().all(is_zero) {
                 shown.left_out.push(format!("{name} (0)"));
             } else if let Some(twin) =
@@ -58,10 +62,51 @@ impl Shown {
     }
 }
 
-/// The entry of a metric.
-#[must_use]
-pub fn about(name: &str) -> Option<&'static MetricEntry> {
-    METRICS.iter().copied().find(|metric| metric.about.name == name)
+/// What metrics mean: those of the catalogue that a study was read in.
+#[derive(Clone, Default)]
+pub struct Meanings(Vec<&'static MetricEntry>);
+
+impl Meanings {
+    /// Those of a catalogue.
+    #[must_use]
+    pub fn of(catalogue: &Catalogue) -> Meanings {
+        Meanings(catalogue.metrics().to_vec())
+    }
+
+    /// The entry of a metric.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<&'static MetricEntry> {
+        self.0.iter().copied().find(|metric| metric.about.name == name)
+    }
+
+    /// In what a metric is measured; nothing of one that is not known.
+    #[must_use]
+    pub fn unit(&self, name: &str) -> &'static str {
+        self.entry(name).map_or("", |metric| metric.unit)
+    }
+
+    /// What it is, in a line; nothing of one that is not known.
+    #[must_use]
+    pub fn summary(&self, name: &str) -> &'static str {
+        self.entry(name).map_or("", |metric| metric.about.summary)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|metric| metric.about.name)
+    }
+}
+
+/// Of the same metrics: an entry is known by its name.
+impl PartialEq for Meanings {
+    fn eq(&self, other: &Meanings) -> bool {
+        self.names().eq(other.names())
+    }
+}
+
+impl fmt::Debug for Meanings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
 }
 
 /// What was found of a metric; nothing where it is not there.

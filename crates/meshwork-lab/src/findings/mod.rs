@@ -3,6 +3,8 @@
 pub mod claims;
 pub mod clock;
 pub mod columns;
+mod differences;
+mod means;
 pub mod notes;
 pub mod number;
 pub mod statistics;
@@ -10,3 +12,5 @@ pub mod summary;
 pub mod trend;
 pub mod unlike;
 pub mod words;
+
+pub(crate) use differences::paired;

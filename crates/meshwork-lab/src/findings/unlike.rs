@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::{DefaultValue, Family, Param};
 use meshwork::{alloc, network, sched, select, sizing};
 use toml::{Table, Value};
@@ -44,11 +45,11 @@ impl fmt::Display for Unlike {
 /// sweep. A parameter that is swept itself has a column of its own and is left out, and so are
 /// parameters of the same name that mean something else.
 #[must_use]
-pub fn unlike(points: &[Point]) -> Vec<Unlike> {
+pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
     let keys = first.swept.iter().map(|(key, _)| key);
     keys.filter_map(|key| Some((key, family(key)?)))
-        .flat_map(|(key, family)| in_family(key, family, points))
+        .flat_map(|(key, family)| in_family(key, (catalogue, family), points))
         .collect()
 }
 
@@ -64,13 +65,16 @@ fn family(key: &str) -> Option<&'static Family> {
     }
 }
 
+/// A family, and the catalogue that has its entries.
+type List<'a> = (&'a Catalogue, &'static Family);
+
 /// A strategy of the sweep: what it is called in the table, and its resolved parameters.
 struct Compared<'a> {
     label: String,
     table: &'a Table,
 }
 
-fn in_family(key: &str, family: &'static Family, points: &[Point]) -> Vec<Unlike> {
+fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
     let compared = compared(key, points);
     let names = compared.iter().filter_map(|strategy| name(strategy.table));
     if names.collect::<std::collections::BTreeSet<_>>().len() < 2 {
@@ -132,15 +136,14 @@ fn name(table: &Table) -> Option<&str> {
 }
 
 /// The parameters that the entry of a resolved component declares.
-fn declared(family: &'static Family, table: &Table) -> impl Iterator<Item = &'static Param> {
-    let entry = name(table)
-        .and_then(|name| (family.entries)().into_iter().find(|about| about.name == name));
+fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
+    let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
 }
 
 /// The strategies that have a parameter of this name and kind, and its value in each.
 fn having<'a>(
-    family: &'static Family,
+    family: List<'_>,
     compared: &'a [Compared<'a>],
     (parameter, kind): &(&str, String),
 ) -> Vec<(&'a Compared<'a>, String)> {
@@ -184,7 +187,7 @@ mod tests {
              measure = {{ jobs = 50, metrics = ['wait'] }}\n{rest}"
         );
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
-        unlike(&expand(&study).unwrap()).iter().map(Unlike::to_string).collect()
+        unlike(&study.catalogue, &expand(&study).unwrap()).iter().map(Unlike::to_string).collect()
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! How runs went: how long their jobs waited, and what was held and waited over time, one line for each run.
 
 use super::axes::Axis;
-use super::figures::{Choice, Figure, Key, Scale, Series, Style, View, is_wide, word};
+use super::figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View, is_wide, word};
+use super::sample;
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
 /// The most lines of a plot: as many as there are colours.
-const MAX_LINES: usize = 10;
+const MAX_LINES: usize = sample::MAX;
 
 /// The most spans of time of a line: more hide the others behind their noise.
 const MAX_SPANS: usize = 100;
@@ -48,6 +49,7 @@ pub(super) fn figures(
         mean,
         half: Vec::new(),
         replications: Vec::new(),
+        once: Vec::new(),
     };
     let view =
         |at: Vec<usize>, title: &str, words: &str, x: Scale, y: Scale, series: Vec<Series>| {
@@ -102,11 +104,15 @@ pub(super) fn figures(
         });
     }
     if runs.iter().any(|run| run.from < run.until) {
-        let since = clock.start.as_ref().map(|start| format!(" since {}", start.date(0.0)));
-        let unit = clock
-            .unit
-            .map_or_else(String::new, |unit| unit.to_owned() + &since.unwrap_or_default());
-        let time = || Scale { label: "Time".to_owned(), unit: unit.clone(), ..Scale::default() };
+        let (unit, dates) = match &clock.start {
+            Some(start) => {
+                let dates = clock.seconds().map(|(seconds, start)| Dates { seconds, start });
+                (start.place(), dates)
+            }
+            None => (clock.unit.unwrap_or_default().to_owned(), None),
+        };
+        let time =
+            || Scale { label: "Time".to_owned(), unit: unit.clone(), dates, ..Scale::default() };
         let both = [
             (
                 "Utilization",

@@ -8,7 +8,7 @@ use crate::findings::number::{count, plural, significant};
 use crate::findings::summary::{Summary, label, shown};
 use crate::findings::unlike::unlike;
 use crate::findings::words::short;
-use crate::run::store::Findings;
+use crate::run::Runs;
 use crate::study::asked::EXPERIMENT;
 use crate::study::papers::sources;
 use crate::study::{Replications, Study};
@@ -93,9 +93,9 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
 /// How many scenarios and runs, and how many of them there are.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
-    let runs = || content.results.runs.iter().flatten();
-    let failed = runs().filter(|run| run.result.is_err()).count() as u64;
-    let ended = runs().count() as u64 - failed;
+    let runs = || content.results.runs.iter();
+    let failed: u64 = runs().map(|runs| runs.failures().len() as u64).sum();
+    let ended: u64 = runs().map(|runs| runs.ended() as u64).sum();
     let mut text = format!(
         "{} of {}, {}",
         count(ended),
@@ -234,7 +234,7 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     }
     if let Some(why) = &content.asked.left_out {
         notes.push(format!("This study was left out: {why}"));
-    } else if content.results.runs.iter().all(Vec::is_empty) {
+    } else if content.results.runs.iter().all(Runs::is_empty) {
         notes.push(
             "No run has ended yet. The command below runs the study; the page shows more when it is made \
              again."
@@ -251,19 +251,18 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     }
     for (of, one, several) in [
         (
-            (|findings: &Findings| findings.refused) as fn(&Findings) -> u64,
+            Runs::refused as fn(&Runs) -> &[u64],
             "job was refused: it would not fit even the empty machine, or its scheduler turned it away.",
             "jobs were refused: they would not fit even the empty machine, or their scheduler turned \
              them away.",
         ),
         (
-            |findings| findings.unusable,
+            Runs::unusable,
             "line of the log was no job, and was passed over.",
             "lines of the log were no jobs, and were passed over.",
         ),
     ] {
-        let runs = content.results.runs.iter().flatten();
-        let counts: Vec<u64> = runs.filter_map(|run| Some(of(run.result.as_ref().ok()?))).collect();
+        let counts: Vec<u64> = content.results.runs.iter().flat_map(of).copied().collect();
         let (least, most) = (counts.iter().min(), counts.iter().max());
         let (Some(&least), Some(&most @ 1..)) = (least, most) else { continue };
         let number = if least == most {
@@ -274,7 +273,11 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
         let runs = if counts.len() > 1 { "In each run, " } else { "" };
         notes.push(format!("{runs}{number} {}", if most == 1 { one } else { several }));
     }
-    notes.extend(unlike(&content.points).iter().map(|differing| differing.to_string()));
+    notes.extend(
+        unlike(&content.study.catalogue, &content.points)
+            .iter()
+            .map(|differing| differing.to_string()),
+    );
     notes.extend(content.notes.iter().cloned());
     notes
 }
@@ -284,15 +287,14 @@ pub(super) fn failures(content: &Content) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut more = 0;
     for (point, runs) in content.points.iter().zip(&content.results.runs) {
-        for run in runs {
-            let Err(message) = &run.result else { continue };
+        for (replication, message) in runs.failures() {
             if sentences.len() == MAX_FAILURES {
                 more += 1;
                 continue;
             }
             let swept = label(&point.swept);
             let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-            sentences.push(format!("{place}replication {}: {message}", run.replication));
+            sentences.push(format!("{place}replication {replication}: {message}"));
         }
     }
     if more > 0 {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::axes::{Axis, Kind, Layout};
 use crate::findings::clock::Clock;
-use crate::findings::columns::{Shown, about, value};
+use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::number::plural;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, Summary};
@@ -132,6 +132,19 @@ pub struct Scale {
     /// All numbers that were swept, measured or not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
+    /// Which dates its numbers are, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<Dates>,
+}
+
+/// Which date a number of an axis is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Dates {
+    /// How many seconds 1 is.
+    pub seconds: f64,
+    /// Which second 0 is, counted from the beginning of 1970 in the time of the place.
+    pub start: i64,
 }
 
 /// One line, or the bars of one colour, in one panel.
@@ -156,6 +169,11 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
+    /// Whether each mean is of a run that is made once by design, because nothing in its replications differs; empty
+    /// where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, serde(default))]
+    pub once: Vec<bool>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -168,6 +186,7 @@ struct Plan<'a> {
     /// What the section is called.
     name: &'a str,
     clock: &'a Clock,
+    meanings: &'a Meanings,
     id: String,
     heading: String,
     axes: &'a [Axis],
@@ -179,6 +198,8 @@ struct Plan<'a> {
     differences: Option<String>,
     /// The interval of a metric with these values of the axes.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
+    /// Whether the scenario with these values of the axes is run once by design.
+    once: &'a dyn Fn(&[usize]) -> bool,
 }
 
 /// Every figure of a study: of each metric that a claim is about, of all others behind a chooser, of
@@ -191,7 +212,7 @@ pub(super) fn all(
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
     let rows = &summary.rows;
-    let shown = Shown::of(rows, points.first().map(|point| &point.scenario)).names;
+    let shown = Shown::of(summary, points.first().map(|point| &point.scenario)).names;
     let axes = Axis::all(study);
     let layout = Layout::of(&axes, None);
     let coloured = layout.coloured(&axes);
@@ -200,6 +221,7 @@ pub(super) fn all(
         Replications::Precision { .. } | Replications::Windows { .. } => None,
     };
     let row = |at: &[usize]| rows.get(index(&axes, at));
+    let once = |at: &[usize]| row(at).is_some_and(|row| row.constant);
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
     if layout.along.is_some() {
@@ -214,6 +236,7 @@ pub(super) fn all(
         let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-{part}"),
             heading: heading.to_owned(),
             axes: &axes,
@@ -223,6 +246,7 @@ pub(super) fn all(
             metrics,
             differences: None,
             find: &mean,
+            once: &once,
         };
         for metric in claimed {
             plans.push(plan(&metric, &title(&metric), vec![metric.clone()]));
@@ -249,6 +273,7 @@ pub(super) fn all(
         plans.push(Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-sizes"),
             heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
@@ -259,6 +284,7 @@ pub(super) fn all(
             metrics: claimed_first(study, rows),
             differences: None,
             find: &of_size,
+            once: &|_| false,
         });
     }
     let differences: Vec<_> = (0..study.compare.len())
@@ -277,6 +303,7 @@ pub(super) fn all(
         plans.push(Plan {
             name,
             clock,
+            meanings: &summary.meanings,
             id: format!("{section}-differences-{number}"),
             heading: format!("Differences from {} = {value}", word(&baseline.key)),
             axes: &axes,
@@ -286,6 +313,7 @@ pub(super) fn all(
             metrics: shown.clone(),
             differences: Some(value),
             find,
+            once: &once,
         });
     }
     let mut left = MAX_POINTS;
@@ -437,11 +465,6 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// In what a metric is measured.
-fn unit(metric: &str) -> &'static str {
-    about(metric).map_or("", |metric| metric.unit)
-}
-
 /// One drawing: everything but what is fixed.
 fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
     let Layout { along, colour, panel, .. } = plan.layout;
@@ -459,6 +482,7 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                 mean: Vec::new(),
                 half: Vec::new(),
                 replications: Vec::new(),
+                once: Vec::new(),
             };
             for number in 0..axis.count() {
                 let mut at = fixed.to_vec();
@@ -477,6 +501,10 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
                 line.mean.extend(interval.mean);
                 line.half.push(interval.half_width);
                 line.replications.push(interval.replications);
+                line.once.push(interval.replications == 1 && (plan.once)(&at));
+            }
+            if !line.once.contains(&true) {
+                line.once.clear();
             }
             if !line.x.is_empty() {
                 series.push(line);
@@ -509,11 +537,12 @@ fn view(plan: &Plan<'_>, metric: &str, fixed: &[usize]) -> View {
             names: if is_number { Vec::new() } else { axis.labels.clone() },
             colours: if has_colours { (0..axis.count()).collect() } else { Vec::new() },
             grid,
+            dates: None,
         },
         y: Scale {
             label: title(metric),
             key: metric.to_owned(),
-            unit: plan.clock.unit(unit(metric)),
+            unit: plan.clock.unit(plan.meanings.unit(metric)),
             log: y_log,
             ..Scale::default()
         },
@@ -539,7 +568,7 @@ pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> boo
 
 /// What a view shows.
 fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
-    let mut text = match about(metric) {
+    let mut text = match plan.meanings.entry(metric) {
         Some(entry) => format!("{}: {}", title(metric), entry.about.summary),
         None => title(metric),
     };
@@ -564,8 +593,12 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
         text += if view.differences { "; a mark is full where they exclude 0." } else { "." };
     }
     let fewer = |expected: u64| {
-        let all = view.series.iter().flat_map(|line| &line.replications);
-        all.filter(|&&number| number > 0 && number < expected).count() as u64
+        let of = |line: &Series| {
+            let is_once = |i: usize| line.once.get(i).copied().unwrap_or(false);
+            let numbers = line.replications.iter().enumerate();
+            numbers.filter(|&(i, &number)| number > 0 && number < expected && !is_once(i)).count()
+        };
+        view.series.iter().map(of).sum::<usize>() as u64
     };
     if let Some(expected) = view.expected
         && let number @ 1.. = fewer(expected)
@@ -577,7 +610,10 @@ fn sentence(plan: &Plan<'_>, metric: &str, view: &View, with: &str) -> String {
             plural(expected, "replication"),
         );
     }
-    if view.differences && view.series.iter().all(|line| line.replications.iter().all(|&n| n < 2)) {
+    let is_alone = |line: &Series| {
+        line.half.iter().all(Option::is_none) && line.replications.iter().all(|&number| number < 2)
+    };
+    if view.differences && view.series.iter().all(is_alone) {
         text += " With one replication a difference has no interval.";
     }
     if view.y.log {

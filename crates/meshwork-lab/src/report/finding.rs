@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-use super::axes::{Axis, Kind, Layout};
+use super::axes::Axis;
 use super::figures::{claimed, every, index, title, word};
+use super::sample::{compared, held};
 use crate::findings::columns::value;
 use crate::findings::number::Rounded;
+use crate::findings::paired;
 use crate::findings::statistics::Interval;
-use crate::findings::summary::{Summary, paired};
+use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::Study;
 
@@ -69,11 +71,7 @@ pub(super) fn finding(
         };
         (0..axes[compared].count()).map(of).collect()
     };
-    // The last of what is in an order, which is mostly the hardest, and the first of what is not.
-    let mut told = vec![0; axes.len()];
-    for &axis in &others {
-        told[axis] = if axes[axis].kind == Kind::Names { 0 } else { axes[axis].count() - 1 };
-    }
+    let told = held(&axes, compared);
     let among = scenarios(&told);
     let lead = contest.lead(&among)?;
     let name = |scenario: usize| {
@@ -95,15 +93,6 @@ pub(super) fn finding(
         );
     }
     Some(Finding { text, is_clear: lead.is_clear() })
-}
-
-/// The axis whose values are compared: one that the study sets against each other, before any other of names.
-fn compared(axes: &[Axis]) -> Option<usize> {
-    let several = |&i: &usize| axes[i].count() > 1;
-    let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
-    let drawn = Layout::of(axes, None).coloured(axes).filter(|&i| axes[i].kind == Kind::Names);
-    let names = (0..axes.len()).filter(several).find(|&i| axes[i].kind == Kind::Names);
-    contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
 impl Contest<'_> {

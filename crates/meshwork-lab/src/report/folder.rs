@@ -8,7 +8,7 @@ use meshwork::catalogue::Catalogue;
 use super::Content;
 use crate::findings::summary::shown;
 use crate::run::known;
-use crate::run::store::{Findings, RUNS, load};
+use crate::run::store::{Archive, RUNS};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{Point, expand};
 use crate::study::papers::{PAPERS, sources};
@@ -22,12 +22,21 @@ type Failures = BTreeMap<(usize, u64), String>;
 /// # Errors
 /// One sentence, if the study or the runs cannot be read.
 pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
-    let loaded = if folder.join(RUNS).exists() {
-        load(folder).map_err(Refused)?
+    let mut guess = Asked::guess();
+    let mut latest = String::new();
+    let mut versions: Vec<String> = Vec::new();
+    let archive = if folder.join(RUNS).exists() {
+        Archive::open(folder, |record| {
+            guess.learn(&record);
+            if !versions.contains(&record.version) {
+                versions.push(record.version);
+            }
+            latest = record.build;
+        })?
     } else {
-        crate::run::store::Loaded::default()
+        Archive::default()
     };
-    let asked = Asked::read(folder)?.unwrap_or_else(|| Asked::guess(&loaded.records));
+    let asked = Asked::read(folder)?.unwrap_or(guess);
     let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
     // Under the name that it had: a study that gives itself none is called after its file.
     let study = Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
@@ -39,20 +48,10 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
         .collect();
     let failures = failures(folder, &points);
     // Those of the build that ran the study last, whichever build reads them.
-    let latest = loaded.records.last().map(|record| record.build.as_str());
-    let build = Some(asked.build.as_str()).filter(|build| !build.is_empty()).or(latest);
-    let build = &build.unwrap_or_default().to_owned()[..];
-    let mut versions: Vec<String> = Vec::new();
-    let mut by_key: BTreeMap<&str, &Findings> = BTreeMap::new();
-    for record in &loaded.records {
-        by_key.insert(&record.key, &record.findings);
-        if !versions.contains(&record.version) {
-            versions.push(record.version.clone());
-        }
-    }
+    let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
-        known(&points, &digests, &study.replications, build, &|index, number, key| {
-            let stored = by_key.get(key).map(|findings| Ok((*findings).clone()));
+        known(catalogue, &points, &digests, &study.replications, build, &|index, number, key| {
+            let stored = archive.find(key).map(|record| Ok(record.findings));
             stored.or_else(|| failures.get(&(index, number)).cloned().map(Err))
         });
     Ok(Content {
@@ -63,7 +62,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
         missing,
         versions,
         folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
-        notes: loaded.warnings,
+        notes: archive.warnings().to_vec(),
     })
 }
 

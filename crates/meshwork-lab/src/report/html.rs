@@ -1,10 +1,10 @@
 //! The page itself.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::Value as Json;
 
+use super::markup::{embedded, list, sentence};
 use super::{ClaimLine, Overview, Report, Section, Table, machine};
-use crate::visible::{visible_json, visible_text};
+use crate::visible::visible_text;
 
 /// The styles: of the page, of the machine's map, and of what is added while runs go on.
 static STYLES: [&str; 3] = [
@@ -84,29 +84,6 @@ pub(super) fn results(report: &Report) -> Markup {
             }
             (section_html(section, is_alone))
         }
-    }
-}
-
-/// JSON that cannot end the element that it stands in, all of whose texts can be seen.
-pub(super) fn embedded(value: Json) -> PreEscaped<String> {
-    PreEscaped(visible_json(value).to_string().replace('<', "\\u003c"))
-}
-
-/// A text with its first letter large and a full stop at its end.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.trim().chars();
-    let mut text: String =
-        letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect());
-    if !text.is_empty() && !text.ends_with(['.', '?', '!', '…']) {
-        text.push('.');
-    }
-    text
-}
-
-/// Sentences as a list; nothing where there are none.
-pub(super) fn list(class: &str, lines: &[String]) -> Markup {
-    html! {
-        @if !lines.is_empty() { ul class=(class) { @for line in lines { li { (line) } } } }
     }
 }
 
@@ -298,6 +275,7 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
     html! {
         details.numbers open[is_open] {
             summary { (table.title) " " span { (table.file) } }
+            style { (PreEscaped(narrow(table, id))) }
             div.scroll tabindex="0" role="region" aria-label=(caption) {
                 table id=(id) {
                     caption { span { (caption) } }
@@ -315,7 +293,7 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
                             tr {
                                 @for (column, cell) in row.iter().enumerate() {
                                     @let text = html! {
-                                        (cell.text) @if !cell.note.is_empty() { small { (cell.note) } }
+                                        (unbroken(&cell.text)) @if !cell.note.is_empty() { small { (cell.note) } }
                                     };
                                     @let marked = cell.number && cell.marked;
                                     @if column + 1 == table.keys {
@@ -332,6 +310,47 @@ fn table_html(table: &Table, id: &str, is_open: bool) -> Markup {
             @if table.more > 0 { p { (table.more) " more rows stand in " (table.file) "." } }
         }
     }
+}
+
+/// A mean and its interval may stand in two lines, but nothing else of a number is broken.
+fn unbroken(text: &str) -> String {
+    text.replace("± ", "±\u{a0}").replace(" %", "\u{a0}%")
+}
+
+/// What a character of a table takes at most, in pixels.
+const CHARACTER: usize = 8;
+
+/// The space between two columns, in pixels.
+const BETWEEN: usize = 23;
+
+/// How a table is laid out where its columns have no room beside each other: each row as a block of its own, every number
+/// with its name, so that nothing has to be moved sideways to be seen.
+fn narrow(table: &Table, id: &str) -> String {
+    // Whoever measures how wide its columns would be beside each other calls it so.
+    let own = format!("[id=\"{id}\"]:not(.beside)");
+    let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    let column = |number: usize, name: &str| {
+        let head = name.split_inclusive(['_', '.']).map(longest).max().unwrap_or(0);
+        let cells = table.rows.iter().map(|row| longest(&unbroken(&row[number].text)));
+        cells.max().unwrap_or(0).max(head) * CHARACTER + BETWEEN
+    };
+    let names = || table.columns.iter().map(|(name, _)| name.as_str()).enumerate();
+    let width: usize = names().map(|(number, name)| column(number, name)).sum();
+    let labels: String = names()
+        .map(|(number, name)| {
+            let text: String = name.chars().map(|c| format!("\\{:x} ", u32::from(c))).collect();
+            format!("{own} tbody tr>:nth-child({})::before{{content:\"{text}\"}}\n", number + 1)
+        })
+        .collect();
+    format!(
+        "@media screen{{@container (max-width:{width}px){{\n{own},{own} tbody{{display:block}}\n\
+         {own} thead{{position:absolute;clip-path:inset(50%)}}\n\
+         {own} caption{{display:block}}\n\
+         {own} tr{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,14rem),1fr));gap:0 1.75rem;\
+         padding:0.5rem 0}}\n\
+         {own} tbody tr>*{{display:flex;justify-content:space-between;gap:1rem;padding:0.1rem 0;text-align:right;\
+         white-space:normal}}\n{labels}}}}}"
+    )
 }
 
 /// A long name may be broken where its words meet.

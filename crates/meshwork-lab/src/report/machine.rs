@@ -5,15 +5,19 @@ use std::path::Path;
 use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::html::{embedded, list};
+use super::markup::{embedded, list};
+use super::sample::sample;
 use super::{Content, Section};
 use crate::findings::summary::{label, shown};
-use crate::run::store::{Record, load};
+use crate::run::store::{Archive, Record};
 use crate::study::Refused;
-use crate::watch::recording::{Recording, Subject, Timeline, Window, kept};
+use crate::watch::recording::{Recording, RecordingError, Subject, Timeline, Window, kept};
 
 /// How many runs are shown at a glance: as many as lines can be told apart.
 const GLANCES: usize = 12;
+
+/// Of so many scenarios is one run shown event by event, unless somebody chooses.
+const MAPS: usize = 4;
 
 /// How many characters all recordings of a page may take, unless somebody chooses.
 const ROOM: usize = 4 << 20;
@@ -21,7 +25,8 @@ const ROOM: usize = 4 << 20;
 /// Which runs a page shows instant by instant, and which part of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Scenario and replication, both from 1. Where there is none, the first replication of the first scenarios.
+    /// Scenario and replication, both from 1. Where there is none, the first replications of scenarios that are
+    /// compared.
     pub runs: Vec<(u64, u64)>,
     /// The part of each.
     pub window: Window,
@@ -61,11 +66,12 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
     }
-    let records = load(folder).map(|loaded| loaded.records).unwrap_or_default();
-    let chosen = chosen(content, &records, maps)?;
-    let results: Vec<(String, Result<(Recording, Timeline), String>)> = chosen
+    let archive = Archive::open(folder, drop).unwrap_or_default();
+    let chosen = chosen(content, &archive, maps)?;
+    let results: Vec<(String, Result<(Recording, Timeline), RecordingError>)> = chosen
         .par_iter()
-        .map(|&(scenario, record)| {
+        .map(|(scenario, record)| {
+            let scenario = *scenario;
             let title = label(&content.points[scenario].swept);
             let subject = Subject {
                 catalogue: &content.study.catalogue,
@@ -98,7 +104,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
             Err(why) => without.push(format!("{name} cannot be shown instant by instant: {why}.")),
         }
     }
-    timelines.extend(further(content, folder, &records, &chosen));
+    timelines.extend(further(content, folder, &archive, &chosen));
     timelines.truncate(GLANCES);
     timelines.sort_by_key(|timeline| (timeline.scenario, timeline.replication));
     for timeline in &mut timelines {
@@ -112,17 +118,19 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
 fn further(
     content: &Content,
     folder: &Path,
-    records: &[Record],
-    chosen: &[(usize, &Record)],
+    archive: &Archive,
+    chosen: &[(usize, Record)],
 ) -> Vec<Timeline> {
     let of = |scenario: usize| {
-        let record = run(content, records, scenario, 0)?;
-        let is_shown = chosen.iter().any(|(_, other)| other.key == record.key);
-        (!is_shown && kept::path(folder, &record.key).is_file()).then_some((scenario, record))
+        let key = content.results.runs.get(scenario)?.key(0)?;
+        let is_shown = chosen.iter().any(|(_, other)| other.key == key);
+        let is_kept = !is_shown && kept::path(folder, &key).is_file();
+        is_kept.then(|| archive.find(&key).map(|record| (scenario, record)))?
     };
     let rest = GLANCES.saturating_sub(chosen.len());
-    let kept: Vec<(usize, &Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
-    let seen = |&(scenario, record): &(usize, &Record)| {
+    let kept: Vec<(usize, Record)> = (0..content.points.len()).filter_map(of).take(rest).collect();
+    let seen = |(scenario, record): &(usize, Record)| {
+        let scenario = *scenario;
         let title = label(&content.points[scenario].swept);
         Timeline::of(
             Subject {
@@ -139,15 +147,8 @@ fn further(
 }
 
 /// The stored run of a replication of a scenario, if it ended well.
-fn run<'a>(
-    content: &Content,
-    records: &'a [Record],
-    scenario: usize,
-    replication: u64,
-) -> Option<&'a Record> {
-    let runs = content.results.runs.get(scenario)?;
-    let run = runs.iter().find(|run| run.replication == replication && run.result.is_ok())?;
-    records.iter().find(|record| record.key == run.key)
+fn run(content: &Content, archive: &Archive, scenario: usize, replication: u64) -> Option<Record> {
+    archive.find(&content.results.runs.get(scenario)?.key(replication)?)
 }
 
 fn name(scenario: usize, replication: u64, title: &str) -> String {
@@ -158,15 +159,15 @@ fn name(scenario: usize, replication: u64, title: &str) -> String {
 }
 
 /// The index of a scenario, and its stored run.
-fn chosen<'a>(
+fn chosen(
     content: &Content,
-    records: &'a [Record],
+    archive: &Archive,
     maps: &Maps,
-) -> Result<Vec<(usize, &'a Record)>, Refused> {
-    let of = |scenario: usize, replication: u64| run(content, records, scenario, replication);
+) -> Result<Vec<(usize, Record)>, Refused> {
+    let of = |scenario: usize, replication: u64| run(content, archive, scenario, replication);
     if maps.runs.is_empty() {
-        let first = 0..content.points.len();
-        return Ok(first.filter_map(|i| Some((i, of(i, 0)?))).take(kept::FIRST).collect());
+        let shown = sample(&content.study).into_iter();
+        return Ok(shown.filter_map(|i| Some((i, of(i, 0)?))).take(MAPS).collect());
     }
     let one = |&(scenario, replication): &(u64, u64)| {
         let count = content.points.len() as u64;

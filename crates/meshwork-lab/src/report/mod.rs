@@ -18,8 +18,10 @@ mod folder;
 mod html;
 mod live;
 mod machine;
+mod markup;
 mod overview;
 mod palette;
+mod sample;
 mod tables;
 
 use meshwork::catalogue::Catalogue;
@@ -30,7 +32,7 @@ use serde_json::{Value as Json, json};
 
 use crate::findings::claims::{Judgement, judge, unchecked};
 use crate::findings::clock::Clock;
-use crate::findings::columns::{Shown, about};
+use crate::findings::columns::Shown;
 use crate::findings::summary::Summary;
 use crate::run::Results;
 use crate::study::asked::Asked;
@@ -41,10 +43,11 @@ use crate::watch::recording::{Recording, Timeline};
 
 pub use draw::figure;
 pub use facts::Fact;
-pub use figures::{Choice, Figure, Key, Scale, Series, Style, View};
+pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
 pub use machine::Maps;
 pub use overview::{Overview, PaperLine};
+pub(crate) use sample::sample;
 pub use tables::{Cell, Table};
 
 /// The most rows of a table in the page; the rest stands in the files beside it.
@@ -167,26 +170,11 @@ pub struct ClaimLine {
 }
 
 impl Report {
-    /// The report of a folder of results, or of a folder of such folders, with no run shown instant by instant.
+    /// The report of a folder of results, or of a folder of such folders, whose studies name what is in a catalogue; with
+    /// runs that are shown instant by instant where there is a single study.
     ///
     /// # Errors
-    /// One sentence, if there is no study in it, or its only one cannot be read.
-    pub fn read(folder: &Path) -> Result<Report, Refused> {
-        Report::with_maps(folder, &Maps::none())
-    }
-
-    /// The same, with runs that are shown instant by instant where there is a single study.
-    ///
-    /// # Errors
-    /// The same, or if a run is chosen that is not there.
-    pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
-        Report::with_maps_in(&Catalogue::standard(), folder, maps)
-    }
-
-    /// The same, of studies whose names are those of a catalogue.
-    ///
-    /// # Errors
-    /// The same.
+    /// One sentence, if there is no study in it, its only one cannot be read, or a run is chosen that is not there.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -245,7 +233,7 @@ impl Report {
     ///             [measure]\njobs = 100";
     /// let study = Study::parse("first.toml", text, "".as_ref(), &[])?;
     /// let points = expand(&study)?;
-    /// let results = Results { runs: vec![vec![]; points.len()], ..Results::default() };
+    /// let results = Results { runs: vec![Default::default(); points.len()], ..Results::default() };
     /// let page = Report::of(&[Content {
     ///     asked: Asked::default(),
     ///     missing: 1,
@@ -360,7 +348,7 @@ impl Section {
         };
         let clock = content.clock();
         let shown = in_units(&summary, &clock);
-        let metrics = Shown::of(&summary.rows, points.first().map(|point| &point.scenario));
+        let metrics = Shown::of(&summary, points.first().map(|point| &point.scenario));
         Section {
             figures: figures::all(study, points, &shown, &clock, (&id, &title)),
             finding: finding::finding(study, &summary, results, &metrics.names),
@@ -400,7 +388,7 @@ fn growing(summary: &Summary) -> Vec<usize> {
 
 /// The same numbers in the units in which times are shown.
 fn in_units(summary: &Summary, clock: &Clock) -> Summary {
-    let unit = |name: &str| about(name).map_or("", |metric| metric.unit);
+    let unit = |name: &str| summary.meanings.unit(name);
     let mut shown = summary.clone();
     for row in &mut shown.rows {
         let sizes = row.by_size.iter_mut().flat_map(|class| &mut class.metrics);

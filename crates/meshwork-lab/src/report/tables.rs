@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::MAX_ROWS;
 use super::axes::{Axis, Kind};
 use crate::findings::clock::Clock;
-use crate::findings::columns::{Shown, about, value};
+use crate::findings::columns::{Meanings, Shown, value};
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Row, SizeRow, Summary};
@@ -49,18 +49,18 @@ pub struct Cell {
 /// Every table of a study.
 pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Clock) -> Vec<Table> {
     let rows = &summary.rows;
-    let shown = Shown::of(rows, points.first().map(|point| &point.scenario));
+    let shown = Shown::of(summary, points.first().map(|point| &point.scenario));
     if shown.names.is_empty() {
         return Vec::new();
     }
     let axes = Axis::all(study);
     let mut tables = vec![match &rows[..] {
-        [row] => of_one(row, &shown.names, clock),
-        _ => means(&axes, rows, &shown, &study.replications),
+        [row] => of_one(row, &shown.names, (&summary.meanings, clock)),
+        _ => means(&axes, summary, &shown, &study.replications),
     }];
-    let of = |baseline| differences(&axes, baseline, rows, &shown);
+    let of = |baseline| differences(&axes, baseline, summary, &shown);
     tables.extend(study.compare.iter().filter_map(of));
-    tables.extend(sizes(&axes, rows));
+    tables.extend(sizes(&axes, summary));
     if let (Some(unit), true) = (clock.unit, rows.len() > 1) {
         for table in &mut tables {
             table.caption += &format!("; times in {unit}");
@@ -70,13 +70,12 @@ pub(super) fn all(study: &Study, points: &[Point], summary: &Summary, clock: &Cl
 }
 
 /// One scenario: a line for each metric, with its meaning.
-fn of_one(row: &Row, names: &[String], clock: &Clock) -> Table {
+fn of_one(row: &Row, names: &[String], (meanings, clock): (&Meanings, &Clock)) -> Table {
     let line = |name: &String| {
-        let about = about(name);
         vec![
-            Cell { note: about.map_or("", |metric| metric.about.summary).to_owned(), ..word(name) },
+            Cell { note: meanings.summary(name).to_owned(), ..word(name) },
             number(&value(&row.metrics, name)),
-            word(&clock.unit(about.map_or("", |metric| metric.unit))),
+            word(&clock.unit(meanings.unit(name))),
         ]
     };
     Table {
@@ -90,7 +89,8 @@ fn of_one(row: &Row, names: &[String], clock: &Clock) -> Table {
     }
 }
 
-fn means(axes: &[Axis], rows: &[Row], shown: &Shown, expected: &Replications) -> Table {
+fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replications) -> Table {
+    let rows = &summary.rows;
     let left_out = if shown.left_out.is_empty() {
         String::new()
     } else {
@@ -113,14 +113,20 @@ fn means(axes: &[Axis], rows: &[Row], shown: &Shown, expected: &Replications) ->
         title: "The numbers, by scenario".to_owned(),
         caption: format!("Means with 95 % intervals, by scenario{left_out}"),
         file: "summary.csv",
-        columns: columns(axes, &shown.names),
+        columns: columns(axes, &shown.names, &summary.meanings),
         keys: axes.len(),
         rows: rows.iter().take(MAX_ROWS).enumerate().map(line).collect(),
         more: rows.len().saturating_sub(MAX_ROWS),
     }
 }
 
-fn differences(axes: &[Axis], baseline: &Baseline, rows: &[Row], shown: &Shown) -> Option<Table> {
+fn differences(
+    axes: &[Axis],
+    baseline: &Baseline,
+    summary: &Summary,
+    shown: &Shown,
+) -> Option<Table> {
+    let rows = &summary.rows;
     let found = |(index, row): (usize, &'_ Row)| {
         let at = row.differences.iter().position(|found| found.baseline == *baseline)?;
         Some((index, at))
@@ -143,15 +149,16 @@ fn differences(axes: &[Axis], baseline: &Baseline, rows: &[Row], shown: &Shown) 
             baseline.key
         ),
         file: "comparison.csv",
-        columns: columns(axes, &shown.names),
+        columns: columns(axes, &shown.names, &summary.meanings),
         keys: axes.len(),
         rows: all.iter().take(MAX_ROWS).map(line).collect(),
         more: all.len().saturating_sub(MAX_ROWS),
     })
 }
 
-fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
-    let all: Vec<(usize, &SizeRow)> = rows
+fn sizes(axes: &[Axis], summary: &Summary) -> Option<Table> {
+    let all: Vec<(usize, &SizeRow)> = summary
+        .rows
         .iter()
         .enumerate()
         .flat_map(|(index, row)| row.by_size.iter().map(move |class| (index, class)))
@@ -174,7 +181,7 @@ fn sizes(axes: &[Axis], rows: &[Row]) -> Option<Table> {
         line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
         line
     };
-    let mut columns = columns(axes, &names);
+    let mut columns = columns(axes, &names, &summary.meanings);
     columns.splice(axes.len()..axes.len(), ["size", "jobs"].map(plain));
     Some(Table {
         title: "The numbers by size of the jobs".to_owned(),
@@ -219,9 +226,9 @@ fn keys(axes: &[Axis], index: usize) -> Vec<Cell> {
     cells
 }
 
-fn columns(axes: &[Axis], metrics: &[String]) -> Vec<(String, String)> {
+fn columns(axes: &[Axis], metrics: &[String], meanings: &Meanings) -> Vec<(String, String)> {
     let metric = |name: &String| {
-        let meaning = about(name).map_or_else(String::new, |metric| {
+        let meaning = meanings.entry(name).map_or_else(String::new, |metric| {
             format!("{}, in {}", metric.about.summary, metric.unit)
         });
         (name.clone(), meaning)

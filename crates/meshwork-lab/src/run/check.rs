@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
+use meshwork::registry::Problem;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
 use rayon::prelude::*;
+use thiserror::Error;
 use toml::Table;
 
+use crate::run::file::FileError;
 use crate::run::inputs::Files;
-use crate::run::store::{Finding, Findings, Record, load};
+use crate::run::store::{Archive, Finding, Findings, Record, StoreError};
+use crate::run::threads::{NoThreads, pool};
 
 /// What came of one stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,36 +47,79 @@ pub struct Check {
     pub warnings: Vec<String>,
 }
 
+/// Why a folder cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// It has no store that can be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The threads cannot be started.
+    #[error(transparent)]
+    Threads(#[from] NoThreads),
+}
+
+/// Why a stored run cannot be run again.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RepeatError {
+    /// Another version of the model ran it.
+    #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
+    OtherModel(u32),
+    /// Its scenario is no table.
+    #[error("its scenario cannot be read ({0})")]
+    Unreadable(String),
+    /// Its scenario is no longer one.
+    #[error("{0}")]
+    Refused(String),
+    /// Its input cannot be read.
+    #[error(transparent)]
+    Input(#[from] FileError),
+    /// Its input is another one now.
+    #[error("{0}: this file has changed since it was run")]
+    Changed(String),
+    /// It is stored under a key that is not its own.
+    #[error("its key is {stored}, but should be {own}")]
+    OtherKey {
+        /// The key under which it is stored.
+        stored: String,
+        /// The key that it should have.
+        own: String,
+    },
+}
+
+impl From<Problem> for RepeatError {
+    fn from(problem: Problem) -> RepeatError {
+        RepeatError::Refused(problem.message)
+    }
+}
+
 /// Replays a sample of at most this many stored runs of a folder, on this many threads (0 is as
 /// many as there are processors); what the runs name is looked up in the catalogue. The sample is spread evenly over the keys, which are as good as
 /// random, and is the same every time.
 ///
 /// # Errors
-/// One sentence, if the folder has no store that can be read.
+/// If the folder has no store that can be read, or the threads cannot be started.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,
     sample: usize,
     threads: usize,
-) -> Result<Check, String> {
-    let mut loaded = load(folder)?;
-    loaded.records.sort_by(|a, b| a.key.cmp(&b.key));
-    let stored = loaded.records.len();
-    let chosen: Vec<&Record> = sampled(stored, sample).map(|at| &loaded.records[at]).collect();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| format!("{threads} threads cannot be started ({error})"))?;
+) -> Result<Check, CheckError> {
+    let archive = Archive::open(folder, drop)?;
+    let stored = archive.len();
+    let chosen = archive.chosen(sampled(stored, sample));
+    let pool = pool(threads)?;
     let files = Files::beside(folder);
     let checked = pool.install(|| {
-        let check = |record: &&Record| Checked {
+        let check = |record: &Record| Checked {
             key: record.key.clone(),
             replication: record.replication,
             verdict: replay(catalogue, record, &files).unwrap_or_else(Verdict::Failed),
         };
         chosen.par_iter().map(check).collect()
     });
-    Ok(Check { stored, checked, warnings: loaded.warnings })
+    Ok(Check { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
 /// Which of so many records are replayed.
@@ -82,7 +129,8 @@ fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
 }
 
 fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdict, String> {
-    let (scenario, key) = scenario_of(catalogue, record, files)?;
+    let (scenario, key) =
+        scenario_of(catalogue, record, files).map_err(|error| error.to_string())?;
     if key != record.key {
         return Ok(Verdict::Different(format!("its key is {}, but should be {key}", record.key)));
     }
@@ -98,32 +146,27 @@ fn replay(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Verdi
 /// The scenario of a stored run, ready to be run again, and the key that the run would now have.
 ///
 /// # Errors
-/// One sentence, if it cannot be run again: another version of the model ran it, or its input is gone or has
-/// changed.
+/// If it cannot be run again: another version of the model ran it, or its input is gone or has changed.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
     record: &Record,
     files: &Files,
-) -> Result<(Scenario, String), String> {
+) -> Result<(Scenario, String), RepeatError> {
     if record.model_version != MODEL_VERSION {
-        return Err(format!(
-            "it was run by version {} of the model, and this is version {MODEL_VERSION}",
-            record.model_version
-        ));
+        return Err(RepeatError::OtherModel(record.model_version));
     }
     let mut table = Table::try_from(&record.scenario)
-        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
+        .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     let mut digest = None;
     if let Some(input) = &record.input {
         let now = files.digest(&input.path)?;
         if now != input.blake3 {
-            return Err(format!("{}: this file has changed since it was run", input.path));
+            return Err(RepeatError::Changed(input.path.clone()));
         }
         digest = Some(now);
-        crate::study::set::set(&mut table, "workload.path", input.path.clone().into())
-            .map_err(|problem| problem.message)?;
+        crate::study::set::set(&mut table, "workload.path", input.path.clone().into())?;
     }
-    let scenario = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;
+    let scenario = Scenario::read_in(catalogue, &table)?;
     let key = crate::run::store::key(
         scenario.table(),
         digest.as_deref(),

@@ -1,5 +1,6 @@
 //! Windows of a log as replications: how many fit, and where they lie.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{Inputs, Submission};
@@ -41,7 +42,7 @@ pub(crate) fn open(
         let span = match known {
             Some(span) => span,
             None => {
-                let span = span(&point.scenario, path, files)
+                let span = span(&study.catalogue, &point.scenario, path, files)
                     .map_err(|message| {
                         expand::refused(study, index, &Problem::new("workload.path", message))
                     })?
@@ -93,7 +94,12 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
 
 /// From when to when jobs arrive, by the log's own clock: nothing is scaled, split or left out but what is outside the
 /// workload's own `from` and `until`.
-fn span(scenario: &Scenario, path: &str, files: &dyn Inputs) -> Result<Option<Span>, String> {
+fn span(
+    catalogue: &Catalogue,
+    scenario: &Scenario,
+    path: &str,
+    files: &dyn Inputs,
+) -> Result<Option<Span>, String> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {
         let clock = Table::from_iter([
@@ -104,7 +110,7 @@ fn span(scenario: &Scenario, path: &str, files: &dyn Inputs) -> Result<Option<Sp
         workload.remove("split_above");
         workload.remove("first_jobs");
     }
-    let plain = Scenario::read(&table).map_err(|problem| problem.message)?;
+    let plain = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;
     let (from, until) = bounds(scenario);
     let mut span: Option<Span> = None;
     for submission in plain.jobs(0, files).map_err(|error| error.to_string())? {

@@ -24,8 +24,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::findings::clock::Start;
-use crate::run::inputs::reading_failed;
-use crate::run::store::{Input, Record, write_whole};
+use crate::run::file::{FileError, write_whole};
+use crate::run::store::{Input, Record};
 use crate::study::{Refused, Study};
 
 /// The file in a folder of results.
@@ -138,7 +138,7 @@ impl Asked {
         }
         let text = toml::to_string(&asked).expect("texts and lists of them are TOML");
         let text = format!("# How experiment.toml was asked for.\n{text}");
-        write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused)
+        write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused::from)
     }
 
     /// Reads that of a folder; `None` where there is none, as in folders of older versions.
@@ -151,7 +151,7 @@ impl Asked {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Refused(reading_failed(&name, &path, &error))),
+            Err(error) => return Err(FileError::reading(&name, &path, &error).into()),
         };
         toml::from_str(&text).map(Some).map_err(|error| {
             let message = error.message().trim().replace('\n', "; ");
@@ -159,28 +159,27 @@ impl Asked {
         })
     }
 
-    /// What can be said of a folder that does not say it: no settings, and the inputs that its runs
-    /// name, the latest where one path had two contents.
+    /// What can be said of a folder that does not say it: no settings, and the inputs that its runs name, which are
+    /// to be [learnt](Asked::learn).
     #[must_use]
-    pub fn guess(records: &[Record]) -> Asked {
-        let mut inputs: BTreeMap<String, AskedInput> = BTreeMap::new();
-        for record in records {
-            let path = record.scenario.pointer("/workload/path").and_then(|path| path.as_str());
-            if let (Some(path), Some(input)) = (path, &record.input) {
-                let found = AskedInput {
-                    path: path.to_owned(),
-                    blake3: input.blake3.clone(),
-                    place: Some(input.path.clone()),
-                    beside: None,
-                    start: input.start.clone(),
-                };
-                inputs.insert(path.to_owned(), found);
-            }
-        }
-        Asked {
-            file: EXPERIMENT.to_owned(),
-            inputs: inputs.into_values().collect(),
-            ..Asked::default()
+    pub fn guess() -> Asked {
+        Asked { file: EXPERIMENT.to_owned(), ..Asked::default() }
+    }
+
+    /// Takes the input of a run for that of the study: the latest where one path had two contents.
+    pub fn learn(&mut self, record: &Record) {
+        let path = record.scenario.pointer("/workload/path").and_then(|path| path.as_str());
+        let (Some(path), Some(input)) = (path, &record.input) else { return };
+        let found = AskedInput {
+            path: path.to_owned(),
+            blake3: input.blake3.clone(),
+            place: Some(input.path.clone()),
+            beside: None,
+            start: input.start.clone(),
+        };
+        match self.inputs.binary_search_by(|other| other.path.as_str().cmp(path)) {
+            Ok(place) => self.inputs[place] = found,
+            Err(place) => self.inputs.insert(place, found),
         }
     }
 

@@ -50,7 +50,7 @@ pub type Choice = Vec<(String, Value)>;
 /// What must hold in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric of one choice, or its ratio to another's, lies between bounds.
+    /// The metric of one choice, or its ratio to another's or the difference, lies between bounds.
     Bounds {
         /// What is judged.
         of: Choice,
@@ -60,6 +60,8 @@ pub enum Relation {
         above: Option<f64>,
         /// The upper bound.
         below: Option<f64>,
+        /// Whether the bounds are those of the difference, and not of the ratio.
+        by_difference: bool,
     },
     /// The choice has the lowest or highest metric of all that differ from it in these keys alone.
     Extreme {
@@ -140,6 +142,12 @@ static PARAMS: &[&Param] = &[
         kind: Kind::Number(Range::NonNegative),
         default: DefaultValue::Absent("no upper bound"),
         help: BOUND,
+    },
+    &Param {
+        name: "compared_by",
+        kind: Kind::Choice(&["ratio", "difference"]),
+        default: DefaultValue::Is("\"ratio\""),
+        help: "whether bounds are those of `of` over `to`, or of `of` less `to`",
     },
     &Param {
         name: "within",
@@ -300,7 +308,14 @@ impl Reader<'_> {
                 "a `[[claim]]` with `of` must also have `above` or `below`, or `along`",
             ));
         }
-        Ok(Relation::Bounds { of, to, above, below })
+        let by_difference = params.text("compared_by") == "difference";
+        if by_difference && to.is_none() {
+            return Err(Problem::new(
+                join(&self.at, "compared_by"),
+                "a `[[claim]]` about a difference must have `to`, which is taken away from `of`",
+            ));
+        }
+        Ok(Relation::Bounds { of, to, above, below, by_difference })
     }
 
     fn needed(&self) -> Result<Needed, Problem> {
@@ -451,7 +466,7 @@ mod tests {
         assert_eq!((test.needed, test.by_means), (Needed::Most, true));
         assert!(matches!(
             &test.relation,
-            Relation::Bounds { of, to: Some(_), above: None, below: Some(_) } if of[0].0 == "sizing"
+            Relation::Bounds { of, to: Some(_), above: None, below: Some(_), .. } if of[0].0 == "sizing"
         ));
         let test = one("text = 't'\nlowest = { sizing = 'exact' }\nwithin = 0.01\nin = 39");
         assert_eq!((test.metric.as_str(), test.needed), ("turnaround", Needed::AtLeast(39)));

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
 use crate::run::inputs::Files;
 use crate::slurm::scenario::lay_out;
+use crate::study::lists;
 use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
 use crate::trace::{Form, on_the_clock_of};
@@ -57,19 +59,23 @@ impl Windows {
 }
 
 impl Point {
-    /// The scenario of one of its replications: its own but, where windows of a log are the replications, with
-    /// that window for `workload.from` and `workload.until`.
+    /// The scenario of one of its replications, read in the catalogue of its study: its own but, where windows of a
+    /// log are the replications, with that window for `workload.from` and `workload.until`.
     ///
     /// # Errors
-    /// One sentence; only for windows of a length that is nothing beside the instant at which they begin.
-    pub fn scenario_of(&self, replication: u64) -> Result<Cow<'_, Scenario>, String> {
+    /// Only for windows of a length that is nothing beside the instant at which they begin.
+    pub fn scenario_of(
+        &self,
+        catalogue: &Catalogue,
+        replication: u64,
+    ) -> Result<Cow<'_, Scenario>, Problem> {
         let Some(windows) = &self.windows else { return Ok(Cow::Borrowed(&self.scenario)) };
         let (from, until) = windows.at(replication);
         let mut table = self.scenario.table().clone();
         for (key, value) in [("workload.from", from), ("workload.until", until)] {
-            set(&mut table, key, Value::Float(value)).map_err(|problem| problem.message)?;
+            set(&mut table, key, Value::Float(value))?;
         }
-        Scenario::read(&table).map(Cow::Owned).map_err(|problem| problem.message)
+        Scenario::read_in(catalogue, &table).map(Cow::Owned)
     }
 }
 
@@ -153,8 +159,10 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
         set(&mut table, key, (*value).clone())
             .map_err(|problem| blame(study, &problem, Some(origin)))?;
     }
-    let scenario = on_the_clock_of_its_log(study, &mut table)
-        .and_then(|()| lay_out(&mut table, &Files::of(study)))
+    let files = Files::of(study);
+    let scenario = lists::read_in(&files, &mut table)
+        .and_then(|()| on_the_clock_of_its_log(study, &mut table))
+        .and_then(|()| lay_out(&mut table, &files))
         .and_then(|()| Scenario::read_in(&study.catalogue, &table))
         .map_err(|problem| refused_at(study, &laid, &problem))?;
     Ok(Point { swept, scenario, windows: None })
@@ -195,7 +203,9 @@ fn setting_to_blame<'l, 's>(
 ) -> Option<&'l Laid<'s>> {
     let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
     laid.iter().find(is_setting)?;
-    let mut table = study.scenario.clone();
+    // What the study has in its own text: that of `study` has the settings laid over it already.
+    let Study { catalogue, file, source, folder, .. } = study;
+    let mut table = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
     for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
         set(&mut table, key, (*value).clone()).ok()?;
     }
@@ -357,6 +367,7 @@ mod tests {
         assert_eq!(pinned, format!("--set workload.load=-1: {load}"));
         for (setting, sentence) in [
             ("machine.topology=tours", "unknown topology `tours` (did you mean `torus`?"),
+            ("machine.topology=hypercube", "unknown key `dims` in `machine`"),
             ("machine={topology='flat'}", "`machine.processors` is missing"),
             ("scheduler=backfill", "unknown scheduler `backfill` (did you mean `easy`?"),
             (

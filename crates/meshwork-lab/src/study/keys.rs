@@ -50,7 +50,7 @@ pub static PARAMS: &[&Param] = &[
     &Param {
         name: "record",
         kind: Kind::Flag,
-        default: DefaultValue::Absent("the first four scenarios"),
+        default: DefaultValue::Absent("up to ten scenarios that are compared"),
         help: "whether the first replication of every scenario is recorded in the folder of results, for its report to show at once",
     },
     &Param {

@@ -4,8 +4,10 @@ pub mod asked;
 mod claims;
 pub mod expand;
 mod keys;
+mod lists;
 pub mod locate;
 pub mod papers;
+mod refused;
 pub mod set;
 
 use std::collections::BTreeMap;
@@ -16,7 +18,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Problem, join};
 use toml::{Table, Value};
 
-use crate::run::inputs::reading_failed;
+use crate::run::file::FileError;
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
@@ -24,12 +26,7 @@ use crate::study::set::{assignment, plain, set};
 pub use claims::{Check, Choice, Claim, Needed, Relation, Test};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 use keys::{job_formats, replications, take_table};
-
-/// A request that cannot be met: one sentence that says what was given, what would have been right,
-/// and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub String);
+pub use refused::Refused;
 
 /// The keys of a study that make up its scenario; all others say what to do with scenarios.
 pub const SCENARIO_KEYS: &[&str] = &[
@@ -142,7 +139,8 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Which per-job output is asked for.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of the first four.
+    /// Whether the first replication of every scenario is kept to be looked at; if nothing is said, of up
+    /// to ten that are compared.
     pub record: Option<bool>,
     /// The paper that it reproduces a part of, by its key.
     pub paper: Option<String>,
@@ -167,15 +165,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a study file, with `KEY=VALUE` settings of the command line laid over it.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with the line.
-    pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
-        Study::read_in(&Catalogue::standard(), path, settings)
-    }
-
-    /// Reads a study file whose names are those of a catalogue.
+    /// Reads a study file whose names are those of a catalogue, with `KEY=VALUE` settings of the command line laid
+    /// over it.
     ///
     /// # Errors
     /// As [`read`](Study::read).
@@ -185,8 +176,7 @@ impl Study {
         settings: &[String],
     ) -> Result<Study, Refused> {
         let file = path.display().to_string();
-        let bytes =
-            std::fs::read(path).map_err(|error| Refused(reading_failed(&file, path, &error)))?;
+        let bytes = std::fs::read(path).map_err(|error| FileError::reading(&file, path, &error))?;
         let source = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
                 .iter()
@@ -202,33 +192,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Reads the text of a study; `file` is what messages call it.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use meshwork_lab::study::Study;
-    /// let text = "replications = 3\n[sweep]\nscheduler = ['fcfs', 'easy']\n";
-    /// let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-    /// assert_eq!(study.sweep[0].values.len(), 2);
-    /// let refused = Study::parse("a.toml", "\nreplications = 0", Path::new(""), &[]).unwrap_err();
-    /// assert_eq!(
-    ///     refused.to_string(),
-    ///     "a.toml:2: `replications` is 0, but must be a whole number from 1 to 1000000"
-    /// );
-    /// ```
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with the line.
-    pub fn parse(
-        file: &str,
-        source: &str,
-        folder: &Path,
-        settings: &[String],
-    ) -> Result<Study, Refused> {
-        Study::parse_in(&Catalogue::standard(), file, source, folder, settings)
-    }
-
-    /// Reads the text of a study whose names are those of a catalogue.
+    /// Reads the text of a study whose names are those of a catalogue; `file` is what messages call it.
     ///
     /// # Errors
     /// As [`parse`](Study::parse).

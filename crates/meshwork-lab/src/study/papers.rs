@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
+use meshwork::catalogue::Catalogue;
 
 use crate::study::{Refused, Study};
 
@@ -48,6 +49,11 @@ pub static PAPERS: &[Paper] = &[
         title: "The Non-Contiguous Allocation Strategies Performance for k-ary n-cube Connected Multi \
                 Computers Using Smallest Job First Scheduling Strategy",
     },
+    Paper {
+        key: "rfold",
+        authors: "Chen et al.",
+        title: "Toward Co-adapting Machine Learning Job Shape and Cluster Topology",
+    },
 ];
 
 /// The paper with this key.
@@ -83,12 +89,13 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper, or of one of its figures, in order. A setting of `workload.path` is for
+/// The studies of a paper, or of one of its figures, in order, read in a catalogue. A setting of `workload.path` is for
 /// those that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is wrong.
 pub fn studies(
+    catalogue: &Catalogue,
     paper: &Paper,
     figure: Option<&str>,
     quick: bool,
@@ -97,7 +104,7 @@ pub fn studies(
     let mut found = Vec::new();
     let mut figures: Vec<String> = Vec::new();
     for (name, text) in sources() {
-        let study = Study::parse(name, text, Path::new(""), &[])?;
+        let study = Study::parse_in(catalogue, name, text, Path::new(""), &[])?;
         if study.paper.as_deref() != Some(paper.key) {
             continue;
         }
@@ -120,7 +127,7 @@ pub fn studies(
         found.push(if laid.is_empty() {
             study
         } else {
-            Study::parse(name, text, Path::new(""), &laid)?
+            Study::parse_in(catalogue, name, text, Path::new(""), &laid)?
         });
     }
     if let (Some(figure), true) = (figure, found.is_empty()) {
@@ -142,7 +149,7 @@ mod tests {
         let mut count = 0;
         for paper in PAPERS {
             for quick in [false, true] {
-                for study in studies(paper, None, quick, &[]).unwrap() {
+                for study in studies(&Catalogue::standard(), paper, None, quick, &[]).unwrap() {
                     assert!(study.name.starts_with(paper.key), "{}", study.name);
                     assert!(
                         study.figure.is_some() && study.description.is_some(),
@@ -171,12 +178,13 @@ mod tests {
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();
         let named = |figure: &str| -> Vec<String> {
-            let found = studies(paper, Some(figure), false, &[]).unwrap();
+            let found = studies(&Catalogue::standard(), paper, Some(figure), false, &[]).unwrap();
             found.into_iter().map(|study| study.name).collect()
         };
         assert_eq!(named("4"), ["noncontiguous_figures_1_4"]);
         assert_eq!(named("1"), named("4"));
-        let refused = studies(paper, Some("1, 4"), false, &[]).unwrap_err().0;
+        let refused =
+            studies(&Catalogue::standard(), paper, Some("1, 4"), false, &[]).unwrap_err().0;
         let has = "`noncontiguous` has no figure `1, 4`, but has 1, 4, 2, 5, 3, 6, parameters, k";
         assert_eq!(refused, has);
     }
@@ -186,9 +194,10 @@ mod tests {
         assert!(by_figure("rsr_figure_2a.toml") < by_figure("rsr_figure_10.toml"));
         assert_eq!(
             paper("rs").unwrap_err().0,
-            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous"
+            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold"
         );
-        let refused = studies(&PAPERS[0], Some("99"), false, &[]).unwrap_err().0;
+        let refused =
+            studies(&Catalogue::standard(), &PAPERS[0], Some("99"), false, &[]).unwrap_err().0;
         assert!(refused.starts_with("`rsr` has no figure `99`, but has "), "{refused}");
     }
 }

@@ -18,8 +18,9 @@ use meshwork::workload::{
 use toml::{Table, Value};
 
 use crate::date::unix_seconds;
+use crate::run::file::write_whole;
 use crate::run::inputs::Files;
-use crate::run::store::write_whole;
+use crate::standard::catalogue;
 
 pub use form::Form;
 
@@ -174,7 +175,7 @@ fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     table.insert("name".to_owned(), "swf".into());
     table.insert("path".to_owned(), path.into());
     table.extend(changes.clone());
-    FAMILY.resolve("", &Value::Table(table)).map_err(|problem| problem.message)
+    FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
 /// A log in memory: its jobs with their lines, in order of submission.
@@ -369,8 +370,9 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     table.insert("jobs".to_owned(), whole(model.jobs));
     table.insert("processors".to_owned(), whole(u64::from(model.processors)));
     table.insert("classes".to_owned(), model.classes.as_str().into());
-    let params =
-        FAMILY.resolve("lublin", &Value::Table(table)).map_err(|problem| problem.message)?;
+    let params = FAMILY
+        .resolve_in(&catalogue(), "lublin", &Value::Table(table))
+        .map_err(|problem| problem.message)?;
     let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
     let sites = [(machine, 1.0)];
     let setting = WorkloadContext {
@@ -445,7 +447,7 @@ fn write(
     kept: &[(Record, Job)],
 ) -> Result<(), TraceError> {
     let bytes = form::bytes(form, header, kept);
-    write_whole(output, &bytes).map_err(TraceError::Unwritten)
+    write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
 /// Turns `from` and `until` that are dates into instants of the clock of a log.

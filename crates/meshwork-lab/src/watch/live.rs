@@ -108,7 +108,7 @@ impl Live {
         if let Some(path) = point.scenario.input_path() {
             files
                 .check(path)
-                .map_err(|message| missing_input(study, scenario as usize, message))?;
+                .map_err(|error| missing_input(study, scenario as usize, error.to_string()))?;
         }
         let (sender, happenings) = sync_channel(AHEAD);
         let scenario = point.scenario.clone();

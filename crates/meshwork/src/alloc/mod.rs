@@ -2,6 +2,9 @@
 
 pub mod block;
 pub mod listed;
+pub mod locality;
+pub mod optical;
+pub mod partitions;
 pub mod scattered;
 pub mod subcube;
 
@@ -33,6 +36,18 @@ pub trait Allocator: Send {
     /// [says](AllocatorEntry::finds).
     fn finds(&self) -> Option<Finds> {
         None
+    }
+
+    /// Why a request in its form can never be placed on this machine, if a rule of the machine says so and not
+    /// only its size: one sentence without a full stop.
+    fn never(&self, _request: &Request) -> Option<String> {
+        None
+    }
+
+    /// How long the processors of a placement are held before the job on them begins to run, in units of the
+    /// clock: the time that it takes to wire them.
+    fn setup_time(&self, _placement: &Placement) -> f64 {
+        0.0
     }
 
     /// The orientations in which it looks for a block, where no parameter
@@ -222,6 +237,14 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &scattered::mc1x1::ENTRY,
     &scattered::mm::ENTRY,
     &scattered::gen_alg::ENTRY,
+    &locality::fewest_leaves::ENTRY,
+    &locality::fewest_groups::ENTRY,
+    &locality::group_or_spread::ENTRY,
+    &optical::folding::ENTRY,
+    &optical::reconfigurable_blocks::ENTRY,
+    &optical::rfold::ENTRY,
+    &optical::reconfigurable::ENTRY,
+    &partitions::ENTRY,
     &listed::anchors::ENTRY,
     &listed::blocks::ENTRY,
     &listed::ring::ENTRY,
@@ -238,6 +261,6 @@ pub static FAMILY: Family =
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {
         Wiring::Mesh | Wiring::Torus | Wiring::Hypercube => "first_fit",
-        Wiring::Flat => "naive",
+        _ => "naive",
     }
 }

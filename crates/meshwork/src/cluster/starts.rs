@@ -283,7 +283,8 @@ impl Cluster<'_> {
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
-        let expected_end = self.now + job.estimate * stretch / rate;
+        let setup = self.facility.sites()[site].setup_time(&placement);
+        let expected_end = self.now + (setup + job.estimate * stretch / rate);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();
@@ -302,7 +303,7 @@ impl Cluster<'_> {
             dispersal,
             messages: Messages::default(),
         });
-        let work = Work { left: work * stretch, rate };
+        let work = Work { left: setup * rate + work * stretch, rate };
         let started = self.network.start(self.now, key, work, site, &running.placement);
         if let Err(error) = started {
             self.unfit.get_or_insert(error);

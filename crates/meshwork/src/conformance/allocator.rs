@@ -3,7 +3,7 @@
 use toml::Table;
 
 use super::runs::{Serves, each_job_once, name, promises_are_kept, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, machines, variants, with_parameters};
+use super::{Broken, Finding, Tried, component, every_machine, variants, with_parameters};
 use crate::alloc::{self, Allocator, AllocatorEntry, Ask};
 use crate::catalogue::Catalogue;
 use crate::form::{Asks, Finds};
@@ -41,7 +41,7 @@ pub fn check_allocator(catalogue: &Catalogue, name: &str) -> Result<Tried, Findi
     let name = alloc::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.allocators(), name);
     let mut tried = Tried::default();
-    for (_, topology) in machines().iter().filter(|(_, topology)| entry.works_on(topology)) {
+    for (_, topology) in every_machine().iter().filter(|(_, topology)| entry.works_on(topology)) {
         for table in &variants(entry.about.params) {
             let trial = Trial::new(catalogue, entry, table, topology)?;
             trial.holds_the_whole_machine()?;
@@ -71,7 +71,9 @@ fn broken(
 /// Whole runs, in order of arrival and with promises.
 fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
-    for (machine, topology) in machines().iter().filter(|(_, topology)| entry.works_on(topology)) {
+    for (machine, topology) in
+        every_machine().iter().filter(|(_, topology)| entry.works_on(topology))
+    {
         for scheduler in catalogue.schedulers() {
             // Others start jobs in no other way; every pair is tried where schedulers are.
             let is_tried = scheduler.plans || scheduler.about.name == "fcfs";
@@ -435,9 +437,8 @@ fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     let grid = site.grid();
     (0..grid.nodes()).find_map(|base| {
         let corner = grid.coordinates(base);
-        let reaches = |d: usize| corner[d] + sides[d] <= grid.sides()[d];
-        let inside = (0..sides.len()).all(reaches)
-            || grid.is_wrapped() && (0..sides.len()).all(|d| sides[d] <= grid.sides()[d]);
+        let reach = |d: usize| if grid.is_ring(d) { 0 } else { corner[d] } + sides[d];
+        let inside = (0..sides.len()).all(|d| reach(d) <= grid.sides()[d]);
         let block = Block { base, sides: Dims::from_slice(sides) };
         let is_free = |block: &Block| {
             let nodes = Placement::from(block.clone()).nodes(grid);

@@ -92,7 +92,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// Small machines of every wiring, as they stand in a study and as topologies.
+/// Small machines of the four simplest wirings, as they stand in a study and as topologies.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -105,6 +105,40 @@ pub fn machines() -> Vec<(String, Topology)> {
     all.push(("topology = 'hypercube', dimension = 4".to_owned(), small(Topology::hypercube(4))));
     all.push(("topology = 'flat', processors = 20".to_owned(), small(Topology::flat(20))));
     all
+}
+
+/// Those, and small machines whose links do not follow the grid of their numbers, or of which some dimensions
+/// alone are rings.
+#[must_use]
+pub fn every_machine() -> Vec<(String, Topology)> {
+    let others = [
+        (
+            "topology = 'torus', dims = [6, 5], wrap = [true, false]",
+            Topology::with_rings(&[6, 5], &[true, false]),
+        ),
+        (
+            "topology = 'torus', dims = [4, 3, 3], wrap = [false, true, true]",
+            Topology::with_rings(&[4, 3, 3], &[false, true, true]),
+        ),
+        (
+            "topology = 'mesh', dims = [3, 2, 4], wrap = [true, true, false]",
+            Topology::with_rings(&[3, 2, 4], &[true, true, false]),
+        ),
+        ("topology = 'tofu', dims = 2", Topology::tofu(&[2])),
+        ("topology = 'fat_tree', arity = [4, 5]", Topology::fat_tree(&[4, 5], 1.0)),
+        (
+            "topology = 'fat_tree', arity = [4, 2, 3], taper = 2",
+            Topology::fat_tree(&[4, 2, 3], 2.0),
+        ),
+        ("topology = 'dragonfly', p = 2, a = 3, h = 1", Topology::dragonfly(2, 3, 1)),
+        ("topology = 'twisted_torus', dims = [3, 6]", Topology::twisted_torus(&[3, 6])),
+        (
+            "topology = 'mesh', dims = [3, 2], processors_per_node = 4",
+            Topology::mesh(&[3, 2]).and_then(|mesh| mesh.with_processors(4)),
+        ),
+    ];
+    let others = others.map(|(text, topology)| (text.to_owned(), small(topology)));
+    machines().into_iter().chain(others).collect()
 }
 
 fn small<E: std::fmt::Debug>(topology: Result<Topology, E>) -> Topology {

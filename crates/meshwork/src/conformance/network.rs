@@ -1,7 +1,7 @@
 //! What every network has to do.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, machines, single_choices, with_parameters};
+use super::{Broken, Finding, Tried, component, every_machine, single_choices, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
 use crate::registry::entry;
@@ -25,7 +25,7 @@ pub fn check_network(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding
     };
     let mut last_refusal = String::new();
     for table in &single_choices(entry.about.params) {
-        for (machine, topology) in &machines() {
+        for (machine, topology) in &every_machine() {
             let case = || format!("on a {topology}{}", with_parameters(table));
             let component = component(entry.about.name, table);
             let params = network::FAMILY

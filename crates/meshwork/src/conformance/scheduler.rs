@@ -1,7 +1,9 @@
 //! What every scheduler has to do.
 
 use super::runs::{Serves, each_job_once, name, promises_are_kept, random_jobs, scenario};
-use super::{Broken, Finding, SITES, Tried, component, machines, single_choices, with_parameters};
+use super::{
+    Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
+};
 use crate::catalogue::Catalogue;
 use crate::registry::entry;
 use crate::sched::{self, SchedulerEntry};
@@ -21,7 +23,7 @@ pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Findi
     let name = sched::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = entry(catalogue.schedulers(), name);
     let mut tried = Tried::default();
-    for (machine, topology) in &machines() {
+    for (machine, topology) in &every_machine() {
         if entry.serves.contains(&topology.wiring()) {
             tried += with_every_allocator(catalogue, entry, machine, topology)?;
             tried += with_every_choice(catalogue, entry, machine, topology)?;

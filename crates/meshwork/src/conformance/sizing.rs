@@ -2,7 +2,7 @@
 
 use super::allocator::random_request;
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, machines, variants, with_parameters};
+use super::{Broken, Finding, Tried, component, every_machine, variants, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::form::Asks;
 use crate::job::Request;
@@ -34,7 +34,7 @@ pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding>
     let entry = entry(catalogue.sizings(), name);
     let mut tried = Tried::default();
     for table in &variants(entry.about.params) {
-        for (machine, topology) in &machines() {
+        for (machine, topology) in &every_machine() {
             let case = || format!("on a {topology}{}", with_parameters(table));
             let params = sizing::FAMILY
                 .resolve_in(catalogue, "sizing", &component(entry.about.name, table))
@@ -79,7 +79,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
         }
         (Wiring::Mesh | Wiring::Torus, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes],
         (Wiring::Hypercube, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes, Asks::Subcube],
-        (Wiring::Flat, _) => &[Asks::Nodes],
+        _ => &[Asks::Nodes],
     }
 }
 

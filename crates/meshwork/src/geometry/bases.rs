@@ -12,7 +12,7 @@ use crate::topology::{Grid, Node};
 /// begins and *a* further on one of length *b*. Doing so along each dimension in turn leaves the
 /// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
 /// continue into the next row belongs to a base too near the edge, and those are left out at the
-/// end.
+/// end. Along a ring the runs are turned around its edge instead.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space
@@ -45,9 +45,6 @@ impl FreeBases {
     /// The free base of lowest index. `sides` has one side for each dimension.
     pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
         let end = self.narrow(grid, free, sides);
-        if grid.is_wrapped() {
-            return self.bases.first().filter(|&base| base < end);
-        }
         let mut base = self.bases.first().filter(|&base| base < end)?;
         // Bases too near an edge are skipped a row at a time.
         while let Some(d) = over_the_edge(grid, base, sides) {
@@ -62,10 +59,12 @@ impl FreeBases {
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
-        if end > 0 && !grid.is_wrapped() {
-            // The last dimension has its edge at the end.
+        if end > 0 {
+            // The last dimension has its edge at the end, if it has one.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
-                self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
+                if !grid.is_ring(d) {
+                    self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
+                }
             }
         }
         &self.bases
@@ -88,7 +87,7 @@ impl FreeBases {
             while run < side {
                 let step = run.min(side - run);
                 run += step;
-                if grid.is_wrapped() {
+                if grid.is_ring(d) {
                     self.keep_if_ahead_on_the_ring(grid, d, step);
                     if self.bases.is_empty() {
                         return 0;
@@ -118,7 +117,7 @@ impl FreeBases {
     }
 
     /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around
-    /// the edge where the grid is wrapped, and not across it where it is not.
+    /// the edge where it is a ring, and not across it where it is not.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -129,14 +128,14 @@ impl FreeBases {
     ) {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
         let ring = stride * side;
-        if grid.is_wrapped() && (ring.is_multiple_of(64) || 64 % ring == 0) {
+        if grid.is_ring(d) && (ring.is_multiple_of(64) || 64 % ring == 0) {
             to.assign_rotated_down(from, ring, step % side * stride);
             return;
         }
         to.assign_shifted_down(from, step * stride);
         let straight_on = below_edge(&self.below_edge, grid, d, step);
         to.intersect(straight_on);
-        if grid.is_wrapped() {
+        if grid.is_ring(d) {
             self.around.assign_shifted_up(from, (side - step) * stride);
             self.around.subtract(straight_on);
             to.unite(&self.around);
@@ -146,7 +145,9 @@ impl FreeBases {
 
 /// The first dimension along which a block from this base would cross the edge.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
-    (0..sides.len()).find(|&d| grid.coordinate(base, d) + sides[d] > grid.sides()[d])
+    let crosses =
+        |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];
+    (0..sides.len()).find(crosses)
 }
 
 /// For each dimension and margin, the nodes that are further than the margin from the far edge.

@@ -214,7 +214,7 @@ impl Placement {
                 let corner = grid.coordinate(block.base, d);
                 (0..block.sides[d]).for_each(|i| held[((corner + i) % side) as usize] = true);
             }
-            around *= f64::from(side - widest_gap(&held, grid.is_wrapped()));
+            around *= f64::from(side - widest_gap(&held, grid.is_ring(d)));
         }
         1.0 - f64::from(self.len()) / around
     }

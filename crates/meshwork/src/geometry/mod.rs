@@ -10,6 +10,7 @@ pub mod order;
 pub mod orientation;
 pub(crate) mod ranked;
 pub(crate) mod ranks;
+pub(crate) mod reversed;
 pub(crate) mod squarest;
 
 pub use bases::FreeBases;

@@ -21,6 +21,10 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::ROUTER_DELAY,
     wormhole::PACKET_LENGTH,
     wormhole::BUFFER,
+    wormhole::UPWARD,
+    wormhole::OBLIVIOUS_ROUTING,
+    wormhole::LOCAL_LATENCY,
+    wormhole::GLOBAL_LATENCY,
 ];
 
 /// The packets of each site, and what jobs send.
@@ -115,8 +119,9 @@ impl Alone {
             let node = &mut begins[rank as usize % nodes.len()];
             let mut from: Cycle = *node;
             for index in 0..plan.messages(rank) {
-                let links = lone.distance(place(rank), place(plan.to(rank, index)));
-                let time = lone.arrives(links);
+                let to = place(plan.to(rank, index));
+                let way = lone.way(place(rank), to, plan.coins(rank, index));
+                let time = lone.arrives(way);
                 let arrives = from + time;
                 let queues = send == NextSend::Injected && think == 0;
                 let latency = if queues { arrives } else { time };
@@ -124,12 +129,12 @@ impl Alone {
                 messages.latency += latency as f64;
                 messages.network_latency += time as f64;
                 messages.blocking += (latency - time) as f64;
-                messages.hops += u64::from(links);
-                messages.link_flits += (u64::from(links) * self.flits) as f64;
+                messages.hops += u64::from(way.links);
+                messages.link_flits += (u64::from(way.links) * self.flits) as f64;
                 last = last.max(arrives);
                 from = think
                     + match send {
-                        NextSend::Injected => from + lone.leaves(links),
+                        NextSend::Injected => from + lone.leaves(way),
                         NextSend::Delivered => arrives + 1,
                     };
             }

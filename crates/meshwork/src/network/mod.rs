@@ -52,7 +52,7 @@ pub enum NetworkError {
         /// How many processes the job has.
         processes: u64,
     },
-    /// Messages need links, and a switch has none that could be simulated.
+    /// Messages need links, and a flat machine has none that could be simulated.
     #[error(
         "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
          hypercube has them"

@@ -2,7 +2,7 @@
 //! them or not.
 
 use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
-use crate::registry::{About, Family, Named, Problem, abouts};
+use crate::registry::{About, Family, Named, Problem, abouts, with_article};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
 
@@ -11,9 +11,9 @@ pub struct TrafficEntry {
     /// What it says of itself.
     pub about: About,
     /// Draws or works out the destination of a packet from this node.
-    to: fn(&Grid, Node, &mut Stream) -> Node,
+    to: fn(&Topology, Node, &mut Stream) -> Node,
     /// Which machines it is defined on; one sentence for those on which it is not.
-    serves: fn(&Grid) -> Result<(), String>,
+    serves: fn(&Topology) -> Result<(), String>,
 }
 
 impl Named for TrafficEntry {
@@ -24,7 +24,7 @@ impl Named for TrafficEntry {
 
 /// Every pattern of traffic.
 pub static TRAFFIC: &[&TrafficEntry] =
-    &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &HOTSPOT];
+    &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &NEXT_GROUP, &HOTSPOT];
 
 /// Patterns of traffic, as a family of names.
 pub static FAMILY: Family =
@@ -43,7 +43,7 @@ static UNIFORM: TrafficEntry = TrafficEntry {
         source: BOOK,
         params: &[],
     },
-    to: |grid, _, rng| rng.below(u64::from(grid.nodes())) as Node,
+    to: |machine, _, rng| rng.below(u64::from(machine.nodes())) as Node,
     serves: |_| Ok(()),
 };
 
@@ -59,7 +59,8 @@ static TRANSPOSE: TrafficEntry = TrafficEntry {
         source: BOOK,
         params: &[],
     },
-    to: |grid, node, _| {
+    to: |machine, node, _| {
+        let grid = machine.grid();
         let mut at = grid.coordinates(node);
         if is_cube(grid) {
             let half = at.len() / 2;
@@ -69,7 +70,8 @@ static TRANSPOSE: TrafficEntry = TrafficEntry {
         }
         grid.node(&at)
     },
-    serves: |grid| {
+    serves: |machine| {
+        let grid = on_a_grid("transpose", machine)?;
         let sides = grid.sides();
         if is_cube(grid) && !sides.len().is_multiple_of(2) {
             return Err(format!(
@@ -96,14 +98,14 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
         source: BOOK,
         params: &[],
     },
-    to: |grid, node, _| grid.nodes() - 1 - node,
-    serves: |grid| {
-        if grid.nodes().is_power_of_two() {
+    to: |machine, node, _| machine.nodes() - 1 - node,
+    serves: |machine| {
+        if machine.nodes().is_power_of_two() {
             return Ok(());
         }
         Err(format!(
             "`bit_complement` needs a number of nodes that is a power of two, and the machine has {}",
-            grid.nodes()
+            machine.nodes()
         ))
     },
 };
@@ -119,8 +121,8 @@ static TORNADO: TrafficEntry = TrafficEntry {
         source: BOOK,
         params: &[],
     },
-    to: |grid, node, _| shifted(grid, node, |side| side.div_ceil(2) - 1),
-    serves: |_| Ok(()),
+    to: |machine, node, _| shifted(machine.grid(), node, |side| side.div_ceil(2) - 1),
+    serves: |machine| on_a_grid("tornado", machine).map(drop),
 };
 
 static NEIGHBOUR: TrafficEntry = TrafficEntry {
@@ -133,8 +135,35 @@ static NEIGHBOUR: TrafficEntry = TrafficEntry {
         source: BOOK,
         params: &[],
     },
-    to: |grid, node, _| shifted(grid, node, |_| 1),
-    serves: |_| Ok(()),
+    to: |machine, node, _| shifted(machine.grid(), node, |_| 1),
+    serves: |machine| on_a_grid("neighbour", machine).map(drop),
+};
+
+static NEXT_GROUP: TrafficEntry = TrafficEntry {
+    about: About {
+        name: "next_group",
+        aliases: &["adversarial"],
+        summary: "every packet to any node of the next group: on a dragonfly all of a group share one link",
+        definition: "A node sends to nodes drawn from the next group, the last group to the first. On a \
+                     dragonfly, where one link joins two groups, no minimal way can carry more than that link; \
+                     on a fat tree a group is a subtree below the top, so that every packet crosses it.",
+        complexity: "One random number for each packet.",
+        source: "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008, \
+                 section 4.2",
+        params: &[],
+    },
+    to: |machine, node, rng| {
+        let group = machine.tiers().map_or(1, |tiers| tiers.group);
+        let next = (node / group + 1) % (machine.nodes() / group);
+        next * group + rng.below(u64::from(group)) as Node
+    },
+    serves: |machine| match machine.tiers() {
+        Some(tiers) if tiers.group < machine.nodes() => Ok(()),
+        _ => Err(format!(
+            "`next_group` needs groups of nodes, as a dragonfly and a fat tree have, and the machine is {}",
+            with_article(machine)
+        )),
+    },
 };
 
 /// The share of packets that `hotspot` sends to one node, as one in so many.
@@ -151,7 +180,8 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
         source: "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
         params: &[],
     },
-    to: |grid, _, rng| {
+    to: |machine, _, rng| {
+        let grid = machine.grid();
         if rng.below(HOT) == 0 {
             let middle: Vec<u32> = grid.sides().iter().map(|side| side / 2).collect();
             return grid.node(&middle);
@@ -160,6 +190,17 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     },
     serves: |_| Ok(()),
 };
+
+/// The grid of a machine whose links follow it; one sentence for others.
+fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
+    if machine.wiring().is_grid() {
+        return Ok(machine.grid());
+    }
+    Err(format!(
+        "`{pattern}` goes along the dimensions of a grid, and the machine is {}",
+        with_article(machine)
+    ))
+}
 
 fn is_cube(grid: &Grid) -> bool {
     grid.sides().iter().all(|&side| side == 2)
@@ -252,17 +293,17 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
         ));
     }
     let mut engine = Engine::new(topology, setting)?;
-    (traffic.serves)(topology.grid()).map_err(|message| Problem::new("traffic", message))?;
+    (traffic.serves)(topology).map_err(|message| Problem::new("traffic", message))?;
     let chance = load / f64::from(setting.packet_length);
     let mut open = OpenLoop {
-        grid: topology.grid(),
+        topology,
         traffic,
         seed: *seed,
         log_of_none: libm::log1p(-chance),
         nodes: Vec::new(),
         seen: Seen::default(),
     };
-    for node in 0..topology.grid().nodes() {
+    for node in 0..topology.nodes() {
         let rng = Stream::new(*seed, 0, &format!("traffic.{node}"));
         open.nodes.push(Source { rng, sent: 0, next: 0 });
         open.nodes[node as usize].next = open.gap(node) - 1;
@@ -275,16 +316,12 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     let before = engine.counts();
     engine.run(warmup + cycles, &mut open).map_err(stuck)?;
     let after = engine.counts();
-    let Seen { packets, latency, network_latency, hops } = open.seen;
+    let Seen { packets, latency, network_latency, alone, hops } = open.seen;
     let mean = |sum: u64| (packets > 0).then(|| sum as f64 / packets as f64);
-    let (measured, nodes) = (*cycles as f64, f64::from(topology.grid().nodes()));
+    let (measured, nodes) = (*cycles as f64, f64::from(topology.nodes()));
     let over_links = after.flit_hops - before.flit_hops - (after.ejected - before.ejected);
     let flits = packets * u64::from(setting.packet_length);
-    let blocking = mean(latency).zip(mean(hops)).map(|(latency, hops)| {
-        // The time in an idle network is linear in the number of links.
-        let (near, far) = (engine.zero_load(1) as f64, engine.zero_load(2) as f64);
-        latency - near - (hops - 1.0) * (far - near)
-    });
+    let blocking = mean(latency - alone);
     Ok(Carried {
         accepted: flits as f64 / nodes / measured,
         latency: mean(latency),
@@ -306,7 +343,7 @@ struct Source {
 }
 
 struct OpenLoop<'a> {
-    grid: &'a Grid,
+    topology: &'a Topology,
     traffic: &'a TrafficEntry,
     seed: u64,
     /// The logarithm of the chance that a node creates no packet in a cycle.
@@ -321,6 +358,7 @@ struct Seen {
     packets: u64,
     latency: u64,
     network_latency: u64,
+    alone: u64,
     hops: u64,
 }
 
@@ -341,7 +379,7 @@ impl Load for OpenLoop<'_> {
         }
         source.sent += 1;
         let coins = keyed(self.seed, u64::from(node), source.sent);
-        let to = (self.traffic.to)(self.grid, node, &mut source.rng);
+        let to = (self.traffic.to)(self.topology, node, &mut source.rng);
         self.nodes[node as usize].next = created + self.gap(node);
         Turn::Message(Message { to, created, coins, tag: 0 })
     }
@@ -350,6 +388,7 @@ impl Load for OpenLoop<'_> {
         self.seen.packets += 1;
         self.seen.latency += delivery.at - delivery.message.created;
         self.seen.network_latency += delivery.at - delivery.started;
+        self.seen.alone += delivery.alone;
         self.seen.hops += u64::from(delivery.hops);
         None
     }

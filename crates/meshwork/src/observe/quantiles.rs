@@ -36,10 +36,11 @@ impl Quantiles {
     /// # Complexity
     /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
     pub fn add(&mut self, value: f64) {
-        self.add_beyond(value, MAX_EXACT);
+        self.add_up_to(value, MAX_EXACT);
     }
 
-    fn add_beyond(&mut self, value: f64, most: usize) {
+    /// The same, with at most so many values that are kept one by one.
+    pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
             return;
@@ -139,7 +140,7 @@ mod tests {
 
     fn filled(values: &[f64], most: usize) -> Quantiles {
         let mut quantiles = Quantiles::default();
-        values.iter().for_each(|&value| quantiles.add_beyond(value, most));
+        values.iter().for_each(|&value| quantiles.add_up_to(value, most));
         quantiles
     }
 

@@ -72,7 +72,7 @@ pub struct SizeClass {
     pub size: u64,
     /// How many of them finished.
     pub jobs: u64,
-    /// Each metric that is a mean over jobs.
+    /// Each metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,
 }
 
@@ -84,12 +84,26 @@ pub struct OwnerClass {
     pub name: Option<String>,
     /// How many of their jobs finished.
     pub jobs: u64,
-    /// Each metric that is a mean over jobs.
+    /// Each metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,
 }
 
-/// Jobs in classes: how many finished in each, and the sums of each metric.
-type Classes<K> = BTreeMap<K, (u64, Vec<Ratio>)>;
+/// Jobs in classes.
+type Classes<K> = BTreeMap<K, Class>;
+
+/// The jobs of one class.
+#[derive(Clone, Debug)]
+struct Class {
+    /// How many finished.
+    jobs: u64,
+    /// The sums of each metric.
+    ratios: Vec<Ratio>,
+    /// The values of each quantity that a quantile is taken of.
+    values: Vec<Quantiles>,
+}
+
+/// As many values are kept one by one for each class: there may be thousands of users.
+const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
 /// A quantile of a batch is taken only if so many of its jobs lie beyond it.
 const FEWEST_BEYOND: f64 = 10.0;
@@ -117,6 +131,10 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Which of them are means over the jobs that arrive.
     per_arrival: Vec<usize>,
+    /// Their indices, and the share that is looked at after each start and end.
+    per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
+    /// The machine as it was over the last span of time, but what is held as it is now.
+    state: State,
     /// The jobs that wait now.
     waiting: u64,
     /// The values of each quantity that a quantile is taken of,
@@ -138,6 +156,7 @@ impl Recorder {
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
+        let mut per_event = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -147,6 +166,7 @@ impl Recorder {
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
+                Measure::PerEvent(share) => per_event.push((i, share)),
                 Measure::Quantile(quantity, _) => {
                     if quantiles.iter().all(|(known, ..)| *known != quantity) {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
@@ -163,6 +183,8 @@ impl Recorder {
             per_message,
             per_start,
             per_arrival,
+            per_event,
+            state: State::default(),
             waiting: 0,
             quantiles,
             batches: Batches::new(metrics.len()),
@@ -197,6 +219,7 @@ impl Recorder {
                     | Measure::PerMessage(_)
                     | Measure::PerStart(_)
                     | Measure::PerArrival
+                    | Measure::PerEvent(_)
                     | Measure::OverTime(_)
                     | Measure::Rate(..) => {
                         (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
@@ -239,10 +262,10 @@ impl Recorder {
     /// The jobs of each size, where that was asked for.
     #[must_use]
     pub fn by_size(&self) -> Vec<SizeClass> {
-        let class = |(&size, (jobs, ratios)): (&u64, &(u64, Vec<Ratio>))| SizeClass {
+        let class = |(&size, class): (&u64, &Class)| SizeClass {
             size,
-            jobs: *jobs,
-            metrics: self.of_class(ratios),
+            jobs: class.jobs,
+            metrics: self.of_class(class),
         };
         self.by_size.iter().map(class).collect()
     }
@@ -261,10 +284,10 @@ impl Recorder {
     }
 
     fn by_owner(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
-        let class = |(name, (jobs, ratios)): (&Option<String>, &(u64, Vec<Ratio>))| OwnerClass {
+        let class = |(name, class): (&Option<String>, &Class)| OwnerClass {
             name: name.clone(),
-            jobs: *jobs,
-            metrics: self.of_class(ratios),
+            jobs: class.jobs,
+            metrics: self.of_class(class),
         };
         let mut classes: Vec<OwnerClass> = classes.iter().map(class).collect();
         let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
@@ -275,26 +298,36 @@ impl Recorder {
         classes
     }
 
-    /// The metrics that are means over jobs, of one class of them.
-    fn of_class(&self, ratios: &[Ratio]) -> Vec<Measured> {
-        let is_mean = |metric: &MetricEntry| {
-            matches!(metric.measure, Measure::PerJob(_) | Measure::PerMessage(_))
+    /// The metrics that are means or quantiles over jobs, of one class of them.
+    fn of_class(&self, class: &Class) -> Vec<Measured> {
+        let quantile = |quantity: Quantity, share: f64| {
+            let place = self.quantiles.iter().position(|(own, ..)| *own == quantity);
+            place.and_then(|place| class.values[place].quantile(share))
         };
-        let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| Measured {
-            name: metric.about.name,
-            value: ratio.value(),
-            batches: Vec::new(),
+        let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| {
+            let value = match metric.measure {
+                Measure::PerJob(_) | Measure::PerMessage(_) => ratio.value(),
+                Measure::Quantile(quantity, share) => quantile(quantity, share),
+                Measure::PerStart(_)
+                | Measure::PerArrival
+                | Measure::PerEvent(_)
+                | Measure::OverTime(_)
+                | Measure::Rate(..)
+                | Measure::Total(_) => return None,
+            };
+            Some(Measured { name: metric.about.name, value, batches: Vec::new() })
         };
-        let metrics = self.metrics.iter().zip(ratios);
-        metrics.filter(|(metric, _)| is_mean(metric)).map(measured).collect()
+        self.metrics.iter().zip(&class.ratios).filter_map(measured).collect()
     }
 
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
         let wait = job.start - job.job.arrival;
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
+        let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
             let value = quantity.of(job, now, &self.window.rules);
+            quantities.push(value);
             if !value.is_nan() {
                 values.add(value);
                 // Beyond that, values are no longer kept one by one.
@@ -304,8 +337,12 @@ impl Recorder {
             }
         }
         let count = self.metrics.len();
-        let none = || (0, vec![Ratio::default(); count]);
-        let mut classes: SmallVec<[&mut (u64, Vec<Ratio>); 3]> = SmallVec::new();
+        let none = || Class {
+            jobs: 0,
+            ratios: vec![Ratio::default(); count],
+            values: vec![Quantiles::default(); quantities.len()],
+        };
+        let mut classes: SmallVec<[&mut Class; 3]> = SmallVec::new();
         if let Some(sizes) = self.window.by_size {
             let size = match sizes {
                 SizeClasses::Exact => job.asked,
@@ -322,14 +359,19 @@ impl Recorder {
             let group = owner.and_then(|owner| owner.group.clone());
             classes.push(self.by_group.entry(group).or_insert_with(none));
         }
-        for (jobs, _) in &mut classes {
-            *jobs += 1;
+        for class in &mut classes {
+            class.jobs += 1;
+            for (values, &value) in class.values.iter_mut().zip(&quantities) {
+                if !value.is_nan() {
+                    values.add_up_to(value, MAX_EXACT_OF_CLASS);
+                }
+            }
         }
         let sums = self.batches.measured(job.id);
         let mut add = |i: usize, over: f64, under: f64| {
             sums[i].add(over, under);
-            for (_, ratios) in &mut classes {
-                ratios[i].add(over, under);
+            for class in &mut classes {
+                class.ratios[i].add(over, under);
             }
         };
         for &(i, value) in &self.per_job {
@@ -346,8 +388,20 @@ impl Recorder {
         for &(i, value, _) in &self.rates {
             let value = value(job);
             sums[i].add(value, 0.0);
-            for (_, ratios) in &mut classes {
-                ratios[i].add(value, 0.0);
+            for class in &mut classes {
+                class.ratios[i].add(value, 0.0);
+            }
+        }
+    }
+}
+
+impl Recorder {
+    /// A job has just started or ended: what is measured at such instants counts in its batch.
+    fn look_at_events(&mut self, id: JobId) {
+        for &(i, share) in &self.per_event {
+            let (over, under) = share(&self.state);
+            if under > 0.0 {
+                self.batches.of_job(id)[i].add(over / under, 1.0);
             }
         }
     }
@@ -355,6 +409,7 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.state = *state;
         let Some(begin) = self.measuring_from else { return };
         let span = to - from.max(begin);
         if span <= 0.0 {
@@ -403,6 +458,8 @@ impl Observer for Recorder {
                     for &(i, value) in &self.per_start {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
+                    self.state.held += u64::from(job.held);
+                    self.look_at_events(job.id);
                 }
             }
             Event::Promised(..) | Event::Moved { .. } => {}
@@ -413,6 +470,8 @@ impl Observer for Recorder {
                 self.all_finished += 1;
                 self.totals.last_finish = Some(now);
                 if self.measuring_from.is_some_and(|from| now >= from) {
+                    self.state.held = self.state.held.saturating_sub(u64::from(job.held));
+                    self.look_at_events(job.id);
                     self.measure_job(now, job);
                 }
                 if self.all_finished == self.window.warmup_jobs {

@@ -117,6 +117,17 @@ impl ManagedSite {
         }
     }
 
+    /// Why its allocator can [never](Allocator::never) place a request, if a rule of the machine says so.
+    pub(crate) fn never(&self, request: &Request) -> Option<String> {
+        let form = self.in_form(request);
+        self.allocator.never(form.as_deref().unwrap_or(request))
+    }
+
+    /// How long the processors of a placement are held before its job begins to run.
+    pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
+        self.allocator.setup_time(placement)
+    }
+
     /// What its allocator [remembers](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()

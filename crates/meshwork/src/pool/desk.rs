@@ -66,6 +66,8 @@ pub enum Answer {
     NoRoom {
         /// Whether it is no use to wait.
         never: bool,
+        /// Why, if a rule of the machine says so and not only its size.
+        reason: Option<String>,
     },
     /// So many have been given back.
     Released(u32),
@@ -217,7 +219,9 @@ impl Desk {
     }
 
     fn no_room(&mut self, request: &Request) -> Answer {
-        Answer::NoRoom { never: !self.pool.could_hold(request) }
+        let never = !self.pool.could_hold(request);
+        let reason = never.then(|| self.pool.never(request)).flatten();
+        Answer::NoRoom { never, reason }
     }
 
     /// Who holds what, in the order of names.

@@ -287,6 +287,23 @@ impl Pool {
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
     }
+
+    /// Why a request can never be held, if a rule of the machine says so and not only its size: one sentence
+    /// without a full stop.
+    ///
+    /// ```
+    /// use meshwork::job::Request;
+    /// use meshwork::pool::Pool;
+    /// let pool = Pool::read(&toml::toml! { machine = "tpu_v4" })?;
+    /// let why = pool.never(&Request::block(&[3, 3, 3])).unwrap();
+    /// assert!(why.starts_with("3x3x3 is no slice of this machine, which are 1x1x1, 1x1x2, 1x2x2"));
+    /// assert_eq!(pool.never(&Request::block(&[4, 4, 8])), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn never(&self, request: &Request) -> Option<String> {
+        self.empty.never(request)
+    }
 }
 
 fn choose(managed: &mut ManagedSite, request: &Request, now: Time) -> Option<Placement> {

@@ -47,6 +47,8 @@ pub enum Kind {
     Integers(u64, u64),
     /// A list of numbers, each in a range.
     Numbers(Range),
+    /// A list of `true` and `false`; a single one is a list of one.
+    Flags,
     /// A name, or a table with a name and parameters, from a list.
     Component(&'static Family),
     /// A list of components.
@@ -111,6 +113,7 @@ impl fmt::Display for Kind {
                 write!(f, "a list of whole numbers from {least} to {most}")
             }
             Kind::Numbers(range) => write!(f, "a list, each {range}"),
+            Kind::Flags => f.write_str("a list, each true or false"),
             Kind::Component(family) => {
                 write!(
                     f,

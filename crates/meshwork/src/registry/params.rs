@@ -126,6 +126,13 @@ impl Params {
         self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
     }
 
+    /// A list of flags that may have been left out.
+    #[must_use]
+    pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
+        let list = self.table.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_bool).collect())
+    }
+
     /// A list of numbers.
     #[must_use]
     pub fn numbers(&self, key: &str) -> Vec<f64> {

@@ -121,6 +121,18 @@ impl Kind {
                 })
                 .map(Value::Array)
                 .ok_or_else(refuse),
+            Kind::Flags => match given {
+                Value::Array(list) if !list.is_empty() => list
+                    .iter()
+                    .map(|item| item.as_bool().map(Value::Boolean))
+                    .collect::<Option<Vec<Value>>>()
+                    .map(Value::Array)
+                    .ok_or_else(refuse),
+                single => single
+                    .as_bool()
+                    .map(|flag| Value::Array(vec![Value::Boolean(flag)]))
+                    .ok_or_else(refuse),
+            },
             Kind::Component(family) => {
                 family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
             }

@@ -126,18 +126,18 @@ pub static MEASURE: &[Param] = &[
         name: "by_size",
         kind: BY_SIZE.kind(),
         default: DefaultValue::Is("\"no\""),
-        help: "whether means over jobs are also given for each size of job",
+        help: "whether means and quantiles over jobs are also given for each size of job",
     },
     Param {
         name: "by_user",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each user: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each user: of logs and tables",
     },
     Param {
         name: "by_group",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
-        help: "whether means over jobs are also given for each group of users: of logs and tables",
+        help: "whether means and quantiles over jobs are also given for each group of users: of logs and tables",
     },
 ];

@@ -44,6 +44,10 @@ pub(crate) const BYTES_PER_NODE: u64 = 40;
 /// What a job takes that a log holds back to sort it.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
+/// What a job takes of a workload that is held whole, with the room that a list has to grow: measured on two million rows
+/// of a table.
+const BYTES_PER_WHOLE_JOB: u64 = 200;
+
 /// All of one run but its replication: read once, checked, with every default filled in.
 ///
 /// ```
@@ -370,6 +374,17 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
+    }
+
+    /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
+    /// table, since it has to be sorted, and all of what is shuffled.
+    #[must_use]
+    pub fn memory_of_rows(&self, rows: u64) -> u64 {
+        let workload = self.params.component("workload", &workload::FAMILY);
+        let of_table = if workload.name() == "table" { rows } else { 0 };
+        let first = workload.get_integer("first_jobs").unwrap_or(rows);
+        let shuffled = if workload.flag("shuffle") { rows.min(first) } else { 0 };
+        (of_table + shuffled).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
 
     fn network_memory(&self) -> Result<u64, Problem> {

@@ -8,6 +8,7 @@ use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
 use crate::machine::Site;
 use crate::offer::ManagedSite;
+use crate::presets;
 use crate::registry::{
     DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, abouts, entry, resolve_in,
     with_article,
@@ -98,16 +99,24 @@ impl SiteSpec {
     }
 }
 
-/// The table without `machine`, and `machine`.
+/// The table without `machine`, and `machine`. A machine that is only named brings its allocator along.
 pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     let mut rest = table.clone();
     match rest.remove("machine") {
         Some(Value::Table(machine)) => Ok((machine, rest)),
+        Some(Value::String(name)) => {
+            let named = presets::FAMILY.find("machine", &name)?;
+            let (machine, allocator) = entry(presets::MACHINES, named.name).tables();
+            if !rest.contains_key("allocator") {
+                rest.insert("allocator".to_owned(), allocator);
+            }
+            Ok((machine, rest))
+        }
         Some(other) => Err(Problem::new(
             "machine",
             format!(
                 "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
-                 list of such tables"
+                 list of such tables, or the name of a machine"
             ),
         )),
         None => Err(Problem::new(

@@ -5,6 +5,7 @@ pub mod easy;
 pub mod equipartition;
 pub mod fcfs;
 pub mod folding;
+pub mod giving_up;
 pub mod lazy;
 mod malleable;
 mod queues;
@@ -61,6 +62,7 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &lazy::ENTRY,
     &equipartition::ENTRY,
     &folding::ENTRY,
+    &giving_up::ENTRY,
 ];
 
 /// Schedulers, as a family of names. Whether jobs are ended at their estimates is decided with the

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and whether every dimension closes to a ring.
+/// A grid of nodes: its sides, and which of its dimensions close to a ring.
 ///
 /// ```
 /// use meshwork::topology::Grid;
@@ -18,19 +18,38 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
+    /// Whether each dimension closes to a ring, and whether any does.
+    rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     /// Whether every side is 2, as in a hypercube: a coordinate is then a bit of the index.
     binary: bool,
 }
 
 impl Grid {
-    /// A grid with these sides.
+    /// A grid with these sides, of which every dimension closes to a ring, or none.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
     pub fn new(sides: &[u32], wrapped: bool) -> Result<Grid, TopologyError> {
+        Grid::with_rings(sides, &SmallVec::<[bool; 8]>::from_elem(wrapped, sides.len()))
+    }
+
+    /// A grid with these sides, of which these dimensions close to a ring.
+    ///
+    /// ```
+    /// use meshwork::topology::Grid;
+    /// let cylinder = Grid::with_rings(&[6, 4], &[true, false]).unwrap();
+    /// assert_eq!(cylinder.distance(cylinder.node(&[0, 0]), cylinder.node(&[5, 3])), 1 + 3);
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`new`](Grid::new), and if there is not one word for each side.
+    pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Grid, TopologyError> {
         if sides.is_empty() {
             return Err(TopologyError::NoSides);
+        }
+        if rings.len() != sides.len() {
+            return Err(TopologyError::Rings { given: rings.len(), sides: sides.len() });
         }
         let mut strides = Dims::new();
         let mut nodes: u64 = 1;
@@ -45,7 +64,14 @@ impl Grid {
             }
         }
         let binary = sides.iter().all(|&side| side == 2);
-        Ok(Grid { sides: Dims::from_slice(sides), strides, nodes: nodes as u32, wrapped, binary })
+        Ok(Grid {
+            sides: Dims::from_slice(sides),
+            strides,
+            nodes: nodes as u32,
+            rings: SmallVec::from_slice(rings),
+            wrapped: rings.contains(&true),
+            binary,
+        })
     }
 
     /// The side of every dimension.
@@ -72,10 +98,24 @@ impl Grid {
         self.nodes
     }
 
-    /// Whether every dimension closes to a ring.
+    /// Whether any dimension closes to a ring.
     #[must_use]
+    #[inline]
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
+    }
+
+    /// Whether this dimension closes to a ring.
+    #[must_use]
+    #[inline]
+    pub fn is_ring(&self, dimension: usize) -> bool {
+        self.wrapped && self.rings[dimension]
+    }
+
+    /// Whether each dimension closes to a ring.
+    #[must_use]
+    pub fn rings(&self) -> &[bool] {
+        &self.rings
     }
 
     /// The node at these coordinates.
@@ -116,7 +156,7 @@ impl Grid {
     }
 
     /// Whether a block with this corner and these sides lies on the grid, around its edges where it
-    /// is wrapped; every side is at least 1.
+    /// is a ring; every side is at least 1.
     #[must_use]
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
@@ -129,7 +169,7 @@ impl Grid {
         let mut rows = corner;
         (0..sides.len()).all(|d| {
             let most = self.sides[d];
-            let reach = if self.wrapped { 0 } else { rows % most };
+            let reach = if self.is_ring(d) { 0 } else { rows % most };
             rows /= most;
             sides[d] >= 1 && sides[d] <= most - reach
         })
@@ -145,14 +185,10 @@ impl Grid {
             if side == 1 {
                 continue;
             }
-            let around = (side - 1) * stride;
-            let below =
-                if at > 0 { Some(node - stride) } else { self.wrapped.then(|| node + around) };
-            let above = if at + 1 < side {
-                Some(node + stride)
-            } else {
-                self.wrapped.then(|| node - around)
-            };
+            let (around, is_ring) = ((side - 1) * stride, self.is_ring(d));
+            let below = if at > 0 { Some(node - stride) } else { is_ring.then(|| node + around) };
+            let above =
+                if at + 1 < side { Some(node + stride) } else { is_ring.then(|| node - around) };
             found.extend(below);
             found.extend(above.filter(|_| above != below));
         }
@@ -165,7 +201,7 @@ impl Grid {
         (0..self.dimensions())
             .map(|d| {
                 let apart = self.coordinate(a, d).abs_diff(self.coordinate(b, d));
-                if self.wrapped { apart.min(self.sides[d] - apart) } else { apart }
+                if self.is_ring(d) { apart.min(self.sides[d] - apart) } else { apart }
             })
             .sum()
     }
@@ -181,8 +217,10 @@ mod tests {
     use crate::topology::Topology;
 
     fn grids() -> impl Strategy<Value = Grid> {
-        (prop::collection::vec(1_u32..5, 1..5), any::<bool>())
-            .prop_map(|(sides, wrapped)| Grid::new(&sides, wrapped).unwrap())
+        prop::collection::vec((1_u32..5, any::<bool>()), 1..5).prop_map(|dimensions| {
+            let (sides, rings): (Vec<u32>, Vec<bool>) = dimensions.into_iter().unzip();
+            Grid::with_rings(&sides, &rings).unwrap()
+        })
     }
 
     /// The definition of distance: breadth-first search over the neighbours.

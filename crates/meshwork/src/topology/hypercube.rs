@@ -1,6 +1,6 @@
 //! A grid with side 2 in every dimension.
 
-use super::{Topology, TopologyEntry};
+use super::{PROCESSORS, Topology, TopologyEntry, several};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Its entry in the list.
@@ -13,15 +13,18 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
                      bit.",
         complexity: "n links at every node; the longest shortest way has n links.",
         source: "Mohapatra, Yu, Das & Kim, section 2",
-        params: &[Param {
-            name: "dimension",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Required,
-            help: "the number of dimensions: 2 to this power processors",
-        }],
+        params: &[
+            Param {
+                name: "dimension",
+                kind: Kind::Integer(1, u32::MAX as u64),
+                default: DefaultValue::Required,
+                help: "the number of dimensions: 2 to this power nodes",
+            },
+            PROCESSORS,
+        ],
     },
     build: |p| {
-        Topology::hypercube(p.integer("dimension") as u32)
-            .map_err(|error| p.problem("dimension", error.to_string()))
+        let cube = Topology::hypercube(p.integer("dimension") as u32);
+        several(p, cube.map_err(|error| p.problem("dimension", error.to_string()))?)
     },
 };

@@ -1,7 +1,7 @@
 //! A grid without links around its edges.
 
-use super::{SIDES, Topology, TopologyEntry};
-use crate::registry::About;
+use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
@@ -15,9 +15,16 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         complexity: "2 d links at an inner node; the longest shortest way is the sum of the \
                      sides less one each.",
         source: "Chang & Mohapatra, section 2.1",
-        params: &[SIDES],
+        params: &[
+            SIDES,
+            Param {
+                name: "wrap",
+                kind: Kind::Flags,
+                default: DefaultValue::Absent("false: none does"),
+                help: "whether each dimension closes to a ring: one word for all, or one for each",
+            },
+            PROCESSORS,
+        ],
     },
-    build: |p| {
-        Topology::mesh(&p.integers("dims")).map_err(|error| p.problem("dims", error.to_string()))
-    },
+    build: |p| grid_of(p, false),
 };

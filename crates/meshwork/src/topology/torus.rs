@@ -1,7 +1,7 @@
 //! A grid whose every dimension is a ring.
 
-use super::{SIDES, Topology, TopologyEntry};
-use crate::registry::About;
+use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
+use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Its entry in the list.
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
@@ -14,9 +14,16 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry {
         complexity: "2 d links at every node; the longest shortest way is the sum of the halves \
                      of the sides.",
         source: "Al-Kerboly, preliminaries",
-        params: &[SIDES],
+        params: &[
+            SIDES,
+            Param {
+                name: "wrap",
+                kind: Kind::Flags,
+                default: DefaultValue::Absent("true: every one does"),
+                help: "whether each dimension closes to a ring: one word for all, or one for each",
+            },
+            PROCESSORS,
+        ],
     },
-    build: |p| {
-        Topology::torus(&p.integers("dims")).map_err(|error| p.problem("dims", error.to_string()))
-    },
+    build: |p| grid_of(p, true),
 };

@@ -4,6 +4,7 @@
 pub mod distribution;
 pub mod lublin;
 mod owners;
+pub mod slices;
 pub mod statistics;
 pub mod swf;
 pub mod synthetic;
@@ -144,7 +145,7 @@ impl Named for WorkloadEntry {
 
 /// Every workload.
 pub static WORKLOADS: &[&WorkloadEntry] =
-    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY];
+    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY, &slices::ENTRY];
 
 /// Workloads, as a family of names.
 pub static FAMILY: Family = Family {

@@ -1,12 +1,53 @@
 //! Jobs drawn from distributions: Poisson arrivals, sizes and run times from named streams.
 
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
+
+/// How often jobs arrive: by what they ask for,
+pub(super) const LOAD: Param = Param {
+    name: "load",
+    kind: Kind::Number(Range::Positive),
+    default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
+    help: "the arrival rate that asks, on average, for this share of the machine's work",
+};
+
+/// by their rate,
+pub(super) const ARRIVAL_RATE: Param = Param {
+    name: "arrival_rate",
+    kind: Kind::Number(Range::Positive),
+    default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
+    help: "jobs that arrive in a unit of time, on average",
+};
+
+/// or by the time between them.
+pub(super) const MEAN_INTERARRIVAL: Param = Param {
+    name: "mean_interarrival",
+    kind: Kind::Number(Range::Positive),
+    default: DefaultValue::Absent("`load` or `arrival_rate` is given"),
+    help: "time from one arrival to the next, on average",
+};
+
+/// How long they run.
+pub(super) const RUN_TIMES: Param = Param {
+    name: "runtimes",
+    kind: Kind::Component(&RUNTIMES),
+    default: DefaultValue::Required,
+    help: "the distribution of run times",
+};
+
+/// What is drawn: a run time, or the work.
+pub(super) const DEMAND: Param = Param {
+    name: "demand",
+    kind: DEMANDS.kind(),
+    default: DefaultValue::Is("\"dependent\""),
+    help: "dependent: a run time is drawn whatever the size, so large jobs do more \
+           work; independent: the work is drawn, and spread over the job's processors",
+};
 
 /// The entry in the list.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
@@ -22,86 +63,96 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         complexity: "O(1) for each job; nothing is kept.",
         source: "Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim",
         params: &[
-            Param {
-                name: "load",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
-                help: "the arrival rate that asks, on average, for this share of the machine's work",
-            },
-            Param {
-                name: "arrival_rate",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
-                help: "jobs that arrive in a unit of time, on average",
-            },
-            Param {
-                name: "mean_interarrival",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Absent("`load` or `arrival_rate` is given"),
-                help: "time from one arrival to the next, on average",
-            },
+            LOAD,
+            ARRIVAL_RATE,
+            MEAN_INTERARRIVAL,
             Param {
                 name: "sizes",
                 kind: Kind::Component(&SIZES),
                 default: DefaultValue::Required,
                 help: "the distribution of what jobs ask for",
             },
-            Param {
-                name: "runtimes",
-                kind: Kind::Component(&RUNTIMES),
-                default: DefaultValue::Required,
-                help: "the distribution of run times",
-            },
-            Param {
-                name: "demand",
-                kind: DEMANDS.kind(),
-                default: DefaultValue::Is("\"dependent\""),
-                help: "dependent: a run time is drawn whatever the size, so large jobs do more \
-                       work; independent: the work is drawn, and spread over the job's processors",
-            },
+            RUN_TIMES,
+            DEMAND,
         ],
     },
     ends: false,
     knows_owners: false,
-    build: |params, setting| Ok(Box::new(Synthetic::new(params, setting)?)),
+    build: |params, setting| {
+        let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
+        let streams = 0..sizes.streams();
+        let streams = streams.map(|i| stream(setting, &format!("sizes.{i}"))).collect();
+        Ok(Box::new(Synthetic::new(params, setting, OfSizes { sizes, streams })?))
+    },
 };
 
 /// What is drawn: whether the work, and not the run time.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 
-/// An endless iterator of jobs.
-struct Synthetic {
-    mean_gap: f64,
+/// What jobs ask for, as it is drawn.
+pub(super) trait Requests: Send {
+    /// The exact mean of the number of processors asked for.
+    fn mean_nodes(&self) -> f64;
+
+    /// What the next job asks for.
+    fn draw(&mut self) -> Request;
+}
+
+/// Requests of a distribution of sizes, each side from a stream of its own.
+struct OfSizes {
     sizes: Sizes,
+    streams: Vec<Stream>,
+}
+
+impl Requests for OfSizes {
+    fn mean_nodes(&self) -> f64 {
+        self.sizes.mean_nodes()
+    }
+
+    fn draw(&mut self) -> Request {
+        self.sizes.draw(&mut self.streams)
+    }
+}
+
+/// An endless iterator of jobs.
+pub(super) struct Synthetic<R> {
+    mean_gap: f64,
+    requests: R,
     runtimes: Runtime,
     /// The mean number of processors asked for, where demand does not depend on the size.
     spread_over: Option<f64>,
     arrivals: Stream,
-    size_streams: Vec<Stream>,
     runtime_stream: Stream,
     clock: f64,
     number: u64,
 }
 
-impl Synthetic {
-    fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<Synthetic, BuildError> {
-        let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
+impl<R: Requests> Synthetic<R> {
+    /// Jobs that ask for these, and arrive and run as the parameters say.
+    pub(super) fn new(
+        params: &Params,
+        setting: &WorkloadContext<'_>,
+        requests: R,
+    ) -> Result<Synthetic<R>, BuildError> {
         let runtimes = Runtime::new(&params.component("runtimes", &RUNTIMES))?;
-        let mean_gap = mean_gap(params, setting, sizes.mean_nodes() * runtimes.mean())?;
-        let stream = |name: &str| Stream::new(setting.seed, setting.replication, name);
+        let mean_gap = mean_gap(params, setting, requests.mean_nodes() * runtimes.mean())?;
         let independent = params.meaning("demand", &DEMANDS);
         Ok(Synthetic {
             mean_gap,
-            spread_over: independent.then(|| sizes.mean_nodes()),
-            arrivals: stream("arrivals"),
-            size_streams: (0..sizes.streams()).map(|i| stream(&format!("sizes.{i}"))).collect(),
-            runtime_stream: stream("runtimes"),
-            sizes,
+            spread_over: independent.then(|| requests.mean_nodes()),
+            arrivals: stream(setting, "arrivals"),
+            runtime_stream: stream(setting, "runtimes"),
+            requests,
             runtimes,
             clock: 0.0,
             number: 0,
         })
     }
+}
+
+/// The stream of this name.
+pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
+    Stream::new(setting.seed, setting.replication, name)
 }
 
 /// The mean time between arrivals. A job asks for `work` on average: under either kind of demand the
@@ -138,13 +189,13 @@ fn mean_gap(params: &Params, setting: &WorkloadContext<'_>, work: f64) -> Result
     ))
 }
 
-impl Iterator for Synthetic {
+impl<R: Requests> Iterator for Synthetic<R> {
     type Item = Result<Submission, WorkloadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.clock += exponential(self.mean_gap, &mut self.arrivals);
         self.number += 1;
-        let request = self.sizes.draw(&mut self.size_streams);
+        let request = self.requests.draw();
         let drawn = self.runtimes.draw(&mut self.runtime_stream);
         let runtime = match self.spread_over {
             Some(mean_nodes) => drawn * mean_nodes / request.nodes() as f64,
@@ -164,7 +215,6 @@ impl Iterator for Synthetic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Request;
     use crate::topology::Topology;
     use crate::workload::{FAMILY, NoInputs, submissions};
 

@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
-use meshwork::topology::Grid;
+use meshwork::network::wormhole::{Lanes, Preset, Routing, WormholeConfig};
+use meshwork::topology::wires::{Manner, Wires};
+use meshwork::topology::{Grid, Topology};
 
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +47,24 @@ impl Buffer {
     }
 }
 
+/// A link that a packet takes: from which router and in which class, and where it comes in.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    at: u32,
+    class: usize,
+    next: u32,
+    there: usize,
+}
+
 pub(crate) struct Twin<'a> {
-    grid: &'a Grid,
+    topology: &'a Topology,
+    wires: &'a dyn Wires,
+    manner: Manner,
+    /// Where the machine is no grid, the ways of packets, from when they are first in their queue.
+    ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
-    /// Buffers by node, port and channel; those of the local port are fed by the processor.
+    /// Buffers by router, port and channel; those of a local port are fed by its processor.
     buffers: Vec<Buffer>,
     /// Processors as sinks, by node and channel.
     sinks: Vec<Buffer>,
@@ -70,11 +84,21 @@ pub(crate) struct Twin<'a> {
 }
 
 impl<'a> Twin<'a> {
-    pub(crate) fn new(grid: &'a Grid, setting: WormholeConfig, sent: &'a [Sent]) -> Twin<'a> {
-        let nodes = grid.nodes() as usize;
+    pub(crate) fn new(
+        topology: &'a Topology,
+        setting: WormholeConfig,
+        sent: &'a [Sent],
+    ) -> Twin<'a> {
+        let nodes = topology.nodes() as usize;
         let channels = setting.virtual_channels as usize;
+        let wires = topology.wires().expect("a machine with links").as_ref();
+        let manner =
+            Manner { rings: setting.class_rule, upward: setting.upward, routing: setting.routing };
         let mut twin = Twin {
-            grid,
+            topology,
+            wires,
+            manner,
+            ways: vec![None; sent.len()],
             setting,
             sent,
             buffers: Vec::new(),
@@ -90,14 +114,15 @@ impl<'a> Twin<'a> {
             channel_of_input: Vec::new(),
             now: 0,
         };
-        let lanes = nodes * twin.ports() * channels;
+        let routers = twin.routers();
+        let lanes = routers * twin.ports() * channels;
         twin.buffers = vec![Buffer::default(); lanes];
         twin.grants = vec![None; lanes];
         twin.lane_of_output = vec![0; lanes];
         twin.output_of_lane = vec![0; lanes];
-        twin.input_of_port = vec![0; nodes * twin.ports()];
-        twin.port_of_input = vec![0; nodes * twin.ports()];
-        twin.channel_of_input = vec![0; nodes * twin.ports()];
+        twin.input_of_port = vec![0; routers * twin.ports()];
+        twin.port_of_input = vec![0; routers * twin.ports()];
+        twin.channel_of_input = vec![0; routers * twin.ports()];
         twin
     }
 
@@ -105,45 +130,135 @@ impl<'a> Twin<'a> {
         self.setting.preset == Preset::Booksim
     }
 
+    fn grid(&self) -> Option<&'a Grid> {
+        self.topology.wiring().is_grid().then(|| self.topology.grid())
+    }
+
+    fn routers(&self) -> usize {
+        self.wires.routers() as usize
+    }
+
+    /// Processors of a router that has any, and its first port to one of them.
+    fn each(&self) -> usize {
+        self.wires.nodes_each() as usize
+    }
+
+    fn local(&self) -> usize {
+        self.wires.ports_beside_nodes()
+    }
+
+    /// The router of a processor, and its port there.
+    fn home(&self, node: usize) -> (usize, usize) {
+        (node / self.each(), self.local() + node % self.each())
+    }
+
+    /// How many cycles longer than the shortest the link to a buffer is.
+    fn length(&self, target: usize) -> u64 {
+        if target >= self.buffers.len() {
+            return 0;
+        }
+        let (each, number) =
+            (self.ports() * self.channels(), target % (self.ports() * self.channels()));
+        let port = number / self.channels();
+        let is_source = target / each * self.each() < self.topology.nodes() as usize
+            && (self.local()..self.local() + self.each()).contains(&port);
+        let cycles = match is_source {
+            true => 1,
+            false if self.wires.is_global(port) => self.setting.global_latency,
+            false => self.setting.local_latency,
+        };
+        u64::from(cycles) - 1
+    }
+
     /// Routing, transfer and credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }
 
-    fn ports_of(&self, dimension: usize) -> usize {
-        match self.grid.sides()[dimension] {
-            1 => 0,
-            2 => 1,
-            _ => 2,
-        }
-    }
-
     fn ports(&self) -> usize {
-        1 + (0..self.grid.dimensions()).map(|d| self.ports_of(d)).sum::<usize>()
+        match self.grid() {
+            Some(grid) => 1 + (0..grid.dimensions()).map(|d| ports_of(grid, d)).sum::<usize>(),
+            None => self.wires.ports().max(self.local() + self.each()),
+        }
     }
 
     fn channels(&self) -> usize {
         self.setting.virtual_channels as usize
     }
 
-    fn has_rings(&self) -> bool {
-        self.grid.is_wrapped() && self.grid.sides().iter().any(|&side| side > 2)
+    fn classes(&self) -> usize {
+        match self.grid() {
+            Some(grid) => {
+                let is_ring = |d: usize| grid.is_ring(d) && grid.sides()[d] > 2;
+                if (0..grid.dimensions()).any(is_ring) { 2 } else { 1 }
+            }
+            None => self.wires.classes(&self.manner).unwrap(),
+        }
     }
 
-    /// Where a packet at this node goes next: port, node, class; nowhere if it is there.
-    fn hop(&self, packet: usize, at: u32) -> Option<(usize, u32, usize)> {
+    /// The link that a packet at this router takes next; none if it is there.
+    fn hop(&self, packet: usize, at: u32) -> Option<Hop> {
+        match self.grid() {
+            Some(grid) => self.hop_on_a_grid(grid, packet, at),
+            None => self.ways[packet].as_ref().unwrap().iter().find(|hop| hop.at == at).copied(),
+        }
+    }
+
+    /// Decides on the way of a packet that is first in its queue, where it is not worked out step by step.
+    fn set_out(&mut self, packet: usize) {
+        if self.grid().is_some() || self.ways[packet].is_some() {
+            return;
+        }
+        let Sent { from, to, coins, .. } = self.sent[packet];
+        let way = |detour| {
+            let mut hops = Vec::new();
+            let mut at = self.home(from as usize).0 as u32;
+            for leg in self.wires.route(from, to, coins, &self.manner, detour) {
+                for _ in 0..leg.hops {
+                    let (port, class) = (usize::from(leg.port), usize::from(leg.class));
+                    let end = self.wires.link(at, port).unwrap();
+                    hops.push(Hop { at, class, next: end.router, there: end.port });
+                    at = end.router;
+                }
+            }
+            assert_eq!(at as usize, self.home(to as usize).0);
+            hops
+        };
+        // Flits that the router does not know to have left the buffers behind a link.
+        let held = |hop: &Hop| -> usize {
+            let first = (hop.next as usize * self.ports() + hop.there) * self.channels();
+            let lanes = first..first + self.channels();
+            let credit = self.delays().2;
+            lanes.map(|lane| self.target(lane).taken(self.now, credit + self.length(lane))).sum()
+        };
+        let goes_around = match self.setting.routing {
+            Routing::Minimal => false,
+            Routing::Valiant => true,
+            Routing::Ugal => {
+                let threshold = if self.is_booksim() { 30 } else { 0 };
+                let threshold =
+                    self.setting.ugal_threshold.map_or(threshold, |given| given as usize);
+                way(false).first().is_some_and(|direct| {
+                    held(direct) > 2 * way(true).first().map_or(0, held) + threshold
+                })
+            }
+        };
+        self.ways[packet] = Some(way(goes_around));
+    }
+
+    fn hop_on_a_grid(&self, grid: &Grid, packet: usize, at: u32) -> Option<Hop> {
         let Sent { from, to, coins, .. } = self.sent[packet];
         let (mut port, mut coin) = (0, 0);
-        for d in 0..self.grid.dimensions() {
-            let side = self.grid.sides()[d];
-            let coordinate = |node| self.grid.coordinate(node, d);
+        for d in 0..grid.dimensions() {
+            let side = grid.sides()[d];
+            let coordinate = |node| grid.coordinate(node, d);
             let (x, y, first) = (coordinate(at), coordinate(to), coordinate(from));
             if x == y {
-                port += self.ports_of(d);
+                port += ports_of(grid, d);
                 coin += u32::from(side > 1);
                 continue;
             }
-            let is_ring = self.grid.is_wrapped() && side > 2;
+            let is_ring = grid.is_ring(d) && side > 2;
             let around = (y + side - first) % side;
             let is_up = if !is_ring {
                 y > first
@@ -154,27 +269,37 @@ impl<'a> Twin<'a> {
             };
             let wraps = is_ring && if is_up { first > y } else { first < y };
             let next = if is_up { (x + 1) % side } else { (x + side - 1) % side };
-            let mut coordinates = self.grid.coordinates(at);
+            let mut coordinates = grid.coordinates(at);
             coordinates[d] = next;
             let port = if is_up || side == 2 { port } else { port + 1 };
-            return Some((port, self.grid.node(&coordinates), usize::from(wraps)));
+            let (next, class) = (grid.node(&coordinates), usize::from(wraps));
+            return Some(Hop { at, class, next, there: port });
         }
         None
     }
 
-    /// The buffers that a packet at this node may be granted.
+    /// The buffers that a packet at this router may be granted.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
             None => {
                 // A processor takes in one flit in a cycle, whoever shares what.
                 let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
-                (0..lanes).map(|c| self.sink(at as usize, c)).collect()
+                let node = self.sent[packet].to as usize;
+                let keeps = self.wires.class_at_home(&self.manner).filter(|_| lanes == channels);
+                let last = self.ways[packet].as_ref().and_then(|way| way.last());
+                match keeps.map(|at_home| last.map_or(usize::from(at_home), |hop| hop.class)) {
+                    None => (0..lanes).map(|c| self.sink(node, c)).collect(),
+                    Some(class) => {
+                        let each = channels / self.classes();
+                        (class * each..(class + 1) * each).map(|c| self.sink(node, c)).collect()
+                    }
+                }
             }
-            Some((port, next, class)) => {
-                let each = if self.has_rings() { channels / 2 } else { channels };
+            Some(Hop { class, next, there, .. }) => {
+                let each = channels / self.classes();
                 (class * each..(class + 1) * each)
-                    .map(|c| (next as usize * self.ports() + port) * channels + c)
+                    .map(|c| (next as usize * self.ports() + there) * channels + c)
                     .collect()
             }
         }
@@ -193,19 +318,30 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// As a lane of an output, its number at its router; for the round robins.
-    fn output_number(&self, target: usize) -> usize {
+    /// As a lane of an output of this router, its number there; for the round robins.
+    fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
-            (ports - 1) * channels + (target - self.buffers.len()) % channels
-        } else {
-            target % (ports * channels)
+            let node = (target - self.buffers.len()) / channels;
+            return self.home(node).1 * channels + (target - self.buffers.len()) % channels;
         }
+        if self.grid().is_some() {
+            return target % (ports * channels);
+        }
+        let (next, there) = (target / (ports * channels), target / channels % ports);
+        let leads_there = |&port: &usize| {
+            self.wires
+                .link(router as u32, port)
+                .is_some_and(|end| (end.router as usize, end.port) == (next, there))
+        };
+        let port = (0..self.wires.ports()).find(leads_there).unwrap();
+        port * channels + target % channels
     }
 
     fn has_room(&self, target: usize) -> bool {
         let (_, _, credit) = self.delays();
         let unlimited = target >= self.buffers.len() && !self.is_booksim();
+        let credit = credit + self.length(target);
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
@@ -246,12 +382,14 @@ impl<'a> Twin<'a> {
         let (now, length) = (self.now, self.setting.packet_length);
         for node in 0..self.queues.len() {
             let Some(&packet) = self.queues[node].front() else { continue };
-            let base = (node * self.ports() + self.ports() - 1) * self.channels();
+            let (router, port) = self.home(node);
+            let base = (router * self.ports() + port) * self.channels();
             if !self.is_booksim() {
                 // The packet stands in the router as a whole, when the one before it has gone.
                 if self.buffers[base].flits.is_empty() {
                     let free = self.buffers[base].last_tail_left.is_none_or(|left| left < now);
                     if free {
+                        self.set_out(packet);
                         let flit = |index| Flit { packet, index, arrives: now };
                         self.buffers[base].flits.extend((0..length).map(flit));
                         self.queues[node].pop_front();
@@ -259,6 +397,7 @@ impl<'a> Twin<'a> {
                 }
                 continue;
             }
+            self.set_out(packet);
             let (index, channel) = self.sending[node];
             let channels = self.channels();
             let choice = if index == 0 {
@@ -300,7 +439,7 @@ impl<'a> Twin<'a> {
 
     fn round_robin(&mut self) {
         let each = self.ports() * self.channels();
-        for router in 0..self.queues.len() {
+        for router in 0..self.routers() {
             let lanes: Vec<usize> = (router * each..(router + 1) * each).collect();
             let asks: Vec<(usize, Vec<usize>)> = lanes
                 .iter()
@@ -318,7 +457,7 @@ impl<'a> Twin<'a> {
             // Every free lane offers itself to one that asks …
             let mut offers: Vec<(usize, usize)> = Vec::new();
             for target in targets {
-                let output = self.output_number(target);
+                let output = self.output_number(router, target);
                 let from = self.lane_of_output[router * each + output];
                 let lane = asks
                     .iter()
@@ -335,9 +474,9 @@ impl<'a> Twin<'a> {
                     .iter()
                     .filter(|&&(offered, _)| offered == lane)
                     .map(|&(_, target)| target)
-                    .min_by_key(|&target| (self.output_number(target) + 64 - from) % 64);
+                    .min_by_key(|&target| (self.output_number(router, target) + 64 - from) % 64);
                 if let Some(target) = taken {
-                    let output = self.output_number(target);
+                    let output = self.output_number(router, target);
                     self.lane_of_output[router * each + output] = lane % each + 1;
                     self.output_of_lane[lane] = output + 1;
                     self.grant(lane, target);
@@ -350,14 +489,18 @@ impl<'a> Twin<'a> {
         let (ports, channels) = (self.ports(), self.channels());
         let each = ports * channels;
         let shares = self.setting.lanes == Lanes::Shared;
-        for router in 0..self.queues.len() {
+        for router in 0..self.routers() {
             let ready: Vec<(usize, usize, usize)> = (router * each..(router + 1) * each)
                 .filter_map(|lane| {
                     let target = self.grants[lane]?;
                     let first = self.buffers[lane].flits.front()?;
                     let is_there = first.arrives <= self.now && self.has_room(target);
                     is_there.then(|| {
-                        (lane, lane % each / channels, self.output_number(target) / channels)
+                        (
+                            lane,
+                            lane % each / channels,
+                            self.output_number(router, target) / channels,
+                        )
                     })
                 })
                 .collect();
@@ -401,7 +544,7 @@ impl<'a> Twin<'a> {
         let target = self.grants[lane].unwrap();
         let mut flit = self.buffers[lane].flits.pop_front().unwrap();
         self.buffers[lane].left.push(now);
-        flit.arrives = now + transfer;
+        flit.arrives = now + transfer + self.length(target);
         let is_tail = flit.index + 1 == self.setting.packet_length;
         let is_sink = target >= self.buffers.len();
         let to = self.target_mut(target);
@@ -426,9 +569,17 @@ impl<'a> Twin<'a> {
             self.grants[lane] = None;
             self.buffers[lane].last_tail_left = Some(now);
             if is_sink {
-                assert_eq!(self.sent[flit.packet].to as usize, router);
+                assert_eq!(self.home(self.sent[flit.packet].to as usize).0, router);
                 self.arrived[flit.packet] = flit.arrives;
             }
         }
+    }
+}
+
+fn ports_of(grid: &Grid, dimension: usize) -> usize {
+    match grid.sides()[dimension] {
+        1 => 0,
+        2 => 1,
+        _ => 2,
     }
 }

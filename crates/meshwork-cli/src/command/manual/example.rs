@@ -32,8 +32,14 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
     if kind.word() == "traffic" {
+        // What goes from group to group needs some.
+        let machine = if name == "next_group" {
+            "--topology dragonfly --p 2 --routing ugal"
+        } else {
+            "--topology torus --dims 8,8"
+        };
         return format!(
-            "```console\n$ meshwork traffic --topology torus --dims 8,8 --traffic {name} --loads 0.05,0.1 --cycles 4000\n```\n\n{list}"
+            "```console\n$ meshwork traffic {machine} --traffic {name} --loads 0.05,0.1 --cycles 4000\n```\n\n{list}"
         );
     }
     let draft = draft(catalogue, kind, about);
@@ -114,6 +120,13 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::of_schedulers()
             }
         }
+        "machine" => Draft {
+            description: format!("what backfilling gains on this machine: {name}"),
+            machine: format!("\"{name}\""),
+            workload: SYNTHETIC
+                .replace("\"uniform\"", "{ name = \"uniform\", form = \"count\", max = 128 }"),
+            ..Draft::of_schedulers()
+        },
         "workload" => {
             let params: Vec<String> =
                 required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();
@@ -125,6 +138,8 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             };
             Draft {
                 description: format!("what backfilling gains on these jobs: {name}"),
+                // Slices are those of a machine.
+                machine: if name == "slices" { "\"tpu_v4\"" } else { MESH }.to_owned(),
                 workload: format!("name = \"{name}\"\n{}{more}", params.concat()),
                 ..Draft::of_schedulers()
             }
@@ -161,6 +176,19 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         }
         "allocator" => {
             let served = entry(catalogue.allocators(), name);
+            if served.serves.contains(&Wiring::FatTree) && !served.serves.contains(&Wiring::Mesh) {
+                // What it is worth to be near shows where messages are sent.
+                return Draft {
+                    machine: "{ topology = \"fat_tree\", arity = 4 }".to_owned(),
+                    top: "network = \"hops\"\n".to_owned(),
+                    workload: SYNTHETIC
+                        .replace("load = 0.5", "mean_interarrival = 400.0")
+                        .replace("\"uniform\"", "{ name = \"uniform\", max = 16 }"),
+                    metrics: quoted(&["turnaround", "packet_latency", "hops"]),
+                    ..Draft::new()
+                }
+                .beside("allocator", about, "random");
+            }
             Draft {
                 machine: machine(served.serves, served.dimensions),
                 metrics: quoted(&["turnaround", "utilization", "external_fragmentation"]),
@@ -225,7 +253,10 @@ fn machine(serves: &[Wiring], dimensions: Option<usize>) -> String {
             format!("{{ topology = \"mesh\", dims = [{sides}] }}")
         }
         (false, _) if serves.contains(&Wiring::Hypercube) => CUBE.to_owned(),
-        (false, _) => "{ topology = \"torus\", dims = [8, 8] }".to_owned(),
+        (false, _) => {
+            let sides = vec!["8"; dimensions.unwrap_or(2)].join(", ");
+            format!("{{ topology = \"torus\", dims = [{sides}] }}")
+        }
     }
 }
 
@@ -249,7 +280,10 @@ fn sample(param: &Param, of: &str) -> String {
     match (param.name, &param.kind) {
         ("path", _) if of == "table" => "\"shapes.csv\"".to_owned(),
         ("path", _) => "\"lublin.swf.gz\"".to_owned(),
+        ("dims", _) if of == "twisted_torus" => "[4, 4, 8]".to_owned(),
+        ("dims", _) if of == "tofu" => "[2, 2, 2]".to_owned(),
         ("dims", _) => "[16, 8]".to_owned(),
+        ("p", _) => "2".to_owned(),
         ("processors", _) => "128".to_owned(),
         ("dimension", Kind::Integer(1, _)) => "7".to_owned(),
         (_, Kind::Integer(least, most) | Kind::Integers(least, most)) => {
@@ -258,7 +292,7 @@ fn sample(param: &Param, of: &str) -> String {
         (_, Kind::Numbers(_)) => "[0.5, 0.3, 0.2]".to_owned(),
         (_, Kind::Number(range)) if range.to_string().contains("below 1") => "0.5".to_owned(),
         (_, Kind::Number(_)) => "5.0".to_owned(),
-        (_, Kind::Flag) => "true".to_owned(),
+        (_, Kind::Flag | Kind::Flags) => "true".to_owned(),
         (_, Kind::Choice(words) | Kind::Or(words, _)) => format!("\"{}\"", words[0]),
         (name, Kind::Component(family)) => first_of(family, name),
         (name, Kind::Components(family)) => format!("[{}]", first_of(family, name)),

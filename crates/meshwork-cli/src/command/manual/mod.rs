@@ -202,7 +202,7 @@ fn study() -> String {
          A study is one TOML file. `meshwork show study.toml` prints it with every default filled in, and `--set KEY=VALUE` \
          changes any key from the command line.\n\n## The scenario\n\n"
         .to_owned();
-    text += "`machine` is a table with a `topology` ([list](topologies/README.md)), or with `sites`.\n\n";
+    text += "`machine` is a table with a `topology` ([list](topologies/README.md)), or with `sites`, or the name of a machine ([list](machines/README.md)).\n\n";
     parameters(&mut text, &meshwork::scenario::PARAMS.iter().collect::<Vec<_>>(), "");
     text += "\n## `[measure]`\n\n";
     parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");

@@ -204,9 +204,12 @@ impl Counter {
                 out.push_str("\"blocks\":");
                 write_blocks(placement, grid, out);
             }
-            Answer::NoRoom { never } => {
+            Answer::NoRoom { never, reason } => {
                 out.push_str("\"blocks\":null");
                 out.push_str(if *never { ",\"never\":true" } else { "" });
+                if let Some(reason) = reason {
+                    let _ = write!(out, ",\"reason\":{}", Json::from(reason.as_str()));
+                }
             }
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");

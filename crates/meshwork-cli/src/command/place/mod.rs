@@ -10,7 +10,8 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{Desk, Pool};
-use meshwork::registry::{Kind, Problem};
+use meshwork::presets;
+use meshwork::registry::{DefaultValue, Kind, Problem};
 use meshwork::scenario::SITE_FAMILY;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
@@ -136,14 +137,21 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, or a table as in a study.
+/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, `tpu_v4`, or a table as in a study.
 fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
     }
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
+    if size.is_empty() && presets::FAMILY.find("machine", name).is_ok() {
+        return Ok(name.into());
+    }
     let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
-    let [param] = about.params else { return Err("write it as a table, as in a study".to_owned()) };
+    let mut required =
+        about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required));
+    let (Some(param), None) = (required.next(), required.next()) else {
+        return Err("write it as a table, as in a study".to_owned());
+    };
     let numbers: Option<Vec<i64>> = size
         .split(['x', '×', ','])
         .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))

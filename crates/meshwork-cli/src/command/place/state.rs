@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::pool::{Desk, Name, State};
-use meshwork_lab::run::store::write_whole;
+use meshwork_lab::run::file::write_whole;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 

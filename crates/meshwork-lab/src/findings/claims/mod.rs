@@ -21,7 +21,7 @@ use toml::Value;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
 use crate::run::Results;
-use crate::run::store::write_whole;
+use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Check, Choice, Claim, Refused, Relation, Study, Test, same};
 use crate::visible::visible;
@@ -74,14 +74,16 @@ pub struct Cell {
     pub of: Option<f64>,
     /// The mean of what it is compared with, if it is.
     pub to: Option<f64>,
+    /// Whether it is compared by the difference, and not by the ratio.
+    pub by_difference: bool,
 }
 
 impl Cell {
-    /// What is judged over what it is compared with, if it is.
+    /// What is judged over what it is compared with, if it is, or less that.
     #[must_use]
-    pub fn ratio(&self) -> Option<f64> {
+    pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
-        (to.abs() > 0.0).then(|| of / to)
+        if self.by_difference { Some(of - to) } else { (to.abs() > 0.0).then(|| of / to) }
     }
 }
 
@@ -147,9 +149,9 @@ impl Judgement {
             at = format!("{at}{comma}size {size}");
         }
         let at = if at.is_empty() { at } else { format!(" at {at}") };
-        match (cell.of, cell.to, cell.ratio()) {
-            (Some(of), Some(to), Some(ratio)) => {
-                format!("{}{at} ({} against {})", digits(ratio), digits(of), digits(to))
+        match (cell.of, cell.to, cell.comparison()) {
+            (Some(of), Some(to), Some(compared)) => {
+                format!("{}{at} ({} against {})", digits(compared), digits(of), digits(to))
             }
             (Some(of), Some(to), None) => format!("{} against {}{at}", digits(of), digits(to)),
             (Some(of), None, _) => format!("{}{at}", digits(of)),
@@ -233,7 +235,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
         writer.write_record(row).expect(to_memory);
     }
     let text = writer.into_inner().expect(to_memory);
-    write_whole(&path, &text).map_err(Refused)
+    write_whole(&path, &text).map_err(Refused::from)
 }
 
 /// A test, and the sizes of the jobs that are looked at, if not all are.
@@ -309,8 +311,8 @@ impl Court<'_> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
         match &test.relation {
-            Relation::Bounds { of, to, above, below } => {
-                self.bounds(&ask, of, to.as_ref(), *above, *below)
+            Relation::Bounds { of, to, above, below, by_difference } => {
+                self.bounds(&ask, of, to.as_ref(), (*above, *below), *by_difference)
             }
             Relation::Extreme { of, lowest, within } => self.extreme(&ask, of, *lowest, *within),
             Relation::Trend { of, to, along, rises } => {
@@ -324,8 +326,8 @@ impl Court<'_> {
         ask: &Ask<'_>,
         of: &Choice,
         to: Option<&Choice>,
-        above: Option<f64>,
-        below: Option<f64>,
+        (above, below): (Option<f64>, Option<f64>),
+        by_difference: bool,
     ) -> Vec<Cell> {
         let cell = |index: usize| {
             let ours = self.ours(index, ask);
@@ -335,7 +337,9 @@ impl Court<'_> {
                 Some(to) => self.theirs(self.partner(index, to)?, ask),
             };
             let side = |bound: f64, sign: f64| {
-                let differences = paired(&ours, &theirs, |a, b| sign * (a - bound * b));
+                let beyond =
+                    |a: f64, b: f64| if by_difference { a - b - bound } else { a - bound * b };
+                let differences = paired(&ours, &theirs, |a, b| sign * beyond(a, b));
                 is_positive(&differences, ask.test.by_means)
             };
             let sides = [above.map(|bound| side(bound, 1.0)), below.map(|bound| side(bound, -1.0))];
@@ -345,6 +349,7 @@ impl Court<'_> {
                 holds: both(sides.into_iter().flatten()),
                 of: mean_of(&ours),
                 to: to.and_then(|_| mean_of(&theirs)),
+                by_difference,
             })
         };
         self.judged(ask.test, of).filter_map(cell).collect()
@@ -373,6 +378,7 @@ impl Court<'_> {
                 holds: both(rivals.iter().map(side)),
                 of: mean_of(&ours),
                 to: best,
+                by_difference: false,
             }
         };
         self.judged(ask.test, of).map(cell).collect()
@@ -428,7 +434,8 @@ impl Court<'_> {
             let mut at = self.place(first, ask.test, of);
             at.retain(|(key, _)| key != along);
             let holds = is_positive(&differences, ask.test.by_means);
-            cells.push(Cell { at, size: None, holds, of: mean_of(&end), to: mean_of(&start) });
+            let (of, to) = (mean_of(&end), mean_of(&start));
+            cells.push(Cell { at, size: None, holds, of, to, by_difference: false });
         }
         cells
     }
@@ -491,19 +498,15 @@ impl Court<'_> {
     }
 
     fn values(&self, index: usize, metric: &str, size: Option<u64>) -> Vec<Measured> {
-        let value = |run: &crate::run::Run| {
-            let findings = run.result.as_ref().ok()?;
-            let value = match size {
-                None => findings.metric(metric)?.value?,
-                Some(size) => {
-                    let class = findings.by_size.iter().find(|class| class.size == size)?;
-                    class.metrics.iter().find(|finding| finding.name == metric)?.value?
-                }
-            };
-            let replication = if self.results.is_constant(index) { EVERY } else { run.replication };
-            Some((replication, value))
+        let runs = &self.results.runs[index];
+        let mut measured: Vec<Measured> = match size {
+            None => runs.measured(metric).collect(),
+            Some(size) => runs.measured_of_size(size, metric),
         };
-        self.results.runs[index].iter().filter_map(value).collect()
+        if self.results.is_constant(index) {
+            measured.iter_mut().for_each(|(replication, _)| *replication = EVERY);
+        }
+        measured
     }
 }
 
@@ -525,10 +528,13 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// What was measured in this replication.
+/// What was measured in this replication, of values whose replications rise.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
-    let is_it = |&&(other, _): &&Measured| other == replication || other == EVERY;
-    values.iter().find(is_it).map(|(_, value)| *value)
+    if let &[(EVERY, value)] = values {
+        return Some(value);
+    }
+    let place = values.binary_search_by_key(&replication, |(other, _)| *other).ok()?;
+    Some(values[place].1)
 }
 
 /// Whether the mean of these is above 0, as far as their interval tells.

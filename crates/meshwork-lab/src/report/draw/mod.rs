@@ -4,6 +4,7 @@
 //! page has to draw anew when it is made wider or something is chosen. That both draw the same is held by
 //! `assets/test/figures/`: views, and what comes of them, to the letter, for the tests of either side.
 
+mod dates;
 mod figure;
 mod numbers;
 mod panel;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::dates::date_ticks;
 use super::numbers::{linear_ticks, log_ticks, rounded, tick};
 use super::svg::{At, COLOURS, SIZE, at, escaped, line, mark, path, rect, shortened, text, wide};
 use super::view::{Point, along, extent, label, measured, points, scale};
@@ -61,8 +62,18 @@ impl<'a> Common<'a> {
         (if is_open { theme.paper } else { colour }, more)
     }
 
-    /// The values that were swept as ticks, where they have room; else round numbers.
-    fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<f64> {
+    /// Dates, where it is known which; the values that were swept, where they have room; else round numbers.
+    fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
+        let about = (width / 90.0).floor().max(2.0);
+        let dates = self.view.x.dates.filter(|_| !log);
+        let dated = dates.map(|dates| date_ticks(dates, domain[0], domain[1], about));
+        dated.filter(|dated| !dated.is_empty()).unwrap_or_else(|| {
+            let numbers = self.numbers_along(log, domain, width);
+            numbers.into_iter().map(|number| (number, tick(number))).collect()
+        })
+    }
+
+    fn numbers_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<f64> {
         if self.view.style == Style::Lines {
             let mut values: Vec<f64> = if self.view.x.grid.is_empty() {
                 self.points.iter().map(|point| point.x).collect()
@@ -124,10 +135,10 @@ impl<'a> Common<'a> {
         }
         line(&mut svg, [left, bottom, right, bottom], theme.soft, 1.0, "");
         if names.is_empty() {
-            for number in self.ticks_along(along_log, reach, right - left - 16.0) {
+            for (number, words) in self.ticks_along(along_log, reach, right - left - 16.0) {
                 let x = x(number);
                 line(&mut svg, [x, bottom, x, bottom + 5.0], theme.soft, 1.0, "");
-                text(&mut svg, [x, bottom + 17.0], &tick(number), theme.soft, "middle", SMALLER);
+                text(&mut svg, [x, bottom + 17.0], &words, theme.soft, "middle", SMALLER);
             }
         } else {
             let widest = extent(names.iter().map(|name| wide(name, SMALL)))[1];

@@ -13,6 +13,8 @@ pub(super) struct Point {
     pub(super) high: f64,
     /// How many replications it is of; 0 where that means nothing.
     pub(super) replications: u64,
+    /// Whether it is of a run that is made once by design.
+    pub(super) once: bool,
     pub(super) colour: usize,
     pub(super) panel: usize,
 }
@@ -35,6 +37,7 @@ pub(super) fn points(view: &View) -> Vec<Point> {
                 low: mean - wide,
                 high: mean + wide,
                 replications,
+                once: series.once.get(i).copied().unwrap_or(false),
                 colour: series.colour,
                 panel: series.panel,
             });
@@ -51,7 +54,9 @@ impl Point {
 
     /// Whether it is of fewer replications than were asked for.
     pub(super) fn is_partial(&self, view: &View) -> bool {
-        view.expected.is_some_and(|expected| self.replications > 0 && self.replications < expected)
+        !self.once
+            && self.replications > 0
+            && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
     /// Whether it has an interval of which something can be seen.

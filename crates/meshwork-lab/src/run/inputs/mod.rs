@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
+use crate::run::file::FileError;
 use crate::study::Study;
 
 /// How much is read from the disk at a time.
@@ -63,16 +64,16 @@ impl Files {
     /// Whether a file can be opened.
     ///
     /// # Errors
-    /// One sentence that names the path, if it cannot.
-    pub fn check(&self, path: &str) -> Result<(), String> {
+    /// If it cannot.
+    pub fn check(&self, path: &str) -> Result<(), FileError> {
         open(path, &self.locate(path)).map(drop)
     }
 
     /// The BLAKE3 digest of a file as it lies on the disk, in hexadecimal. Each file is read once.
     ///
     /// # Errors
-    /// One sentence that names the path, if it cannot be read.
-    pub fn digest(&self, path: &str) -> Result<String, String> {
+    /// If it cannot be read.
+    pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
         let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(digest) = digests.get(&located) {
@@ -80,27 +81,56 @@ impl Files {
         }
         let file = open(path, &located)?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(file).map_err(|e| reading_failed(path, &located, &e))?;
+        hasher.update_reader(file).map_err(|e| FileError::reading(path, &located, &e))?;
         let digest = hasher.finalize().to_hex().to_string();
         digests.insert(located, digest.clone());
         Ok(digest)
+    }
+
+    /// How many rows a file has: of a log or of CSV the lines, of Parquet what it says itself. Nothing is kept of them.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    ///
+    /// # Complexity
+    /// Text is read from end to end.
+    pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
+        let located = self.locate(path);
+        let failed = |error: io::Error| FileError::reading(path, &located, &error);
+        let mut reader = BufReader::with_capacity(BUFFER, open(path, &located)?);
+        if is_parquet(&mut reader).map_err(failed)? {
+            return Ok(rows_of_parquet(reader.into_inner()));
+        }
+        let mut text = decompress(reader).map_err(failed)?;
+        let mut lines = 0;
+        loop {
+            let buffer = text.fill_buf().map_err(failed)?;
+            if buffer.is_empty() {
+                return Ok(lines);
+            }
+            lines += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            let read = buffer.len();
+            text.consume(read);
+        }
     }
 }
 
 impl Inputs for Files {
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
         let located = self.locate(path);
-        let file = open(path, &located).map_err(WorkloadError)?;
-        decompressed(file).map_err(|e| WorkloadError(reading_failed(path, &located, &e)))
+        let file = open(path, &located).map_err(refused)?;
+        decompressed(file)
+            .map_err(|e| WorkloadError(FileError::reading(path, &located, &e).to_string()))
     }
 
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
         let located = self.locate(path);
-        let failed = |error: io::Error| WorkloadError(reading_failed(path, &located, &error));
-        let file = open(path, &located).map_err(WorkloadError)?;
+        let failed = |error: io::Error| {
+            WorkloadError(FileError::reading(path, &located, &error).to_string())
+        };
+        let file = open(path, &located).map_err(refused)?;
         let mut reader = BufReader::with_capacity(BUFFER, file);
-        let is_parquet = reader.fill_buf().map_err(failed)?.starts_with(b"PAR1");
-        if is_parquet {
+        if is_parquet(&mut reader).map_err(failed)? {
             from_parquet(path, reader.into_inner())
         } else {
             columns::from_csv(path, decompress(reader).map_err(failed)?)
@@ -108,8 +138,19 @@ impl Inputs for Files {
     }
 }
 
+/// Whether a file is Parquet, by its first bytes.
+fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
+    Ok(reader.fill_buf()?.starts_with(b"PAR1"))
+}
+
 #[cfg(feature = "parquet")]
-use self::parquet::from_parquet;
+use self::parquet::{from_parquet, rows_of_parquet};
+
+/// Without the feature `parquet` no such file is read, and none of its rows held.
+#[cfg(not(feature = "parquet"))]
+fn rows_of_parquet(_: File) -> u64 {
+    0
+}
 
 /// Without the feature `parquet`, what is Parquet is refused.
 #[cfg(not(feature = "parquet"))]
@@ -121,26 +162,21 @@ fn from_parquet(path: &str, _: File) -> Result<Rows, WorkloadError> {
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
-/// Why a file cannot be read, in one sentence. The operating system's own words differ from system
-/// to system; the common cases are put in ours.
-pub(crate) fn reading_failed(shown: &str, path: &Path, error: &io::Error) -> String {
-    match error.kind() {
-        _ if path.is_dir() => format!("{shown}: this is a directory, but must be a file"),
-        io::ErrorKind::NotFound => format!("{shown}: there is no such file"),
-        io::ErrorKind::PermissionDenied => format!("{shown}: this file may not be read"),
-        _ => format!("{shown}: cannot be read ({error})"),
-    }
-}
-
-fn open(shown: &str, path: &Path) -> Result<File, String> {
+fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     if path.is_dir() {
-        return Err(format!("{shown}: this is a directory, but must be a file"));
+        return Err(FileError::IsFolder(shown.to_owned()));
     }
     // Asked before it is opened: opening a pipe would wait, and a second replication find it empty.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(format!("{shown}: this is not a regular file, and every run reads it anew"));
+        return Err(FileError::NotRegular(shown.to_owned()));
     }
-    File::open(path).map_err(|error| reading_failed(shown, path, &error))
+    File::open(path).map_err(|error| FileError::reading(shown, path, &error))
+}
+
+/// What the model is told of a file that cannot be read.
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
+fn refused(error: FileError) -> WorkloadError {
+    WorkloadError(error.to_string())
 }
 
 fn decompressed(file: File) -> io::Result<Box<dyn BufRead + Send>> {
@@ -250,8 +286,8 @@ mod tests {
             let device = "/dev/null: this is not a regular file, and every run reads it anew";
             assert_eq!(read(&files, "/dev/null").unwrap_err(), device);
         }
-        assert_eq!(files.digest("logs").unwrap_err(), directory);
-        assert_eq!(files.digest("no.swf").unwrap_err(), missing);
+        assert_eq!(files.digest("logs").unwrap_err().to_string(), directory);
+        assert_eq!(files.digest("no.swf").unwrap_err().to_string(), missing);
     }
 
     #[test]

@@ -45,6 +45,13 @@ pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError
     Ok(Box::new(rows))
 }
 
+/// How many rows a file says that it has; 0 where it cannot be read, which its reader will say.
+pub(super) fn rows_of_parquet(file: File) -> u64 {
+    let rows = ParquetRecordBatchReaderBuilder::try_new(file)
+        .map(|builder| builder.metadata().file_metadata().num_rows());
+    rows.ok().and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0)
+}
+
 fn is_readable(kind: &DataType) -> bool {
     kind.is_integer()
         || matches!(

@@ -17,10 +17,11 @@ use meshwork::job::{Job, Request, Time, sides_text};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Topology;
+use thiserror::Error;
 
 use crate::findings::summary::shown;
 use crate::run::Results;
-use crate::run::store::{write_whole, writing_failed};
+use crate::run::file::{FileError, write_whole};
 use crate::study::JobFormat;
 use crate::study::expand::Point;
 
@@ -34,6 +35,18 @@ pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.name()))
 }
 
+/// Why the jobs of a run cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum JobOutputError {
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The program was built without the feature `parquet`.
+    #[error("{0}: this program was built without the feature `parquet`")]
+    NoParquet(String),
+}
+
 /// The list of the files of per-job output, in the folder that they lie in.
 pub const INDEX: &str = "index.csv";
 
@@ -42,16 +55,15 @@ pub const INDEX: &str = "index.csv";
 /// removed where there is none.
 ///
 /// # Errors
-/// One sentence that names the file.
+/// If it cannot be written.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],
     points: &[Point],
     results: &Results,
-) -> Result<(), String> {
+) -> Result<(), FileError> {
     let index = folder.join("jobs").join(INDEX);
-    let runs = || results.runs.iter().flatten();
-    if formats.is_empty() || runs().all(|run| run.result.is_err()) {
+    if formats.is_empty() || results.runs.iter().all(|runs| runs.ended() == 0) {
         drop(fs::remove_file(index));
         return Ok(());
     }
@@ -63,13 +75,13 @@ pub fn write_index(
     writer.write_record(header.into_iter().chain(swept)).expect(to_memory);
     for (number, (point, runs)) in points.iter().zip(&results.runs).enumerate() {
         let swept: Vec<String> = point.swept.iter().map(|(_, value)| shown(value)).collect();
-        for run in runs.iter().filter(|run| run.result.is_ok()) {
+        for (replication, key) in runs.keys() {
             for format in formats {
                 let own = [
-                    format!("{}.{}", run.key, format.name()),
+                    format!("{key}.{}", format.name()),
                     format.name().to_owned(),
                     (number + 1).to_string(),
-                    run.replication.to_string(),
+                    replication.to_string(),
                 ];
                 writer.write_record(own.iter().chain(&swept)).expect(to_memory);
             }
@@ -89,7 +101,7 @@ pub struct JobLog {
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,
-    error: Option<String>,
+    error: Option<JobOutputError>,
 }
 
 enum Slot {
@@ -112,28 +124,27 @@ impl JobLog {
     /// Begins the files of a run in `folder/jobs`, which is made where it is missing.
     ///
     /// # Errors
-    /// One sentence, if a file cannot be made.
+    /// If a file cannot be made.
     pub fn create(
         folder: &Path,
         key: &str,
         formats: &[JobFormat],
         topologies: Vec<Topology>,
-    ) -> Result<JobLog, String> {
+    ) -> Result<JobLog, JobOutputError> {
         let jobs = folder.join("jobs");
-        fs::create_dir_all(&jobs)
-            .map_err(|error| writing_failed(&jobs.display().to_string(), "this folder", &error))?;
+        fs::create_dir_all(&jobs).map_err(|error| FileError::making(&jobs, &error))?;
         let outputs = formats
             .iter()
             .map(|&format| Output::create(path(folder, key, format), format))
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<_, JobOutputError>>()?;
         Ok(JobLog { topologies, pending: VecDeque::new(), first: JobId(0), outputs, error: None })
     }
 
     /// Writes what is left and gives the files their names.
     ///
     /// # Errors
-    /// The first thing that went wrong during the run or now, in one sentence; no file is left then.
-    pub fn finish(mut self) -> Result<(), String> {
+    /// The first thing that went wrong during the run or now; no file is left then.
+    pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {
             self.write(slot);
@@ -218,41 +229,34 @@ enum Form {
 }
 
 impl Output {
-    fn create(path: PathBuf, format: JobFormat) -> Result<Output, String> {
+    fn create(path: PathBuf, format: JobFormat) -> Result<Output, JobOutputError> {
         // Two scenarios of a sweep that are the same have one key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.{number}.tmp", std::process::id()));
         let temporary = PathBuf::from(name);
-        let failed = |error: &dyn std::fmt::Display| {
-            writing_failed(
-                &path.display().to_string(),
-                "this file",
-                &io::Error::other(error.to_string()),
-            )
-        };
-        let file = File::create(&temporary)
-            .map_err(|error| writing_failed(&path.display().to_string(), "this file", &error))?;
+        let failed = |error: io::Error| FileError::writing(&path, &error);
+        let file = File::create(&temporary).map_err(failed)?;
         let form = match format {
             JobFormat::Csv => {
                 let mut writer = BufWriter::with_capacity(1 << 16, file);
-                writeln!(writer, "{HEADER}").map_err(|error| failed(&error))?;
+                writeln!(writer, "{HEADER}").map_err(failed)?;
                 Form::Csv(writer)
             }
             #[cfg(feature = "parquet")]
-            JobFormat::Parquet => Form::Parquet(Box::new(
-                parquet::Columns::create(file).map_err(|error| failed(&error))?,
-            )),
+            JobFormat::Parquet => {
+                Form::Parquet(Box::new(parquet::Columns::create(file).map_err(failed)?))
+            }
             #[cfg(not(feature = "parquet"))]
             JobFormat::Parquet => {
-                return Err(format!("{}: {}", path.display(), super::inputs::NO_PARQUET));
+                return Err(JobOutputError::NoParquet(path.display().to_string()));
             }
         };
         Ok(Output { path, temporary, form: Some(form) })
     }
 
-    fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), String> {
+    fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), JobOutputError> {
         let written = match &mut self.form {
             Some(Form::Csv(writer)) => write_csv(writer, row, topologies),
             #[cfg(feature = "parquet")]
@@ -262,7 +266,7 @@ impl Output {
         written.map_err(|error| self.failed(&error))
     }
 
-    fn finish(mut self) -> Result<(), String> {
+    fn finish(mut self) -> Result<(), JobOutputError> {
         let written = match self.form.take() {
             Some(Form::Csv(mut writer)) => writer.flush(),
             #[cfg(feature = "parquet")]
@@ -274,8 +278,8 @@ impl Output {
             .map_err(|error| self.failed(&error))
     }
 
-    fn failed(&self, error: &io::Error) -> String {
-        writing_failed(&self.path.display().to_string(), "this file", error)
+    fn failed(&self, error: &io::Error) -> JobOutputError {
+        FileError::writing(&self.path, error).into()
     }
 }
 
@@ -418,7 +422,7 @@ mod tests {
         let refused =
             JobLog::create(folder.path(), "k", &[JobFormat::Csv], Vec::new()).err().unwrap();
         assert_eq!(
-            refused,
+            refused.to_string(),
             format!(
                 "{}: this folder cannot be made, because a file stands where a folder must be",
                 folder.path().join("jobs").display()

@@ -14,7 +14,8 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::{Event, JobId, Observer, Running};
 
-use crate::run::store::writing_failed;
+use crate::run::file::FileError;
+use crate::watch::recording::RecordingError;
 use crate::watch::{Happening, What};
 
 /// The folder of recordings in a folder of results.
@@ -22,9 +23,6 @@ pub const RECORDINGS: &str = "recordings";
 
 /// How a recording begins; the digit is the version of its form.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
-
-/// Unless a study says otherwise, the first replications of so many scenarios are kept: those that a page shows.
-pub const FIRST: usize = 4;
 
 /// So many bytes are written together.
 const BUFFER: usize = 1 << 16;
@@ -55,33 +53,29 @@ pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Which runs of a study are kept to be looked at: of every scenario, or of the first four, the first replication.
+/// Which runs of a study are kept to be looked at: of every scenario, or of some, the first replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The folder of results.
     folder: PathBuf,
     /// All scenarios, because the study says so.
     all: bool,
+    /// Else these.
+    some: Vec<usize>,
 }
 
 impl Kept {
-    /// What a study keeps that is run into a folder: `record` is what it says. Recordings that were left behind by a run that
-    /// was killed are removed: nobody else writes into a folder whose store is open.
+    /// What a study keeps that is run into a folder: `record` is what it says; these scenarios where it says nothing.
     #[must_use]
-    pub fn of(folder: &Path, record: Option<bool>) -> Option<Kept> {
-        for entry in fs::read_dir(folder.join(RECORDINGS)).into_iter().flatten().flatten() {
-            if entry.path().extension().is_some_and(|extension| extension == "tmp") {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
+    pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
-        (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all })
+        (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
     /// Whether a run is kept.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
-        replication == 0 && (self.all || point < FIRST)
+        replication == 0 && (self.all || self.some.contains(&point))
     }
 
     /// Whether the study asks for what is kept, so that its absence is worth a run and a word.
@@ -99,8 +93,8 @@ impl Kept {
     /// Begins one.
     ///
     /// # Errors
-    /// One sentence, if it cannot be made.
-    pub fn begin(&self, key: &str) -> Result<Recorder, String> {
+    /// If it cannot be made.
+    pub fn begin(&self, key: &str) -> Result<Recorder, FileError> {
         Recorder::create(&self.folder, key)
     }
 }
@@ -118,7 +112,7 @@ pub struct Recorder {
     bytes: u64,
     events: u64,
     before: Before,
-    error: Option<String>,
+    error: Option<FileError>,
 }
 
 /// What an event is told against.
@@ -135,20 +129,18 @@ impl Recorder {
     /// Begins the recording of a run in `folder/recordings`, which is made where it is missing.
     ///
     /// # Errors
-    /// One sentence, if it cannot be made.
-    pub fn create(folder: &Path, key: &str) -> Result<Recorder, String> {
+    /// If it cannot be made.
+    pub fn create(folder: &Path, key: &str) -> Result<Recorder, FileError> {
         // Two scenarios of a sweep that are the same have one key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
-        fs::create_dir_all(&home)
-            .map_err(|error| writing_failed(&home.display().to_string(), "this folder", &error))?;
+        fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
         let path = path(folder, key);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.{number}.tmp", std::process::id()));
         let temporary = PathBuf::from(name);
-        let file = File::create(&temporary)
-            .map_err(|error| writing_failed(&path.display().to_string(), "this file", &error))?;
+        let file = File::create(&temporary).map_err(|error| FileError::writing(&path, &error))?;
         let mut buffer = Vec::with_capacity(BUFFER + 1024);
         buffer.extend_from_slice(MAGIC);
         buffer.extend_from_slice(key.as_bytes());
@@ -169,8 +161,8 @@ impl Recorder {
     /// Ends it, and gives the file its name. A recording that was given up for its length is no error.
     ///
     /// # Errors
-    /// What went wrong during the run or now, in one sentence; no file is left then.
-    pub fn finish(mut self) -> Result<(), String> {
+    /// What went wrong during the run or now; no file is left then.
+    pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
         self.flush();
@@ -183,8 +175,8 @@ impl Recorder {
             .map_err(|error| self.failed(&error))
     }
 
-    fn failed(&self, error: &io::Error) -> String {
-        writing_failed(&self.path.display().to_string(), "this file", error)
+    fn failed(&self, error: &io::Error) -> FileError {
+        FileError::writing(&self.path, error)
     }
 
     fn flush(&mut self) {
@@ -317,15 +309,17 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
 /// request of the one that ran, and neither run time nor estimate.
 ///
 /// # Errors
-/// One sentence, if there is no recording of it in the folder, or it is not whole.
+/// If there is no recording of it in the folder, or it is not whole.
 pub fn replay(
     folder: &Path,
     key: &str,
     visit: &mut dyn FnMut(Happening) -> bool,
-) -> Result<(), String> {
+) -> Result<(), RecordingError> {
     let path = path(folder, key);
-    let failed =
-        |error: &io::Error| format!("{}: this recording cannot be read ({error})", path.display());
+    let failed = |error: &io::Error| RecordingError::Kept {
+        path: path.display().to_string(),
+        why: error.to_string(),
+    };
     let end = whole(&path, key).map_err(|error| failed(&error))?;
     let mut events = Events::open(&path, key).map_err(|error| failed(&error))?;
     for _ in 0..end {

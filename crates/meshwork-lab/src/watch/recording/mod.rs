@@ -9,6 +9,7 @@
 //! [`Scene`] does, event by event.
 
 mod columns;
+mod error;
 pub mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -22,19 +23,20 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
-use meshwork::topology::Topology;
+use meshwork::topology::{Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
 
 use crate::findings::clock::Clock;
 use crate::findings::number::{count, significant};
 use crate::run::caught;
-use crate::run::check::scenario_of;
+use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 use crate::run::store::Record;
 use crate::watch::{Happening, Scene, What};
 
 pub use columns::Columns;
+pub use error::RecordingError;
 pub use tape::{Tape, Window};
 use timeline::Counts;
 pub use timeline::{Timeline, Waits};
@@ -44,7 +46,7 @@ pub use timeline::{Timeline, Waits};
 pub struct Site {
     /// How it is wired, in words: `8 × 8 torus`.
     pub words: String,
-    /// The name of its wiring.
+    /// The name of its wiring, as it is drawn.
     pub wiring: &'static str,
     /// The side of each dimension, dimension 0 first.
     pub sides: Vec<u32>,
@@ -56,7 +58,7 @@ impl Site {
     fn new(topology: &Topology, speed: f64) -> Site {
         Site {
             words: topology.to_string(),
-            wiring: topology.wiring().name(),
+            wiring: drawn_as(topology).name(),
             sides: topology.grid().sides().to_vec(),
             speed,
         }
@@ -64,6 +66,17 @@ impl Site {
 
     fn processors(&self) -> u64 {
         self.sides.iter().map(|&side| u64::from(side)).product()
+    }
+}
+
+/// The wiring that a picture shows: of a torus it says that all edges are joined to the opposite ones, so where some
+/// are not it is drawn as a mesh.
+fn drawn_as(topology: &Topology) -> Wiring {
+    let grid = topology.grid();
+    let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
+    match topology.wiring() {
+        Wiring::Torus if is_open => Wiring::Mesh,
+        wiring => wiring,
     }
 }
 
@@ -124,11 +137,15 @@ impl Recording {
     /// end of the window; where that is impossible, its per-job output is read instead, and a note says so.
     ///
     /// # Errors
-    /// One sentence, if nothing of this can be done, or the run ended before the window begins.
+    /// If nothing of this can be done, or the run ended before the window begins.
     ///
     /// # Complexity
     /// That of the run, unless it was kept: then **O(events)**. Memory **O(events)**.
-    pub fn of(subject: Subject<'_>, folder: &Path, window: Window) -> Result<Recording, String> {
+    pub fn of(
+        subject: Subject<'_>,
+        folder: &Path,
+        window: Window,
+    ) -> Result<Recording, RecordingError> {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
@@ -140,7 +157,7 @@ impl Recording {
         subject: Subject<'_>,
         folder: &Path,
         window: Window,
-    ) -> Result<(Recording, Timeline), String> {
+    ) -> Result<(Recording, Timeline), RecordingError> {
         if let Ok(scenario) = scenario_as_it_was(subject.catalogue, subject.record)
             && kept::path(folder, &subject.record.key).is_file()
         {
@@ -162,7 +179,7 @@ impl Recording {
         let files = Files::beside(folder);
         match repeatable(subject.catalogue, subject.record, &files) {
             Ok(scenario) => again(subject, &scenario, &files, window),
-            Err(why) => rows::read(subject, folder, window, &why),
+            Err(why) => rows::read(subject, folder, window, why),
         }
     }
 
@@ -256,13 +273,11 @@ impl Recording {
         subject: Subject<'_>,
         mut tape: Tape,
         end: f64,
-    ) -> Result<Recording, String> {
+    ) -> Result<Recording, RecordingError> {
         tape.end();
         if !tape.has_begun() && self.from > 0.0 {
             let [end, from] = [end, self.from].map(|time| significant(time, 6));
-            return Err(format!(
-                "the run ended at time {end}, and so has no time {from} to be shown"
-            ));
+            return Err(RecordingError::Over { end, from });
         }
         let window = Window { from: self.from, ..Window::default() };
         self.notes.extend(Recording::part(subject.record, &tape, window));
@@ -276,20 +291,24 @@ impl Recording {
 }
 
 /// The scenario of a run, if it can be run again.
-fn repeatable(catalogue: &Catalogue, record: &Record, files: &Files) -> Result<Scenario, String> {
+fn repeatable(
+    catalogue: &Catalogue,
+    record: &Record,
+    files: &Files,
+) -> Result<Scenario, RepeatError> {
     let (scenario, key) = scenario_of(catalogue, record, files)?;
     if key == record.key {
         Ok(scenario)
     } else {
-        Err(format!("its key is {}, but should be {key}", record.key))
+        Err(RepeatError::OtherKey { stored: record.key.clone(), own: key })
     }
 }
 
 /// The scenario of a run, whether or not it can be run again.
-fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario, String> {
+fn scenario_as_it_was(catalogue: &Catalogue, record: &Record) -> Result<Scenario, RepeatError> {
     let table = Table::try_from(&record.scenario)
-        .map_err(|error| format!("its scenario cannot be read ({error})"))?;
-    Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
+        .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
+    Ok(Scenario::read_in(catalogue, &table)?)
 }
 
 /// What is kept of a run that goes by: a part of it event by event, and all of it at a glance.
@@ -316,7 +335,7 @@ impl Heard {
         sites: Vec<Site>,
         end: f64,
         whole: bool,
-    ) -> Result<(Recording, Timeline), String> {
+    ) -> Result<(Recording, Timeline), RecordingError> {
         let processors = sites.iter().map(Site::processors).sum();
         let whole = whole || !self.tape.is_full();
         let until = if whole { end } else { self.tape.until().units() };
@@ -344,19 +363,21 @@ fn again(
     scenario: &Scenario,
     files: &Files,
     window: Window,
-) -> Result<(Recording, Timeline), String> {
+) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
     let sites = sites(scenario, record.replication)?;
     let mut heard = Heard::new(window);
     let outcome = caught(|| {
         let outcome = scenario.run(record.replication, files, &mut heard);
         outcome.map_err(|error| error.to_string())
-    })?;
+    })
+    .map_err(RecordingError::Failed)?;
     heard.seen(subject, sites, outcome.end.units().min(f64::MAX), false)
 }
 
-fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<Site>, String> {
-    let setup = scenario.setup(replication).map_err(|error| error.to_string())?;
+fn sites(scenario: &Scenario, replication: u64) -> Result<Vec<Site>, RecordingError> {
+    let setup =
+        scenario.setup(replication).map_err(|error| RecordingError::Failed(error.to_string()))?;
     let sites = setup.facility.sites().iter().map(|managed| managed.site());
     Ok(sites.map(|site| Site::new(site.topology(), site.speed())).collect())
 }

@@ -7,7 +7,10 @@ use meshwork::machine::{Block, Placement};
 use meshwork::observe::JobId;
 use meshwork::topology::{Grid, Topology};
 
-use super::{Heard, Recording, Subject, Timeline, Window, scenario_as_it_was, sites};
+use super::{
+    Heard, Recording, RecordingError, Subject, Timeline, Window, scenario_as_it_was, sites,
+};
+use crate::run::check::RepeatError;
 use crate::run::joboutput::{self, HEADER};
 use crate::study::JobFormat;
 use crate::watch::{Happening, What};
@@ -15,31 +18,29 @@ use crate::watch::{Happening, What};
 /// The recording of a run whose job output lies in this folder.
 ///
 /// # Errors
-/// One sentence, if there is none or it cannot be read.
+/// If there is none or it cannot be read.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
     window: Window,
-    why: &str,
-) -> Result<(Recording, Timeline), String> {
+    why: RepeatError,
+) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
     let existing = [JobFormat::Csv, JobFormat::Parquet]
         .map(|format| joboutput::path(folder, &record.key, format))
         .into_iter()
         .find(|path| path.is_file());
     let Some(path) = existing else {
-        return Err(format!(
-            "{why}; and it has no per-job output either, which `[output] jobs = \"csv\"` would have written"
-        ));
+        return Err(RecordingError::Nowhere(why));
     };
-    let shown = path.display().to_string();
+    let wrong = |why: String| RecordingError::JobOutput { path: path.display().to_string(), why };
     let scenario = scenario_as_it_was(subject.catalogue, record)?;
     let topologies = scenario.topologies();
     let is_csv = path.extension().is_some_and(|extension| extension == "csv");
     let rows = if is_csv { from_csv(&path) } else { from_parquet(&path) };
-    let rows = rows.map_err(|error| format!("{shown}: {error}"))?;
+    let rows = rows.map_err(wrong)?;
     let mut heard = Heard::new(window);
-    for happening in happenings(&rows, &topologies).map_err(|error| format!("{shown}: {error}"))? {
+    for happening in happenings(&rows, &topologies).map_err(wrong)? {
         heard.take(happening);
     }
     let sites = sites(&scenario, record.replication)?;

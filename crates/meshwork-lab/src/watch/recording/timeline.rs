@@ -9,7 +9,7 @@ use meshwork::observe::JobId;
 use serde::{Serialize, Serializer};
 
 use super::kept::replay;
-use super::{Site, Subject, scenario_as_it_was, sites};
+use super::{RecordingError, Site, Subject, scenario_as_it_was, sites};
 use crate::watch::{Happening, What};
 
 /// Into how many spans of equal length the time of a run is cut.
@@ -62,11 +62,11 @@ impl Timeline {
     /// A stored run that was kept while it ran.
     ///
     /// # Errors
-    /// One sentence, if it was not kept.
+    /// If it was not kept.
     ///
     /// # Complexity
     /// **O(e)** for *e* events, and memory for all of them.
-    pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, String> {
+    pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
         let processors = sites(&scenario, record.replication)?.iter().map(Site::processors).sum();

@@ -110,7 +110,7 @@ fn blocked_neighbours(
     let mut blocked = 0;
     for (d, length) in sides.iter().enumerate() {
         let (at, side, stride) = (grid.coordinate(base, d), grid.sides()[d], grid.strides()[d]);
-        let wraps = grid.is_wrapped();
+        let wraps = grid.is_ring(d);
         let below = match at {
             0 => wraps.then(|| base + (side - 1) * stride),
             _ => Some(base - stride),

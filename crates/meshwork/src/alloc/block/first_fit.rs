@@ -8,9 +8,10 @@ use crate::geometry::FreeBases;
 use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::geometry::orientation::{Rotation, orientations};
+use crate::geometry::reversed::{Reversed, reversed};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::About;
+use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// The entry of `first_fit`.
@@ -22,22 +23,42 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         definition: "Among all bases at which the whole block is free, the one of lowest index \
                      in row-major order is taken. With `rotation = \"best\"` the orientations of \
                      the block compete on that index. It finds a block whenever one is free in \
-                     an orientation that it tries, and the job holds exactly what it asked for.",
+                     an orientation that it tries, and the job holds exactly what it asked for. In \
+                     row-major order dimension 0 runs fastest, or with `scan = \
+                     \"last_dimension\"` the last one.",
         complexity: "O(d · log s · n / 64) for each orientation, with d dimensions, sides up to \
                      s of the block and n nodes: sets of nodes are shifted word by word. In a \
                      hypercube whose blocks may be turned, all orientations are searched \
                      together.",
         source: "Zhu, Efficient processor allocation strategies for mesh-connected parallel \
                  computers, JPDC 16, 1992",
-        params: &[Rotation::PARAM],
+        params: &[
+            Rotation::PARAM,
+            Param {
+                name: "scan",
+                kind: SCANS.kind(),
+                default: DefaultValue::Is("\"first_dimension\""),
+                help: "which dimension runs fastest in the order of bases",
+            },
+        ],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube],
     dimensions: None,
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
-    build: |params, topology| Ok(Box::new(FirstFit::new(topology.grid(), Rotation::read(params)))),
+    build: |params, topology| {
+        let (grid, rotation) = (topology.grid(), Rotation::read(params));
+        Ok(Box::new(if params.meaning("scan", &SCANS) {
+            FirstFit::last_dimension_fastest(grid, rotation)
+        } else {
+            FirstFit::new(grid, rotation)
+        }))
+    },
 };
+
+/// Which dimension runs fastest: whether the last.
+static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a grid of any number of dimensions, wrapped or not.
 ///
@@ -54,28 +75,42 @@ pub(crate) struct FirstFit {
     bases: FreeBases,
     /// The search in a hypercube, or a mesh of twos, in which blocks may be turned.
     cubes: Option<CubeSearch>,
+    /// The machine in which all of this is done, where the last dimension runs fastest.
+    reversed: Option<Reversed>,
 }
 
 impl FirstFit {
+    /// First fit with bases in the order in which the last dimension runs fastest.
+    pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
+        let reversed = Reversed::new(grid);
+        FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }
+    }
+
     pub(crate) fn new(grid: &Grid, rotation: Rotation) -> FirstFit {
         // A cube has very many orientations: they are searched together.
         let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
         let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
-        FirstFit { rotation, bases: FreeBases::new(grid), cubes }
+        FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
     }
 }
 
-impl Allocator for FirstFit {
-    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+impl FirstFit {
+    /// The first fit of a block with these sides, the dimensions of the grid in reverse order or not.
+    pub(crate) fn first(
+        &mut self,
+        grid: &Grid,
+        free: &NodeSet,
+        sides: &Dims,
+        is_reversed: bool,
+    ) -> Option<Block> {
+        let here = |sides: Dims| if is_reversed { reversed(&sides) } else { sides };
         if let Some(search) = &mut self.cubes {
             let best = self.rotation == Rotation::Best;
-            return first_turned(search, site.free(), sides, best).map(Placement::from);
+            return first_turned(search, free, &here(sides.clone()), is_reversed, best);
         }
         let mut best: Option<(Node, Dims)> = None;
-        for sides in orientations(sides, self.rotation) {
-            let base = self.bases.first(site.grid(), site.free(), &sides);
+        for sides in orientations(sides, self.rotation).map(here) {
+            let base = self.bases.first(grid, free, &sides);
             if let Some(base) = base
                 && best.as_ref().is_none_or(|(lowest, _)| base < *lowest)
             {
@@ -85,7 +120,25 @@ impl Allocator for FirstFit {
                 }
             }
         }
-        best.map(|(base, sides)| Block { base, sides }.into())
+        best.map(|(base, sides)| Block { base, sides })
+    }
+}
+
+impl Allocator for FirstFit {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let Request::Block(sides) = request else { return None };
+        let block = match self.reversed.take() {
+            None => self.first(site.grid(), site.free(), sides, false),
+            Some(mut reversed) => {
+                let there = reversed.grid().clone();
+                let found = self.first(&there, reversed.set(site.free()), sides, true);
+                let block = found.map(|block| reversed.back(&block, site.grid()));
+                self.reversed = Some(reversed);
+                block
+            }
+        };
+        block.map(Placement::from)
     }
 
     fn goes_by_free_nodes(&self) -> bool {
@@ -103,6 +156,7 @@ fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,
     sides: &Dims,
+    is_reversed: bool,
     best: bool,
 ) -> Option<Block> {
     if sides.iter().any(|&side| side > 2) {
@@ -110,9 +164,11 @@ fn first_turned(
     }
     let requested = Subcube::of(&Block { base: 0, sides: sides.clone() });
     // That order is lexicographic, dimension 0 first, and begins with the side that it has in the request.
-    let place = |mask: u32| match sides[0] {
-        2 => !mask.reverse_bits(),
-        _ => mask.reverse_bits(),
+    let lexicographic = |mask: u32| if is_reversed { mask } else { mask.reverse_bits() };
+    let leading = if is_reversed { sides.last() } else { sides.first() };
+    let place = |mask: u32| match leading {
+        Some(2) => !lexicographic(mask),
+        _ => lexicographic(mask),
     };
     let mut first = None;
     search.for_each_mask(free, requested.dimension(), |bases| {

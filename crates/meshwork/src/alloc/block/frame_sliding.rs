@@ -137,7 +137,7 @@ struct Axis {
 impl Axis {
     fn new(grid: &Grid, start: Node, d: usize, step: u32) -> Axis {
         let (side, start) = (grid.sides()[d], grid.coordinate(start, d));
-        if grid.is_wrapped() {
+        if grid.is_ring(d) {
             return Axis { first: start, step, side, frames: side / step, begin: 0 };
         }
         let first = start % step;

@@ -63,13 +63,13 @@ impl Shells {
         self.within.clear();
         self.within.resize(grid.nodes() as usize, 0);
         site.free().iter().for_each(|node| self.within[node as usize] = 1);
-        for (&side, &stride) in grid.sides().iter().zip(grid.strides()) {
+        for d in 0..grid.dimensions() {
             std::mem::swap(&mut self.within, &mut self.before);
             self.within.resize(self.before.len(), 0);
-            let (side, stride) = (side as usize, stride as usize);
+            let (side, stride) = (grid.sides()[d] as usize, grid.strides()[d] as usize);
             let lines = self.before.chunks_exact(side * stride);
             for (from, to) in lines.zip(self.within.chunks_exact_mut(side * stride)) {
-                slide(from, to, &mut self.window, stride, radius as usize, grid.is_wrapped());
+                slide(from, to, &mut self.window, stride, radius as usize, grid.is_ring(d));
             }
         }
     }
@@ -149,7 +149,7 @@ impl Allocator for Shells {
             let along = |d: usize| {
                 let (side, straight) =
                     (grid.sides()[d], grid.coordinate(node, d).abs_diff(centre[d]));
-                if grid.is_wrapped() { straight.min(side - straight) } else { straight }
+                if grid.is_ring(d) { straight.min(side - straight) } else { straight }
             };
             (0..grid.dimensions()).map(along).max().unwrap_or(0)
         };

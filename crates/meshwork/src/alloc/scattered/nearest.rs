@@ -1,5 +1,7 @@
 //! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::alloc::{Allocator, Ask};
@@ -43,7 +45,7 @@ pub(super) struct NearestNodes {
 #[derive(Clone)]
 struct Half {
     sides: Dims,
-    is_ring: bool,
+    are_rings: Vec<bool>,
     /// Where each free node is, as far as these dimensions go: an index in row-major order.
     at: Vec<u32>,
     /// How far each index is from the present centre.
@@ -70,11 +72,11 @@ impl NearestNodes {
             lower + grid.nodes() / lower
         };
         let lower = (0..grid.dimensions()).min_by_key(sum).unwrap_or(0);
-        let half = |sides: &[u32]| Half::new(sides, grid.is_wrapped());
+        let half = |part: Range<usize>| Half::new(&grid.sides()[part.clone()], &grid.rings()[part]);
         NearestNodes {
             centres,
             free: Vec::new(),
-            halves: [half(&grid.sides()[..lower]), half(&grid.sides()[lower..])],
+            halves: [half(0..lower), half(lower..grid.dimensions())],
             shells: vec![0; grid.sides().iter().sum::<u32>() as usize],
         }
     }
@@ -148,20 +150,21 @@ impl NearestNodes {
 }
 
 impl Half {
-    fn new(sides: &[u32], is_ring: bool) -> Half {
+    fn new(sides: &[u32], are_rings: &[bool]) -> Half {
         let length = sides.iter().product::<u32>() as usize;
         let (apart, counts) = (Vec::with_capacity(length), vec![0; length]);
-        Half { sides: Dims::from_slice(sides), is_ring, at: Vec::new(), apart, counts }
+        let (sides, are_rings) = (Dims::from_slice(sides), are_rings.to_vec());
+        Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
     /// Finds how far each index is from a centre.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
-        for (&side, &here) in self.sides.iter().zip(centre) {
+        for ((&side, &here), &is_ring) in self.sides.iter().zip(centre).zip(&self.are_rings) {
             let along = |at: u32| {
                 let straight = at.abs_diff(here);
-                if self.is_ring { straight.min(side - straight) } else { straight }
+                if is_ring { straight.min(side - straight) } else { straight }
             };
             let lower = self.apart.len();
             for at in 1..side {
@@ -178,27 +181,27 @@ impl Half {
         self.counts.fill(0);
         self.at.iter().for_each(|&at| self.counts[at as usize] += 1);
         let mut all = Vec::new();
-        self.for_each_dimension(|counts| all.insert(0, counts.to_vec()));
+        self.for_each_dimension(|counts, _| all.insert(0, counts.to_vec()));
         all
     }
 
     /// The sum of hops along these dimensions over all pairs of nodes that are counted.
     fn hops_over_pairs(&mut self) -> u64 {
-        let (mut sum, is_ring) = (0, self.is_ring);
-        self.for_each_dimension(|counts| sum += hops_over_pairs(counts, is_ring));
+        let mut sum = 0;
+        self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` with how many nodes have each coordinate, the last dimension first. The counts are
-    /// used up.
-    fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32])) {
+    /// Calls `visit` with how many nodes have each coordinate, and whether the dimension is a ring, the last
+    /// dimension first. The counts are used up.
+    fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
-        for &side in self.sides.iter().rev() {
+        for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {
             let all = &mut self.counts[..length];
             length /= side as usize;
             let sums: SmallVec<[u32; 64]> =
                 all.chunks(length).map(|chunk| chunk.iter().sum()).collect();
-            visit(&sums);
+            visit(&sums, is_ring);
             // What is left counts in the dimensions below, whatever the coordinate along this one.
             let (below, others) = all.split_at_mut(length);
             for chunk in others.chunks(length) {

@@ -10,13 +10,14 @@ use super::bits::{BitSet, Bits};
 use super::calendar::Calendar;
 use super::fabric::{Fabric, NOWHERE};
 use super::grants::{Grants, Request};
-use super::message::{Load, Stuck, Turn};
+use super::message::{Load, Message, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::switch::Switch;
 use super::timing::{Arbitration, Timing};
 use super::wheel::Wheel;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
+use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
@@ -62,9 +63,12 @@ pub(super) struct CycleEngine {
     timing: Timing,
     channels: usize,
     flits: u32,
+    buffer: u32,
+    /// By how many flits a way must be fuller for a packet to take another.
+    threshold: u64,
     shift: u32,
-    /// The first lane of the local port.
-    local: usize,
+    /// How many cycles longer than the shortest the link of each lane of a router is.
+    length: Vec<Cycle>,
     now: Cycle,
     moved: Cycle,
     packets: Packets,
@@ -120,40 +124,41 @@ impl CycleEngine {
         let channels = setting.virtual_channels as usize;
         let lanes_per_router = fabric.ports() * channels;
         let shift = lanes_per_router.next_power_of_two().trailing_zeros();
-        let nodes = fabric.nodes() as usize;
-        let all = nodes << shift;
-        let local = fabric.local() * channels;
+        let (nodes, routers) = (fabric.nodes() as usize, fabric.routers() as usize);
+        let all = routers << shift;
         let (mut down, mut up) = (vec![NONE; all], vec![NONE; all]);
-        for node in 0..nodes {
-            for port in 0..fabric.local() {
-                let next = fabric.next(node as Node, port);
+        for router in 0..routers {
+            for port in 0..fabric.ports() {
+                let (next, there) = fabric.next(router as Router, port);
                 for channel in 0..if next == NOWHERE { 0 } else { channels } {
-                    let lane = port * channels + channel;
-                    let (from, to) = (node << shift | lane, (next as usize) << shift | lane);
+                    let from = router << shift | (port * channels + channel);
+                    let to = (next as usize) << shift | (there * channels + channel);
                     down[from] = to as u32;
                     up[to] = from as u32;
                 }
-            }
-            if timing.inject.is_some() {
-                for lane in local..lanes_per_router {
-                    up[node << shift | lane] = TO_SOURCE | (node << shift | lane) as u32;
+                if timing.inject.is_some() && fabric.is_local(router as Router, port) {
+                    for channel in 0..channels {
+                        let lane = router << shift | (port * channels + channel);
+                        up[lane] = TO_SOURCE | lane as u32;
+                    }
                 }
             }
         }
+        let longest = fabric.longest();
         let empty = Lane { front: NONE, back: NONE, left: 0, present: 0, out: 0 };
         let idle_source = Source { packet: NONE, left: 0, channel: channels as u8 - 1 };
         CycleEngine {
-            packets: Packets::new(&fabric, setting.class_rule),
+            packets: Packets::new(&fabric, setting),
             behind: Vec::new(),
             lanes: vec![empty; all],
-            masks: vec![Masks::default(); nodes],
+            masks: vec![Masks::default(); routers],
             credits: vec![setting.buffer; all],
             owners: vec![u8::MAX; all],
             down,
             up,
             grants: Grants::new(&fabric, channels, channels, shift, timing.arbitration),
-            switch: Switch::new(fabric.ports(), channels, nodes),
-            active: BitSet::new(nodes),
+            switch: Switch::new(fabric.ports(), channels, routers),
+            active: BitSet::new(routers),
             sources: vec![idle_source; nodes],
             source_credits: vec![setting.buffer; if timing.inject.is_some() { all } else { 0 }],
             sending: BitSet::new(nodes),
@@ -161,21 +166,23 @@ impl CycleEngine {
             asking: Vec::new(),
             asking_next: Vec::new(),
             turns: Calendar::new(),
-            arrivals: Wheel::new(timing.transfer.max(timing.inject.unwrap_or(0))),
-            returns: Wheel::new(timing.transfer + timing.credit),
+            arrivals: Wheel::new((timing.transfer + longest).max(timing.inject.unwrap_or(0))),
+            returns: Wheel::new(timing.transfer.max(longest) + timing.credit),
             requests: Wheel::new(timing.route + 1),
             deliveries: Wheel::new(timing.transfer),
             released: Vec::new(),
             scratch: Scratch::default(),
             counts: Counts::default(),
             flits: setting.packet_length,
+            buffer: setting.buffer,
+            threshold: setting.threshold(),
+            length: (0..lanes_per_router).map(|lane| fabric.length(lane / channels)).collect(),
             now: 0,
             moved: 0,
             fabric,
             timing,
             channels,
             shift,
-            local,
         }
     }
 
@@ -310,7 +317,8 @@ impl CycleEngine {
             if to & TO_SOURCE != 0 {
                 let lane = (to & !TO_SOURCE) as usize;
                 self.source_credits[lane] += 1;
-                self.sending.insert(lane >> self.shift);
+                let node = self.node_of(lane);
+                self.sending.insert(node as usize);
                 continue;
             }
             let to = to as usize;
@@ -340,7 +348,8 @@ impl CycleEngine {
                     continue;
                 }
             };
-            let packet = self.packets.insert(&self.fabric, node, message, self.now);
+            let detour = self.fabric.adapts() && self.takes_detour(node, &message);
+            let packet = self.packets.insert(&self.fabric, node, message, detour, self.now);
             let id = packet as usize;
             self.behind.resize(self.behind.len().max(id + 1), NONE);
             self.behind[id] = NONE;
@@ -350,7 +359,7 @@ impl CycleEngine {
                 self.sending.insert(node as usize);
             } else {
                 // The whole packet stands ready in the router, before its first lane.
-                let at = (node << self.shift) + self.local as u32;
+                let at = self.first_lane(node) as u32;
                 self.counts.injected += u64::from(self.flits);
                 self.lanes[at as usize].present = self.flits;
                 self.set_present(at);
@@ -372,7 +381,7 @@ impl CycleEngine {
 
     fn send_from(&mut self, node: usize) {
         let Source { packet, left, channel } = self.sources[node];
-        let lanes = node << self.shift | self.local;
+        let lanes = self.first_lane(node as Node);
         let has_room = |channel: &usize| self.source_credits[lanes + channel] > 0;
         let channel = usize::from(channel);
         let channel = if packet == NONE {
@@ -411,8 +420,7 @@ impl CycleEngine {
         self.requests.take(self.now, &mut requests);
         requests.sort_unstable(); // equal times: the lowest port first
         for at in requests.drain(..) {
-            let hop = self.packets.hop(self.lanes[at as usize].front);
-            let (port, class) = hop.unwrap_or((self.fabric.local(), 0));
+            let (port, class) = self.packets.hop(self.lanes[at as usize].front);
             self.grants.request(&Request { lane: at, port, class });
         }
         self.scratch.numbers = requests;
@@ -469,7 +477,9 @@ impl CycleEngine {
         lane.present -= 1;
         let (is_tail, is_empty) = (lane.left == 0, lane.present == 0);
         let output = router << self.shift | out;
-        let is_local = out >= self.local;
+        // What has no buffer behind it goes to a node.
+        let target = self.down[output];
+        let is_local = target == NONE;
         self.moved = self.now;
         self.counts.flit_hops += 1;
         let masks = &mut self.masks[router];
@@ -484,7 +494,8 @@ impl CycleEngine {
         }
         if !is_local {
             let head = if is_head { packet } else { NONE };
-            self.arrivals.push(self.now + self.timing.transfer, (self.down[output], head));
+            let arrives = self.now + self.timing.transfer + self.length[out];
+            self.arrivals.push(arrives, (target, head));
         } else {
             self.counts.ejected += 1;
             if self.timing.sink_has_credits {
@@ -497,7 +508,8 @@ impl CycleEngine {
         }
         let up = self.up[at];
         if up != NONE {
-            self.returns.push(self.now + self.timing.credit, up);
+            let length = if up & TO_SOURCE == 0 { self.length[number] } else { 0 };
+            self.returns.push(self.now + self.timing.credit + length, up);
         }
         if is_tail {
             let masks = &mut self.masks[router];
@@ -519,8 +531,36 @@ impl CycleEngine {
             lane.left = self.flits;
             self.requests.push(self.now + 1 + self.timing.route, at);
         } else if self.up[at as usize] == NONE {
-            self.asking_next.push(at >> self.shift);
+            self.asking_next.push(self.node_of(at as usize));
         }
+    }
+
+    /// The first of the lanes through which a node sends.
+    fn first_lane(&self, node: Node) -> usize {
+        let (router, port) = self.fabric.home(node);
+        (router as usize) << self.shift | (port * self.channels)
+    }
+
+    /// The node that sends through a lane.
+    fn node_of(&self, lane: usize) -> Node {
+        let number = lane & ((1 << self.shift) - 1);
+        self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)
+    }
+
+    /// Whether a packet takes a detour, as far as its first router can tell: if the link on the direct way
+    /// holds more flits than twice those of the link on the other way, and some more.
+    fn takes_detour(&self, node: Node, message: &Message) -> bool {
+        let first = |detour| {
+            let route = self.fabric.route(node, message.to, message.coins, detour);
+            route.first().map(|leg| usize::from(leg.port))
+        };
+        let (Some(direct), Some(other)) = (first(false), first(true)) else { return false };
+        let router = (self.fabric.home(node).0 as usize) << self.shift;
+        let held = |port: usize| -> u64 {
+            let lanes = port * self.channels..(port + 1) * self.channels;
+            lanes.map(|lane| u64::from(self.buffer - self.credits[router | lane])).sum()
+        };
+        held(direct) > 2 * held(other) + self.threshold
     }
 
     fn stuck(&self) -> Stuck {

@@ -1,145 +1,163 @@
-//! The wires of a machine: ports, links, and the legs of a packet's way.
+//! The wires of a machine as tables: what lies behind each port, and how long the link to it is.
 
-use smallvec::SmallVec;
+use std::sync::Arc;
 
+use super::Cycle;
+use super::WormholeConfig;
 use crate::network::NetworkError;
-use crate::topology::{Grid, Node, Topology, Wiring};
+use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
+use crate::topology::{Node, Topology, Wires};
 
-/// No node: what lies behind a port at the edge of a mesh.
-pub(super) const NOWHERE: Node = Node::MAX;
-
-/// Which of its ring's two classes of virtual channels a packet uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClassRule {
-    /// Class 1 on the whole ring if the way crosses the edge of the ring, else class 0. Class 0 never
-    /// uses the wrapping link and class 1 never the link opposite to it, so neither can close a circle.
-    Static,
-    /// Class 0 up to the edge of the ring, class 1 from the wrapping link on.
-    Dateline,
-}
-
-/// A straight part of a packet's way: so many hops through one port, in one class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Leg {
-    pub(super) port: u8,
-    pub(super) class: u8,
-    pub(super) hops: u32,
-}
-
-/// The legs of a way, in order.
-pub(super) type Route = SmallVec<[Leg; 4]>;
-
-/// One dimension with more than one node.
-#[derive(Clone, Debug)]
-struct Dimension {
-    index: usize,
-    side: u32,
-    is_ring: bool,
-    /// The port towards higher coordinates, and the one towards lower ones.
-    up: u8,
-    down: u8,
-}
+/// No router: what lies behind a port without a link.
+pub(super) const NOWHERE: Router = Router::MAX;
 
 /// Routers and the links between them.
 ///
-/// Every router has a port for each direction of each dimension and, as its last one, a local port, to
-/// and from its own processor. What leaves through a port enters the next router at the port of the
-/// same number. A dimension of side 2 has one port, also where it is wrapped: a ring of two is one
-/// link. A dimension of side 1 has none.
+/// Every router has the ports of its topology towards other routers and, behind those that a router with
+/// nodes can have, one local port for each of its own nodes, to and from it.
 #[derive(Clone, Debug)]
 pub struct Fabric {
-    grid: Grid,
+    wires: Arc<dyn Wires>,
+    manner: Manner,
+    nodes: u32,
+    nodes_each: u32,
     ports: usize,
+    local: usize,
     classes: usize,
-    dimensions: Vec<Dimension>,
-    /// The node behind each port of each node.
-    next: Vec<Node>,
+    /// How many cycles longer than the shortest the links through each port are, and whether any is global.
+    length: Vec<Cycle>,
+    has_global: bool,
+    /// The router behind each port of each router, and the port there.
+    next: Vec<(Router, u16)>,
+}
+
+/// The links of one way, as far as times go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// How many there are.
+    pub links: u32,
+    /// Which of them are global, the first in the lowest bit. Where there are such, a way is short.
+    pub global: u8,
 }
 
 impl Fabric {
-    /// The wires of a machine.
+    /// The wires of a machine, for packets that choose their ways like this.
     ///
     /// # Errors
     /// One sentence if it is flat: a switch has no links to simulate.
-    pub fn new(topology: &Topology) -> Result<Fabric, NetworkError> {
-        Ok(Fabric::outline(topology)?.laid())
+    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, NetworkError> {
+        Ok(Fabric::outline(topology, setting)?.laid())
     }
 
     /// An outline with its wires.
-    pub(super) fn laid(self) -> Fabric {
-        let Fabric { grid, ports, dimensions, .. } = &self;
-        let (ports, grid) = (*ports, grid);
-        let mut next = vec![NOWHERE; grid.nodes() as usize * ports];
-        for node in 0..grid.nodes() {
-            for dimension in dimensions {
-                let (at, side) = (grid.coordinate(node, dimension.index), dimension.side);
-                let stride = grid.strides()[dimension.index];
-                let row = node - at * stride;
-                let place = |port: u8| node as usize * ports + usize::from(port);
-                if at + 1 < side || dimension.is_ring {
-                    next[place(dimension.up)] = row + (at + 1) % side * stride;
-                }
-                if at > 0 || dimension.is_ring {
-                    next[place(dimension.down)] = row + (at + side - 1) % side * stride;
+    pub(super) fn laid(mut self) -> Fabric {
+        let links = self.wires.ports();
+        self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
+        for router in 0..self.routers() {
+            for port in 0..links {
+                if let Some(end) = self.wires.link(router, port) {
+                    let place = router as usize * self.ports + port;
+                    self.next[place] = (end.router, end.port as u16);
                 }
             }
         }
-        Fabric { next, ..self }
+        self
     }
 
     /// What is known of the wires without laying them: how many ports a router has, and in which classes.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
-    pub(super) fn outline(topology: &Topology) -> Result<Fabric, NetworkError> {
-        if topology.wiring() == Wiring::Flat {
+    pub(super) fn outline(
+        topology: &Topology,
+        setting: &WormholeConfig,
+    ) -> Result<Fabric, NetworkError> {
+        let Some(wires) = topology.wires() else {
             return Err(NetworkError::NoLinks { machine: topology.to_string() });
-        }
-        let grid = topology.grid().clone();
-        let mut dimensions = Vec::new();
-        let mut ports = 0;
-        for (index, &side) in grid.sides().iter().enumerate().filter(|&(_, &side)| side > 1) {
-            let is_ring = grid.is_wrapped() && side > 2;
-            let down = if side > 2 { ports + 1 } else { ports };
-            dimensions.push(Dimension { index, side, is_ring, up: ports, down });
-            ports = down + 1;
-        }
-        let ports = usize::from(ports) + 1;
-        let classes = if dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 };
-        Ok(Fabric { grid, ports, classes, dimensions, next: Vec::new() })
+        };
+        let manner = setting.manner();
+        let local = wires.ports_beside_nodes();
+        let nodes_each = wires.nodes_each();
+        let ports = wires.ports().max(local + nodes_each as usize);
+        let length = |port| {
+            let is_global = port < wires.ports() && wires.is_global(port);
+            Cycle::from(if is_global { setting.global_latency } else { setting.local_latency }) - 1
+        };
+        // What enters or leaves a node has no way to go.
+        let has_length = |port: &usize| *port < wires.ports();
+        Ok(Fabric {
+            manner,
+            nodes: topology.nodes(),
+            nodes_each,
+            ports,
+            local,
+            classes: wires.classes(&manner).unwrap_or(1),
+            has_global: (0..wires.ports()).any(|port| wires.is_global(port)),
+            length: (0..ports)
+                .map(|port| if has_length(&port) { length(port) } else { 0 })
+                .collect(),
+            next: Vec::new(),
+            wires: Arc::clone(wires),
+        })
     }
 
     /// The same with as many classes as one likes, to see what becomes of it.
     #[cfg(test)]
     pub(super) fn with_classes(
         topology: &Topology,
+        setting: &WormholeConfig,
         classes: usize,
     ) -> Result<Fabric, NetworkError> {
-        Ok(Fabric { classes, ..Fabric::new(topology)? })
+        Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
     /// How many nodes there are.
     #[must_use]
     pub fn nodes(&self) -> u32 {
-        self.grid.nodes()
+        self.nodes
     }
 
-    /// The geometry.
+    /// How many routers there are; those with nodes come first.
     #[must_use]
-    pub fn grid(&self) -> &Grid {
-        &self.grid
+    pub fn routers(&self) -> u32 {
+        self.wires.routers()
     }
 
-    /// How many ports a router has, the local one included.
+    /// How many ports a router has, the local ones included.
     #[must_use]
     pub fn ports(&self) -> usize {
         self.ports
     }
 
-    /// The port to and from a router's own processor.
+    /// The first port to and from a router's own nodes, at the routers that have some.
     #[must_use]
     pub fn local(&self) -> usize {
-        self.ports - 1
+        self.local
+    }
+
+    /// The router of a node, and the port to and from it.
+    #[must_use]
+    pub fn home(&self, node: Node) -> (Router, usize) {
+        if self.nodes_each == 1 {
+            return (node, self.local);
+        }
+        (node / self.nodes_each, self.local + (node % self.nodes_each) as usize)
+    }
+
+    /// The node at a local port of a router.
+    pub(super) fn node_at(&self, router: Router, port: usize) -> Node {
+        router * self.nodes_each + (port - self.local) as Node
+    }
+
+    /// Whether a node is at this port of a router.
+    pub(super) fn is_local(&self, router: Router, port: usize) -> bool {
+        let at = port.wrapping_sub(self.local);
+        at < self.nodes_each as usize && router < self.homes()
+    }
+
+    /// How many routers have nodes.
+    pub(super) fn homes(&self) -> u32 {
+        self.nodes / self.nodes_each
     }
 
     /// How many classes of virtual channels there have to be: 2 where there are rings.
@@ -148,61 +166,87 @@ impl Fabric {
         self.classes
     }
 
+    /// How many virtual channels there have to be at least; `None` if no number keeps packets out of a
+    /// deadlock.
+    pub(super) fn safe_classes(&self) -> Option<usize> {
+        self.wires.classes(&self.manner)
+    }
+
+    /// Whether packets keep their class of lanes up to their node.
+    pub(super) fn keeps_classes(&self) -> bool {
+        self.wires.class_at_home(&self.manner).is_some()
+    }
+
+    /// The class of lanes in which a packet with this way goes to its node.
+    pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
+        let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
+        route.last().map_or_else(at_home, |leg| leg.class)
+    }
+
     /// Directed links between routers.
     #[must_use]
     pub fn links(&self) -> usize {
-        self.next.iter().filter(|&&next| next != NOWHERE).count()
+        self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }
 
-    /// The node behind a port.
-    pub(super) fn next(&self, node: Node, port: usize) -> Node {
-        self.next[node as usize * self.ports + port]
+    /// The router behind a port, and the port there.
+    pub(super) fn next(&self, router: Router, port: usize) -> (Router, usize) {
+        let (next, there) = self.next[router as usize * self.ports + port];
+        (next, usize::from(there))
+    }
+
+    /// How many cycles longer than the shortest the links through a port are.
+    pub(super) fn length(&self, port: usize) -> Cycle {
+        self.length[port]
+    }
+
+    /// The largest of these.
+    pub(super) fn longest(&self) -> Cycle {
+        self.length.iter().copied().max().unwrap_or(0)
     }
 
     /// The most legs that a way has.
     pub(super) fn most_legs(&self) -> usize {
-        self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
+        self.wires.most_legs()
     }
 
-    /// The way between two nodes: shortest, lowest dimension first. Where both directions of a ring
-    /// are equally long, bit *d* of `coins` decides for dimension *d*.
-    ///
-    /// # Complexity
-    /// **O(d)** for *d* dimensions.
-    pub(super) fn route(&self, from: Node, to: Node, coins: u64, rule: ClassRule) -> Route {
-        let mut route = Route::new();
-        for (d, dimension) in self.dimensions.iter().enumerate() {
-            let Dimension { index, side, is_ring, up, down } = *dimension;
-            let (a, b) = (self.grid.coordinate(from, index), self.grid.coordinate(to, index));
-            if a == b {
-                continue;
-            }
-            if !is_ring {
-                let port = if b > a { up } else { down };
-                route.push(Leg { port, class: 0, hops: a.abs_diff(b) });
-                continue;
-            }
-            let hops_up = if b > a { b - a } else { b + side - a };
-            let hops_down = side - hops_up;
-            let goes_up = hops_up < hops_down || (hops_up == hops_down && coins >> d & 1 == 0);
-            let (port, hops) = if goes_up { (up, hops_up) } else { (down, hops_down) };
-            let before_the_edge = if goes_up { side - 1 - a } else { a };
-            let wraps = hops > before_the_edge;
-            match rule {
-                ClassRule::Static => {
-                    route.push(Leg { port, class: u8::from(wraps && self.classes > 1), hops });
-                }
-                ClassRule::Dateline => {
-                    if before_the_edge > 0 {
-                        route.push(Leg { port, class: 0, hops: hops.min(before_the_edge) });
-                    }
-                    if wraps {
-                        route.push(Leg { port, class: 1, hops: hops - before_the_edge });
-                    }
-                }
-            }
+    /// Whether the engine has to decide which packets take a detour.
+    pub(super) fn adapts(&self) -> bool {
+        self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
+    }
+
+    /// The way between two nodes; `detour` matters where it [adapts](Fabric::adapts).
+    pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
+        let detour = detour || self.manner.routing == Routing::Valiant;
+        let mut route = self.wires.route(from, to, coins, &self.manner, detour);
+        if self.classes == 1 {
+            route.iter_mut().for_each(|leg| leg.class = 0);
         }
         route
+    }
+
+    /// The links of a way.
+    pub(super) fn way(&self, route: &[Leg]) -> Way {
+        let mut way = Way::default();
+        if !self.has_global {
+            way.links = route.iter().map(|leg| leg.hops).sum();
+            return way;
+        }
+        for leg in route {
+            if self.wires.is_global(usize::from(leg.port)) {
+                way.global |= 1 << way.links;
+            }
+            way.links += leg.hops;
+        }
+        way
+    }
+
+    /// The links of the way between two nodes.
+    pub(super) fn way_between(&self, from: Node, to: Node, coins: u64) -> Way {
+        if self.has_global {
+            return self.way(&self.route(from, to, coins, false));
+        }
+        Way { links: self.wires.distance(from, to), global: 0 }
     }
 }
 
@@ -211,86 +255,138 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::network::wormhole::{ClassRule, Upward};
 
-    fn fabrics() -> impl Strategy<Value = Fabric> {
-        (prop::collection::vec(1_u32..6, 1..4), any::<bool>()).prop_map(|(sides, wrapped)| {
-            let made = if wrapped { Topology::torus(&sides) } else { Topology::mesh(&sides) };
-            Fabric::new(&made.unwrap()).unwrap()
+    fn ringed(rule: ClassRule) -> WormholeConfig {
+        WormholeConfig { class_rule: rule, ..WormholeConfig::default() }
+    }
+
+    fn grids() -> impl Strategy<Value = Topology> {
+        prop::collection::vec((1_u32..6, any::<bool>()), 1..4).prop_map(|dimensions| {
+            let (sides, rings): (Vec<u32>, Vec<bool>) = dimensions.into_iter().unzip();
+            Topology::with_rings(&sides, &rings).unwrap()
         })
+    }
+
+    /// Small machines of every kind on which flits may be simulated, with every way of choosing ways.
+    fn networks() -> Vec<(Topology, WormholeConfig)> {
+        let mut all = Vec::new();
+        let usual = WormholeConfig::default();
+        for rings in [[true, true], [true, false], [false, true]] {
+            for rule in [ClassRule::Static, ClassRule::Dateline] {
+                all.push((Topology::with_rings(&[5, 4], &rings).unwrap(), ringed(rule)));
+            }
+        }
+        all.push((Topology::tofu(&[3]).unwrap(), usual));
+        all.push((Topology::torus(&[3, 4]).unwrap().with_processors(3).unwrap(), usual));
+        for arity in [&[3, 3, 3][..], &[4, 2, 3], &[6, 4], &[2, 2, 2, 2], &[5]] {
+            for upward in [Upward::Random, Upward::Fixed] {
+                let setting = WormholeConfig { upward, ..usual };
+                all.push((Topology::fat_tree(arity, 1.0).unwrap(), setting));
+            }
+        }
+        all.push((Topology::fat_tree(&[4, 2, 2], 2.0).unwrap(), usual));
+        for (p, a, h) in [(1, 2, 1), (2, 3, 1), (1, 2, 2), (1, 1, 3)] {
+            for routing in [Routing::Minimal, Routing::Valiant, Routing::Ugal] {
+                let setting = WormholeConfig { routing, ..usual };
+                all.push((Topology::dragonfly(p, a, h).unwrap(), setting));
+            }
+        }
+        all
+    }
+
+    /// Calls `visit` for each link of a way, with its router, its port and its class.
+    fn walk(
+        fabric: &Fabric,
+        from: Node,
+        route: &[Leg],
+        mut visit: impl FnMut(Router, usize, u8),
+    ) -> Router {
+        let mut at = fabric.home(from).0;
+        for leg in route {
+            assert!(leg.hops > 0 && usize::from(leg.class) < fabric.classes());
+            for _ in 0..leg.hops {
+                visit(at, usize::from(leg.port), leg.class);
+                at = fabric.next(at, usize::from(leg.port)).0;
+                assert_ne!(at, NOWHERE);
+            }
+        }
+        at
     }
 
     proptest! {
         /// A way leads where it should, along a shortest path, dimension by dimension.
         #[test]
         fn a_route_is_a_shortest_path(
-            fabric in fabrics(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
+            topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
         ) {
-            let (from, to) = (from % fabric.nodes(), to % fabric.nodes());
             for rule in [ClassRule::Static, ClassRule::Dateline] {
-                let route = fabric.route(from, to, coins, rule);
+                let fabric = Fabric::new(&topology, &ringed(rule)).unwrap();
+                let (from, to) = (from % fabric.nodes(), to % fabric.nodes());
+                let route = fabric.route(from, to, coins, false);
                 prop_assert!(route.len() <= fabric.most_legs());
                 prop_assert!(route.windows(2).all(|legs| legs[0].port <= legs[1].port));
-                let (mut at, mut hops) = (from, 0);
-                for leg in &route {
-                    prop_assert!(leg.hops > 0 && usize::from(leg.class) < fabric.classes());
-                    for _ in 0..leg.hops {
-                        at = fabric.next(at, usize::from(leg.port));
-                        prop_assert_ne!(at, NOWHERE);
-                        hops += 1;
-                    }
-                }
-                prop_assert_eq!(at, to);
-                prop_assert_eq!(hops, fabric.grid().distance(from, to));
+                let mut hops = 0;
+                prop_assert_eq!(walk(&fabric, from, &route, |_, _, _| hops += 1), to);
+                prop_assert_eq!(hops, topology.grid().distance(from, to));
             }
         }
+    }
 
-        /// The proof of freedom from deadlock, checked: on every ring, the links that follow one
-        /// another on some way within one class make no circle.
-        #[test]
-        fn no_class_of_a_ring_closes_a_circle(side in 3_u32..12, dateline in any::<bool>()) {
-            let fabric = Fabric::new(&Topology::torus(&[side]).unwrap()).unwrap();
-            let rule = if dateline { ClassRule::Dateline } else { ClassRule::Static };
-            // (port, class, node) of a link → those that a packet holds next.
-            let index = |port: u8, class: u8, node: Node| {
-                (usize::from(port) * 2 + usize::from(class)) * side as usize + node as usize
-            };
-            let mut follows = vec![Vec::new(); 4 * side as usize];
-            for (from, to, coins) in (0..side * side * 2).map(|i| (i / 2 % side, i / 2 / side, i % 2)) {
-                let mut at = from;
-                let mut before = None;
-                for leg in fabric.route(from, to, u64::from(coins), rule) {
-                    for _ in 0..leg.hops {
-                        let link = index(leg.port, leg.class, at);
-                        if let Some(before) = before.replace(link) {
-                            let list: &mut Vec<usize> = &mut follows[before];
-                            list.push(link);
+    /// The proof of freedom from deadlock, checked: links that follow one another on some way, each in the
+    /// class in which it is used, make no circle.
+    #[test]
+    fn no_packets_can_wait_for_each_other_in_a_circle() {
+        let rings = (3_u32..12).flat_map(|side| {
+            [ClassRule::Static, ClassRule::Dateline]
+                .map(|rule| (Topology::torus(&[side]).unwrap(), ringed(rule)))
+        });
+        for (topology, setting) in rings.chain(networks()) {
+            let fabric = Fabric::new(&topology, &setting).unwrap();
+            let lanes = fabric.ports() * fabric.classes();
+            let mut follows =
+                vec![std::collections::BTreeSet::new(); fabric.routers() as usize * lanes];
+            for from in 0..fabric.nodes() {
+                for to in 0..fabric.nodes() {
+                    for coins in 0..24 {
+                        for detour in [false, true] {
+                            let route = fabric.route(from, to, coins, detour && fabric.adapts());
+                            let mut before: Option<usize> = None;
+                            let end = walk(&fabric, from, &route, |router, port, class| {
+                                let lane = router as usize * lanes
+                                    + port * fabric.classes()
+                                    + usize::from(class);
+                                if let Some(before) = before.replace(lane) {
+                                    follows[before].insert(lane);
+                                }
+                            });
+                            assert_eq!(end, fabric.home(to).0, "{topology} {from} {to}");
+                            assert!(route.len() <= fabric.most_legs());
                         }
-                        at = fabric.next(at, usize::from(leg.port));
                     }
                 }
             }
             // Take away links that nothing follows, until none is left.
-            let mut left: Vec<usize> = (0..follows.len()).collect();
+            let mut left: Vec<bool> = vec![true; follows.len()];
             loop {
-                let kept: Vec<usize> = left
-                    .iter()
-                    .copied()
-                    .filter(|&link| follows[link].iter().any(|next| left.contains(next)))
-                    .collect();
-                if kept.len() == left.len() {
+                let ends =
+                    |&lane: &usize| left[lane] && follows[lane].iter().all(|&next| !left[next]);
+                let ending: Vec<usize> = (0..left.len()).filter(ends).collect();
+                if ending.is_empty() {
                     break;
                 }
-                left = kept;
+                ending.into_iter().for_each(|lane| left[lane] = false);
             }
-            prop_assert_eq!(left, Vec::<usize>::new());
+            assert!(!left.contains(&true), "{topology}, {setting:?}");
         }
     }
 
     #[test]
     fn the_coin_decides_half_way_around() {
-        let fabric = Fabric::new(&Topology::torus(&[4, 4]).unwrap()).unwrap();
-        let ports = |coins| -> Vec<u8> {
-            fabric.route(0, 10, coins, ClassRule::Static).iter().map(|leg| leg.port).collect()
+        let torus = Topology::torus(&[4, 4]).unwrap();
+        let fabric = Fabric::new(&torus, &WormholeConfig::default()).unwrap();
+        let ports = |coins| -> Vec<u16> {
+            fabric.route(0, 10, coins, false).iter().map(|leg| leg.port).collect()
         };
         assert_eq!(
             [ports(0), ports(1), ports(2), ports(3)],
@@ -300,11 +396,39 @@ mod tests {
 
     #[test]
     fn sides_of_two_have_one_link() {
-        let cube = Fabric::new(&Topology::hypercube(3).unwrap()).unwrap();
+        let of = |topology: Topology| Fabric::new(&topology, &WormholeConfig::default()).unwrap();
+        let cube = of(Topology::hypercube(3).unwrap());
         assert_eq!((cube.ports(), cube.links(), cube.classes()), (4, 24, 1));
-        let torus = Fabric::new(&Topology::torus(&[2, 2, 2]).unwrap()).unwrap();
+        let torus = of(Topology::torus(&[2, 2, 2]).unwrap());
         assert_eq!((torus.links(), torus.classes()), (24, 1));
-        let torus = Fabric::new(&Topology::torus(&[4, 1, 3]).unwrap()).unwrap();
+        let torus = of(Topology::torus(&[4, 1, 3]).unwrap());
         assert_eq!((torus.ports(), torus.links(), torus.classes()), (5, 48, 2));
+    }
+
+    /// Every link has one that goes back, of the same length, and no node is behind two ports.
+    #[test]
+    fn links_go_both_ways() {
+        for (topology, setting) in networks() {
+            let fabric = Fabric::new(&topology, &setting).unwrap();
+            let mut entered = std::collections::BTreeSet::new();
+            let mut joined = std::collections::BTreeMap::<(Router, Router), i32>::new();
+            for router in 0..fabric.routers() {
+                for port in 0..fabric.ports() {
+                    let (next, there) = fabric.next(router, port);
+                    if next != NOWHERE {
+                        assert!(entered.insert((next, there)), "{topology}: {router} {port}");
+                        assert!(!fabric.is_local(router, port) && !fabric.is_local(next, there));
+                        assert_eq!(fabric.length(port), fabric.length(there));
+                        let sign = if router < next { 1 } else { -1 };
+                        *joined.entry((router.min(next), router.max(next))).or_default() += sign;
+                    }
+                }
+            }
+            assert!(joined.values().all(|&balance| balance == 0), "{topology}");
+            for node in 0..fabric.nodes() {
+                let (router, port) = fabric.home(node);
+                assert!(fabric.is_local(router, port) && fabric.node_at(router, port) == node);
+            }
+        }
     }
 }

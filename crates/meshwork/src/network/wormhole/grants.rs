@@ -3,6 +3,7 @@
 use super::bits::{BitSet, Bits, first_from};
 use super::fabric::Fabric;
 use super::timing::Arbitration;
+use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
@@ -16,12 +17,16 @@ pub(super) struct Request {
 
 /// The free lanes of all routers and the heads that wait for them.
 ///
-/// The lanes of one class of one port are a group; a head wants any lane of its group. The local port
-/// has one group. Decisions are made in the routers where something has changed.
+/// The lanes of one class of one port are a group; a head wants any lane of its group. A local port has
+/// one group, or one for each class where packets keep theirs, and so has every port with a number as high:
+/// where there are several classes, all of these are local. Decisions are made in the routers where something has changed.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
+    local: usize,
+    /// Groups of a local port.
+    exits: usize,
     shift: u32,
     /// The lanes of each group, of any router.
     groups: Vec<u64>,
@@ -48,7 +53,8 @@ struct Queue {
 }
 
 impl Grants {
-    /// All lanes free and nobody waiting; `to_processor` is how many lanes a local port has outwards.
+    /// All lanes free and nobody waiting; `to_processor` is how many lanes a local port has outwards, the
+    /// others of it are never free.
     pub(super) fn new(
         fabric: &Fabric,
         channels: usize,
@@ -57,7 +63,7 @@ impl Grants {
         arbitration: Arbitration,
     ) -> Grants {
         let classes = fabric.classes();
-        let (nodes, local) = (fabric.nodes() as usize, fabric.local());
+        let (routers, local) = (fabric.routers() as usize, fabric.local());
         let each = channels / classes;
         let some = |lanes: usize| if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
         let mut groups: Vec<u64> = (0..local * classes)
@@ -66,21 +72,36 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        groups.push(some(to_processor) << (local * channels));
-        let all = nodes << shift;
+        // A processor with one lane takes in whatever comes.
+        let exits = if fabric.keeps_classes() && to_processor == channels { classes } else { 1 };
+        let each = channels / exits;
+        groups.extend((local * exits..fabric.ports() * exits).map(|group| {
+            let (port, class) = (group / exits, group % exits);
+            some(each) << (port * channels + class * each)
+        }));
+        let all = routers << shift;
+        let lanes = |router: usize| {
+            let of_port = |port: usize| {
+                let is_local = fabric.is_local(router as Router, port);
+                some(if is_local { to_processor } else { channels }) << (port * channels)
+            };
+            (0..fabric.ports()).map(of_port).sum()
+        };
         let is_fifo = arbitration == Arbitration::Fifo;
         let of = |is_used: bool, count: usize| if is_used { count } else { 0 };
         Grants {
-            free: vec![some(fabric.ports() * channels); nodes],
-            wanted: vec![0; nodes],
-            stirred: BitSet::new(nodes),
-            fifo: vec![Queue { first: NONE, last: NONE }; of(is_fifo, nodes * groups.len())],
+            free: (0..routers).map(lanes).collect(),
+            wanted: vec![0; routers],
+            stirred: BitSet::new(routers),
+            fifo: vec![Queue { first: NONE, last: NONE }; of(is_fifo, routers * groups.len())],
             after: vec![NONE; of(is_fifo, all)],
-            waiting: vec![0; of(!is_fifo, nodes * groups.len())],
+            waiting: vec![0; of(!is_fifo, routers * groups.len())],
             from_lane: vec![0; of(!is_fifo, all)],
             from_output: vec![0; of(!is_fifo, all)],
             arbitration,
             classes,
+            local,
+            exits,
             shift,
             groups,
         }
@@ -104,7 +125,13 @@ impl Grants {
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
-        let group = request.port * self.classes + request.class;
+        let group = match request.port.checked_sub(self.local) {
+            None => request.port * self.classes + request.class,
+            Some(at) => {
+                let class = if self.exits == 1 { 0 } else { request.class };
+                self.local * self.classes + at * self.exits + class
+            }
+        };
         let index = router * self.groups.len() + group;
         self.wanted[router] |= 1 << group;
         self.stirred.insert(router);

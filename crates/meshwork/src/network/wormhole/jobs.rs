@@ -21,8 +21,6 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// The time of a packet over no link, over one, and over two, in an empty network.
-    lone: [Cycle; 3],
     /// The slot of the job that holds a node, and which of its nodes it is.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
@@ -62,7 +60,6 @@ impl JobNetwork {
             messaging,
             grid: grid.clone(),
             flits: flits.into(),
-            lone: [0, 1, 2].map(|links| engine.zero_load(links)),
             holders: vec![(NONE, 0); grid.nodes() as usize],
             runs: Vec::new(),
             finished: Vec::new(),
@@ -148,10 +145,8 @@ impl Load for Jobs {
     }
 
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node> {
-        let Delivery { message, started, at, hops } = *delivery;
+        let Delivery { message, started, at, hops, alone } = *delivery;
         let (slot, rank) = ((message.tag >> 32) as u32, message.tag as u32 as usize);
-        let [none, one, two] = self.lone;
-        let alone = if hops == 0 { none } else { one + Cycle::from(hops - 1) * (two - one) };
         let (think, flits) = (self.messaging.think, self.flits);
         let run = self.run(slot);
         run.seen.packets += 1;

@@ -1,20 +1,16 @@
 //! A packet that is alone in the network: when it has left, when it has arrived, and where it passes.
 
-use std::collections::BTreeMap;
-
 use super::Cycle;
-use super::fabric::{ClassRule, Fabric};
-use super::timing::Timing;
-use super::{WormholeConfig, wires};
+use super::fabric::{Fabric, Way};
+use super::timing::Alone;
+use super::{WormholeConfig, outline};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
 /// Times and ways of packets that meet nobody: what the cheap networks are made of.
 pub(crate) struct Lone {
     fabric: Fabric,
-    timing: Timing,
-    setting: WormholeConfig,
-    left: BTreeMap<u32, Cycle>,
+    alone: Alone,
 }
 
 impl Lone {
@@ -23,14 +19,14 @@ impl Lone {
     /// # Errors
     /// As for [`Engine::new`](super::Engine::new).
     pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
-        let fabric = wires(topology, setting)?;
-        Ok(Lone { fabric, timing: setting.timing(), setting: *setting, left: BTreeMap::new() })
+        let fabric = outline(topology, setting)?.laid();
+        Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// Links between two nodes.
+    /// The links between two nodes.
     #[must_use]
-    pub(crate) fn distance(&self, from: Node, to: Node) -> u32 {
-        self.fabric.grid().distance(from, to)
+    pub(crate) fn way(&self, from: Node, to: Node, coins: u64) -> Way {
+        self.fabric.way_between(from, to, coins)
     }
 
     /// Directed links of the machine.
@@ -39,10 +35,10 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles until it has arrived over so many links.
+    /// Cycles until it has arrived over these links.
     #[must_use]
-    pub(crate) fn arrives(&self, links: u32) -> Cycle {
-        self.timing.zero_load(links, self.setting.packet_length, self.setting.buffer)
+    pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
+        self.alone.arrives(way)
     }
 
     /// Cycles until it has left its node, and the next packet there can begin.
@@ -50,9 +46,8 @@ impl Lone {
     /// # Complexity
     /// **O(D L)** for a way of *D* links and packets of *L* flits, the first time that it is asked for such
     /// a way.
-    pub(crate) fn leaves(&mut self, links: u32) -> Cycle {
-        let WormholeConfig { packet_length, buffer, .. } = self.setting;
-        *self.left.entry(links).or_insert_with(|| self.timing.leaves(links, packet_length, buffer))
+    pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
+        self.alone.leaves(way)
     }
 
     /// The links on the way between two nodes, as numbers below [`places`](Lone::places).
@@ -63,12 +58,12 @@ impl Lone {
         coins: u64,
         mut visit: impl FnMut(usize),
     ) {
-        let mut at = from;
-        for leg in self.fabric.route(from, to, coins, ClassRule::Static) {
+        let mut at = self.fabric.home(from).0;
+        for leg in self.fabric.route(from, to, coins, false) {
             for _ in 0..leg.hops {
                 let port = usize::from(leg.port);
                 visit(at as usize * self.fabric.ports() + port);
-                at = self.fabric.next(at, port);
+                at = self.fabric.next(at, port).0;
             }
         }
     }
@@ -76,6 +71,6 @@ impl Lone {
     /// One more than the largest number of a link.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
-        self.fabric.nodes() as usize * self.fabric.ports()
+        self.fabric.routers() as usize * self.fabric.ports()
     }
 }

@@ -10,7 +10,7 @@ pub struct Message {
     pub to: Node,
     /// When it entered its node's queue: not later than it is handed over.
     pub created: Cycle,
-    /// Decides in which direction it goes where two are equally short, one bit for each dimension.
+    /// Decides where it goes of several ways: on rings one bit for each dimension.
     pub coins: u64,
     /// Whatever its sender knows it by.
     pub tag: u64,
@@ -28,6 +28,8 @@ pub struct Delivery {
     pub at: Cycle,
     /// Links on its way.
     pub hops: u32,
+    /// Cycles that it would have taken if nothing had been in its way, from being first in its node's queue.
+    pub alone: Cycle,
 }
 
 /// What a node's turn to send brings.

@@ -23,17 +23,22 @@ mod timing;
 mod wheel;
 mod worm;
 
-pub use fabric::{ClassRule, Fabric};
+pub use fabric::{Fabric, Way};
 pub(crate) use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
-pub(super) use params::{BUFFER, PACKET_LENGTH, ROUTER_DELAY, TIMING, of_network};
+pub(super) use params::{
+    BUFFER, GLOBAL_LATENCY, LOCAL_LATENCY, OBLIVIOUS_ROUTING, PACKET_LENGTH, ROUTER_DELAY, TIMING,
+    UPWARD, of_network,
+};
 pub use timing::Preset;
 
 pub use super::Cycle;
 use super::messaging::{self, Messaging};
 use super::{NetworkContext, NetworkEntry};
 use crate::registry::{About, Params, Problem};
-use crate::topology::{Node, Topology};
+use crate::topology::wires::Manner;
+pub use crate::topology::wires::{ClassRule, Routing, Upward};
+use crate::topology::{Node, Topology, Wiring};
 use cycle::CycleEngine;
 use timing::Timing;
 use worm::WormEngine;
@@ -68,6 +73,11 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
             params::VIRTUAL_CHANNELS,
             params::CLASS,
             params::LANES,
+            UPWARD,
+            params::ROUTING,
+            params::UGAL_THRESHOLD,
+            LOCAL_LATENCY,
+            GLOBAL_LATENCY,
         ],
     },
     sends: true,
@@ -75,7 +85,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         let topology = only_site(params, machine)?;
         let setting = WormholeConfig::read(params, topology);
         // Besides the network itself, who holds each node.
-        let holders = 8 * u64::from(topology.grid().nodes());
+        let holders = 8 * u64::from(topology.nodes());
         let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
         Ok(network + holders)
     },
@@ -141,6 +151,17 @@ pub struct WormholeConfig {
     pub class_rule: ClassRule,
     /// Whether they share the link.
     pub lanes: Lanes,
+    /// How packets go up a tree.
+    pub upward: Upward,
+    /// How packets go between groups.
+    pub routing: Routing,
+    /// By how many flits the first link of the direct way has to hold more than twice that of the other way
+    /// before [`Routing::Ugal`] takes the other; `None` is 30 for BookSim's router and 0 else.
+    pub ugal_threshold: Option<u32>,
+    /// Cycles in which a flit crosses a link, and a credit on its way back; at least 1.
+    pub local_latency: u32,
+    /// The same for a link between groups.
+    pub global_latency: u32,
 }
 
 /// The paper's router: 3 cycles to route a head, packets of 8 flits, and buffers of 2.
@@ -154,6 +175,11 @@ impl Default for WormholeConfig {
             virtual_channels: 2,
             class_rule: ClassRule::Static,
             lanes: Lanes::Shared,
+            upward: Upward::Random,
+            routing: Routing::Minimal,
+            ugal_threshold: None,
+            local_latency: 1,
+            global_latency: 1,
         }
     }
 }
@@ -169,35 +195,71 @@ const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
     fn timing(&self) -> Timing {
-        Timing::new(self.preset, Cycle::from(self.router_delay))
+        let links = [self.local_latency, self.global_latency];
+        Timing::new(self.preset, Cycle::from(self.router_delay), links)
     }
 
-    fn check(&self, fabric: &Fabric) -> Result<(), Problem> {
-        let refuse = |key: &str, message: String| Err(Problem::new(key, message));
+    fn manner(&self) -> Manner {
+        Manner { rings: self.class_rule, upward: self.upward, routing: self.routing }
+    }
+
+    /// Flits by which the direct way has to be fuller before a packet takes another.
+    fn threshold(&self) -> u64 {
+        let usual = if self.preset == Preset::Booksim { 30 } else { 0 };
+        self.ugal_threshold.unwrap_or(usual).into()
+    }
+
+    /// What is wrong with a number, whatever is to be done with the links.
+    fn check(&self) -> Result<(), Problem> {
         for (key, number, least) in [
             ("packet_length", self.packet_length, 1),
             ("buffer", self.buffer, 1),
             ("router_delay", self.router_delay, 0),
             ("virtual_channels", self.virtual_channels, 1),
+            ("local_latency", self.local_latency, 1),
+            ("global_latency", self.global_latency, 1),
         ] {
             if number < least || number > MAX_FLITS {
-                return refuse(
+                return Err(Problem::new(
                     key,
                     format!(
                         "`{key}` is {number}, but must be a whole number from {least} to {MAX_FLITS}"
                     ),
-                );
+                ));
             }
         }
+        Ok(())
+    }
+
+    /// What is wrong with the lanes of a network whose flits are simulated.
+    fn check_lanes(&self, topology: &Topology, fabric: &Fabric) -> Result<(), Problem> {
+        let refuse = |key: &str, message: String| Err(Problem::new(key, message));
+        let Some(classes) = fabric.safe_classes() else {
+            return refuse(
+                "topology",
+                format!(
+                    "no virtual channels are known here that keep packets on a {topology} out of a deadlock: \
+                     the networks `hops` and `link_load` work on it"
+                ),
+            );
+        };
         let channels = self.virtual_channels as usize;
-        if !channels.is_multiple_of(fabric.classes()) {
+        if fabric.classes() > 1 && !channels.is_multiple_of(classes) {
             let plural = if channels == 1 { "" } else { "s" };
             return refuse(
                 "virtual_channels",
-                format!(
-                    "a torus with {channels} virtual channel{plural} can deadlock, since packets on a ring can wait for each other in \
-                     a circle: give an even number of virtual channels, 2 or more"
-                ),
+                if topology.wiring() == Wiring::Dragonfly {
+                    format!(
+                        "a dragonfly with {channels} virtual channel{plural} can deadlock, since packets between groups can \
+                         wait for each other in a circle: with this `routing`, give a multiple of {classes} virtual \
+                         channels"
+                    )
+                } else {
+                    format!(
+                        "a torus with {channels} virtual channel{plural} can deadlock, since packets on a ring can wait for each other in \
+                         a circle: give an even number of virtual channels, 2 or more"
+                    )
+                },
             );
         }
         if fabric.ports() * channels > MAX_LANES {
@@ -211,14 +273,14 @@ impl WormholeConfig {
             );
         }
         let lanes =
-            u64::from(fabric.nodes()) * (fabric.ports() * channels).next_power_of_two() as u64;
+            u64::from(fabric.routers()) * (fabric.ports() * channels).next_power_of_two() as u64;
         if lanes * u64::from(self.buffer) > MAX_PLACES {
             return refuse(
                 "buffer",
                 format!(
                     "{} routers with buffers of {} flits need more memory than there is: at most \
                      {MAX_PLACES} flits in all",
-                    fabric.nodes(),
+                    fabric.routers(),
                     self.buffer
                 ),
             );
@@ -228,6 +290,14 @@ impl WormholeConfig {
                 "lanes",
                 "in the router of `booksim` virtual channels share their link: independent lanes need \
                  `timing = \"procsimity\"`, or 1 virtual channel"
+                    .to_owned(),
+            );
+        }
+        if fabric.adapts() && self.lanes == Lanes::Independent {
+            return refuse(
+                "lanes",
+                "`routing = \"ugal\"` looks at how full links are, which is watched where lanes share them: \
+                 independent lanes need another routing"
                     .to_owned(),
             );
         }
@@ -328,11 +398,12 @@ impl Engine {
         self.links
     }
 
-    /// How long a packet takes over so many links if nothing is in its way: what is more than that, it
-    /// was blocked.
+    /// How long a packet takes over so many local links if nothing is in its way: what is more than that,
+    /// it was blocked.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
-        self.timing.zero_load(links, self.setting.packet_length, self.setting.buffer)
+        let way = Way { links, global: 0 };
+        self.timing.zero_load(way, self.setting.packet_length, self.setting.buffer)
     }
 
     /// Tells that a node has a message to send from the present cycle on.
@@ -356,15 +427,17 @@ impl Engine {
     }
 }
 
+/// The wires on which flits are simulated.
 fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
-    Ok(outline(topology, setting)?.laid())
+    let fabric = outline(topology, setting)?;
+    setting.check_lanes(topology, &fabric)?;
+    Ok(fabric.laid())
 }
 
-/// The same before any wire is laid, however large the machine is.
+/// Wires before any is laid, however large the machine is.
 fn outline(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
-    let fabric = Fabric::outline(topology).map_err(|error| Problem::new("", error.to_string()))?;
-    setting.check(&fabric)?;
-    Ok(fabric)
+    setting.check()?;
+    Fabric::outline(topology, setting).map_err(|error| Problem::new("", error.to_string()))
 }
 
 /// About how many bytes the wires of a machine take, and so many more for each port.
@@ -374,7 +447,7 @@ pub(super) fn wires_memory(
     each_port: u64,
 ) -> Result<u64, Problem> {
     let fabric = outline(topology, setting)?;
-    Ok(u64::from(fabric.nodes()) * fabric.ports() as u64 * (4 + each_port))
+    Ok(u64::from(fabric.routers()) * fabric.ports() as u64 * (8 + each_port))
 }
 
 /// About how many bytes a network takes, at most places full: measured on networks of 65,536 to 262,144
@@ -392,12 +465,15 @@ pub(super) fn wires_memory(
 /// As for [`Engine::new`].
 pub fn memory(topology: &Topology, setting: &WormholeConfig) -> Result<u64, Problem> {
     let fabric = outline(topology, setting)?;
-    let (channels, nodes) = (setting.virtual_channels as usize, u64::from(fabric.nodes()));
+    setting.check_lanes(topology, &fabric)?;
+    let (channels, routers) = (setting.virtual_channels as usize, u64::from(fabric.routers()));
     let lanes = (fabric.ports() * channels).next_power_of_two() as u64;
     // By worms a lane also keeps when the flits in its buffer came.
     let is_worm = setting.virtual_channels == 1 || setting.lanes == Lanes::Independent;
     let lane = if is_worm { 78 + 8 * u64::from(setting.buffer) } else { 37 };
-    Ok(nodes.saturating_mul(430 + lanes * lane))
+    // Of several nodes at a router, each has its own source and queue.
+    let more_nodes = u64::from(fabric.nodes()).saturating_sub(routers);
+    Ok(routers.saturating_mul(430 + lanes * lane) + 200 * more_nodes)
 }
 
 #[cfg(test)]
@@ -451,8 +527,8 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let made = if wrapped { Topology::torus(&sides) } else { Topology::mesh(&sides) };
-            let fabric = Fabric::new(&made.unwrap()).unwrap();
-            let nodes = fabric.nodes();
+            let topology = made.unwrap();
+            let nodes = topology.nodes();
             let setting = WormholeConfig {
                 preset: if is_booksim { Preset::Booksim } else { Preset::Procsimity },
                 class_rule: if dateline { ClassRule::Dateline } else { ClassRule::Static },
@@ -460,8 +536,7 @@ mod tests {
                 buffer,
                 ..WormholeConfig::default()
             };
-            setting.check(&fabric).unwrap();
-            let mut engine = CycleEngine::new(fabric, &setting);
+            let mut engine = CycleEngine::new(wires(&topology, &setting).unwrap(), &setting);
             let mut load = Flood::new(nodes, 6 * nodes, seed);
             (0..nodes).for_each(|node| engine.wake(node));
             while engine.in_flight() > 0 || load.left > 0 {
@@ -484,7 +559,7 @@ mod tests {
         let refused = Engine::new(&torus, &setting).err().unwrap();
         assert_eq!(refused.path, "virtual_channels");
         assert!(refused.message.starts_with("a torus with 1 virtual channel can deadlock"));
-        let fabric = || Fabric::with_classes(&torus, 1).unwrap();
+        let fabric = || Fabric::with_classes(&torus, &setting, 1).unwrap();
         let mut cycle = CycleEngine::new(fabric(), &setting);
         let mut worm = WormEngine::new(fabric(), &setting);
         (0..8).for_each(|node| {

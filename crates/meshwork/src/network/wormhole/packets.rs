@@ -1,9 +1,12 @@
 //! The packets in the network, and how far each has come on its way.
 
 use super::Cycle;
-use super::fabric::{ClassRule, Fabric, Leg};
+use super::WormholeConfig;
+use super::fabric::Fabric;
 use super::message::{Delivery, Message};
+use super::timing::Alone;
 use crate::topology::Node;
+use crate::topology::wires::Leg;
 
 /// A packet's place in the store; used again when the packet has arrived.
 pub(super) type PacketId = u32;
@@ -12,7 +15,7 @@ pub(super) type PacketId = u32;
 /// the processors.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
-    rule: ClassRule,
+    alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
     /// Places in `legs` for each packet.
@@ -25,6 +28,12 @@ struct Packet {
     message: Message,
     started: Cycle,
     hops: u32,
+    /// How long it takes if nothing is in its way.
+    alone: Cycle,
+    /// The local port of the router at its destination.
+    exit: u16,
+    /// The class of lanes in which it goes there.
+    class: u8,
     /// The leg it is on, of so many.
     leg: u8,
     legs: u8,
@@ -33,9 +42,14 @@ struct Packet {
 }
 
 impl Packets {
-    pub(super) fn new(fabric: &Fabric, rule: ClassRule) -> Packets {
-        let stride = fabric.most_legs();
-        Packets { rule, list: Vec::new(), legs: Vec::new(), stride, vacant: Vec::new() }
+    pub(super) fn new(fabric: &Fabric, setting: &WormholeConfig) -> Packets {
+        Packets {
+            alone: Alone::new(setting),
+            list: Vec::new(),
+            legs: Vec::new(),
+            stride: fabric.most_legs(),
+            vacant: Vec::new(),
+        }
     }
 
     /// How many there are.
@@ -48,13 +62,18 @@ impl Packets {
         fabric: &Fabric,
         from: Node,
         message: Message,
+        detour: bool,
         started: Cycle,
     ) -> PacketId {
-        let route = fabric.route(from, message.to, message.coins, self.rule);
+        let route = fabric.route(from, message.to, message.coins, detour);
+        let way = fabric.way(&route);
         let packet = Packet {
             message,
             started,
-            hops: route.iter().map(|leg| leg.hops).sum(),
+            hops: way.links,
+            alone: self.alone.arrives(way),
+            exit: fabric.home(message.to).1 as u16,
+            class: fabric.last_class(&route),
             leg: 0,
             legs: route.len() as u8,
             to_go: route.first().map_or(0, |leg| leg.hops),
@@ -72,12 +91,12 @@ impl Packets {
         id
     }
 
-    /// The port and class through which the packet leaves the router that it has reached; `None` where
-    /// it is at its destination. Asked once in each router.
-    pub(super) fn hop(&mut self, id: PacketId) -> Option<(usize, usize)> {
+    /// The port and class through which the packet leaves the router that it has reached: a local port
+    /// where it is at its destination. Asked once in each router.
+    pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {
-            return None;
+            return (usize::from(packet.exit), usize::from(packet.class));
         }
         let at = id as usize * self.stride + usize::from(packet.leg);
         let leg = self.legs[at];
@@ -88,7 +107,7 @@ impl Packets {
                 packet.to_go = self.legs[at + 1].hops;
             }
         }
-        Some((usize::from(leg.port), usize::from(leg.class)))
+        (usize::from(leg.port), usize::from(leg.class))
     }
 
     /// The head of a packet leaves its processor's queue.
@@ -99,7 +118,7 @@ impl Packets {
     /// Takes a packet out that has arrived.
     pub(super) fn deliver(&mut self, id: PacketId, at: Cycle) -> Delivery {
         self.vacant.push(id);
-        let Packet { message, started, hops, .. } = self.list[id as usize];
-        Delivery { message, started, at, hops }
+        let Packet { message, started, hops, alone, .. } = self.list[id as usize];
+        Delivery { message, started, at, hops, alone }
     }
 }

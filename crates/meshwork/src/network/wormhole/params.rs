@@ -1,6 +1,6 @@
 //! The parameters of the network in studies.
 
-use super::{ClassRule, Lanes, MAX_FLITS, Preset, WormholeConfig};
+use super::{ClassRule, Lanes, MAX_FLITS, Preset, Routing, Upward, WormholeConfig};
 use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem, Words};
 use crate::topology::Topology;
 
@@ -12,6 +12,15 @@ static CLASS_RULES: Words<ClassRule, 2> =
 
 static LANE_RULES: Words<Lanes, 2> =
     Words::new([("shared", Lanes::Shared), ("independent", Lanes::Independent)]);
+
+static UPWARDS: Words<Upward, 2> =
+    Words::new([("random", Upward::Random), ("fixed", Upward::Fixed)]);
+
+static ROUTINGS: Words<Routing, 3> = Words::new([
+    ("minimal", Routing::Minimal),
+    ("valiant", Routing::Valiant),
+    ("ugal", Routing::Ugal),
+]);
 
 /// Whose router it is.
 pub(crate) const TIMING: Param = Param {
@@ -49,7 +58,9 @@ pub(crate) const BUFFER: Param = Param {
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
-    default: Left::Absent("2 where there are rings, 1 elsewhere"),
+    default: Left::Absent(
+        "2 where there are rings, 2 on a dragonfly, or 3 where packets may take a detour, 1 elsewhere",
+    ),
     help: "lanes of each link",
 };
 
@@ -69,27 +80,90 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
+/// The way up a fat tree.
+pub(crate) const UPWARD: Param = Param {
+    name: "upward",
+    kind: UPWARDS.kind(),
+    default: Left::Absent("\"random\""),
+    help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
+};
+
+/// The way between groups of a dragonfly.
+pub(super) const ROUTING: Param = Param {
+    name: "routing",
+    kind: ROUTINGS.kind(),
+    default: Left::Absent("\"minimal\""),
+    help: "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one of both \
+           whose first link is less full",
+};
+
+/// The same where nothing fills.
+pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
+    name: "routing",
+    kind: Kind::Choice(&["minimal", "valiant"]),
+    default: Left::Absent("\"minimal\""),
+    help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
+};
+
+/// How much fuller the first link of the direct way has to be.
+pub(super) const UGAL_THRESHOLD: Param = Param {
+    name: "ugal_threshold",
+    kind: Kind::Integer(0, MAX_FLITS as u64),
+    default: Left::Absent("30 with `timing = \"booksim\"`, else 0"),
+    help: "flits by which the first link of the direct way has to hold more than twice that of the other way \
+           before `ugal` takes the other",
+};
+
+/// How long links are.
+pub(crate) const LOCAL_LATENCY: Param = Param {
+    name: "local_latency",
+    kind: Kind::Integer(1, MAX_FLITS as u64),
+    default: Left::Absent("1"),
+    help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
+};
+
+/// How long links between groups are.
+pub(crate) const GLOBAL_LATENCY: Param = Param {
+    name: "global_latency",
+    kind: Kind::Integer(1, MAX_FLITS as u64),
+    default: Left::Absent("1"),
+    help: "the same for a link between groups of a dragonfly",
+};
+
 impl WormholeConfig {
     /// What a study says; networks without lanes do not say how many there are.
     pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
-        let grid = topology.grid();
-        let has_rings = grid.is_wrapped() && grid.sides().iter().any(|&side| side > 2);
-        let usual = if has_rings { 2 } else { 1 };
-        WormholeConfig {
+        let whole = |key| params.get_integer(key).map(|number| number as u32);
+        let mut setting = WormholeConfig {
             preset: params.meaning(TIMING.name, &PRESETS),
             router_delay: params.integer("router_delay") as u32,
             packet_length: params.integer("packet_length") as u32,
             buffer: params.integer("buffer") as u32,
-            virtual_channels: params.get_integer("virtual_channels").map_or(usual, |n| n as u32),
-            class_rule: params.get_meaning(CLASS.name, &CLASS_RULES).unwrap_or(ClassRule::Static),
+            virtual_channels: 1,
+            class_rule: params.get_meaning(CLASS.name, &CLASS_RULES).unwrap_or_default(),
             lanes: params.get_meaning(LANES.name, &LANE_RULES).unwrap_or(Lanes::Shared),
-        }
+            upward: params.get_meaning(UPWARD.name, &UPWARDS).unwrap_or_default(),
+            routing: params.get_meaning(ROUTING.name, &ROUTINGS).unwrap_or_default(),
+            ugal_threshold: whole("ugal_threshold"),
+            local_latency: whole("local_latency").unwrap_or(1),
+            global_latency: whole("global_latency").unwrap_or(1),
+        };
+        setting.virtual_channels =
+            whole("virtual_channels").unwrap_or_else(|| setting.usual_channels(topology));
+        setting
+    }
+
+    /// As many virtual channels as keep packets out of a deadlock.
+    #[must_use]
+    pub fn usual_channels(&self, topology: &Topology) -> u32 {
+        let classes = topology.wires().and_then(|wires| wires.classes(&self.manner()));
+        classes.unwrap_or(1) as u32
     }
 }
 
 /// A problem with a network as one with the key of the study that says it.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
-    if problem.path.is_empty() {
+    if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);
     }
     params.problem(&problem.path, problem.message)

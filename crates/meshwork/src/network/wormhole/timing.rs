@@ -1,6 +1,9 @@
 //! What takes how many cycles, and who goes first: the two presets.
 
-use super::Cycle;
+use std::collections::BTreeMap;
+
+use super::fabric::Way;
+use super::{Cycle, WormholeConfig};
 
 /// How a free lane is given to one of the heads that want it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +38,26 @@ pub(super) struct Timing {
     /// From a processor sending a flit to its arrival in the router's buffer: `None` where a packet
     /// stands ready in the router as soon as it is first in its processor's queue.
     pub(super) inject: Option<Cycle>,
+    /// How many cycles longer than those are the ways of flits and credits over a local and a global link.
+    pub(super) local: Cycle,
+    pub(super) global: Cycle,
     /// Whether the processor takes flits in only as fast as credits return.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
 
 impl Timing {
-    pub(super) fn new(preset: Preset, router_delay: Cycle) -> Timing {
+    /// The router of a preset, with links of so many cycles.
+    pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
+        let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {
             Preset::Procsimity => Timing {
                 route: router_delay,
                 transfer: 1,
                 credit: 1,
                 inject: None,
+                local,
+                global,
                 sink_has_credits: false,
                 arbitration: Arbitration::Fifo,
             },
@@ -56,6 +66,8 @@ impl Timing {
                 transfer: 3,
                 credit: 2,
                 inject: Some(2),
+                local,
+                global,
                 sink_has_credits: true,
                 arbitration: Arbitration::RoundRobin,
             },
@@ -67,28 +79,49 @@ impl Timing {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// How long a packet takes over so many links in an empty network, from entering its processor's
+    /// How many cycles longer than the shortest the link with this index on a way is.
+    fn length(&self, way: Way, link: usize) -> Cycle {
+        if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
+    }
+
+    /// How long a packet takes over these links in an empty network, from entering its processor's
     /// queue to its tail's arrival, with `buffer` flits to a buffer.
     ///
     /// Its head goes through one router more than links; its other flits follow one in a cycle, unless
-    /// buffers are shorter than a credit's way back.
-    pub(super) fn zero_load(&self, links: u32, flits: u32, buffer: u32) -> Cycle {
+    /// buffers are shorter than a credit's way back. Where links differ in length and buffers are short, it
+    /// matters which come first, and times are worked out flit by flit.
+    pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
-        let round = self.transfer + self.credit;
+        let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
+        let lengths = (links - global) * self.local + global * self.global;
+        let local = if links > global { self.local } else { 0 };
+        let longest = if global > 0 { local.max(self.global) } else { local };
+        let is_uniform = global == 0 || global == links || self.local == self.global;
+        if !is_uniform && buffer < self.transfer + self.credit + 2 * longest && body >= buffer {
+            return self.flit_times(way, flits, buffer as u32).1;
+        }
+        let round = self.transfer + self.credit + 2 * longest;
         let in_rounds = body / buffer * round + body % buffer;
         let has_buffers = links > 0 || self.sink_has_credits;
         let tail = if has_buffers { body.max(in_rounds) } else { body };
-        self.inject.unwrap_or(0) + (Cycle::from(links) + 1) * (self.head() + self.transfer) + tail
+        self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
     /// From a packet being first in its processor's queue to the next one being first, if nothing is in
     /// its way but its own flits.
-    pub(super) fn leaves(&self, links: u32, flits: u32, buffer: u32) -> Cycle {
+    pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
+        self.flit_times(way, flits, buffer).0
+    }
+
+    /// When a packet that is alone has left its processor's queue, and when its tail has arrived: O(D L) for
+    /// *D* links and *L* flits.
+    fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them a processor that sends flit by flit: when each flit
         // leaves each stage.
         let has_source = self.inject.is_some();
-        let stages = links as usize + 1 + usize::from(has_source);
+        let stages = way.links as usize + 1 + usize::from(has_source);
         let (flits, buffer) = (flits as usize, buffer as usize);
+        let link_behind = |stage: usize| self.length(way, stage - usize::from(has_source));
         let mut times = vec![vec![0; flits]; stages];
         for flit in 0..flits {
             for stage in 0..stages {
@@ -98,7 +131,7 @@ impl Timing {
                 let arrived = match stage.checked_sub(1) {
                     None => 0,
                     Some(0) if has_source => times[0][flit] + self.inject.unwrap_or(0),
-                    Some(before) => times[before][flit] + self.transfer,
+                    Some(before) => times[before][flit] + self.transfer + link_behind(before),
                 };
                 let mut leaves = arrived;
                 if flit == 0 {
@@ -108,7 +141,8 @@ impl Timing {
                 }
                 if let Some(ahead) = flit.checked_sub(buffer) {
                     if !is_last {
-                        leaves = leaves.max(times[stage + 1][ahead] + self.credit);
+                        let back = if is_source { 0 } else { link_behind(stage) };
+                        leaves = leaves.max(times[stage + 1][ahead] + self.credit + back);
                     } else if self.sink_has_credits {
                         leaves = leaves.max(times[stage][ahead] + self.transfer + self.credit);
                     }
@@ -116,6 +150,43 @@ impl Timing {
                 times[stage][flit] = leaves;
             }
         }
-        times[0][flits - 1] + 1
+        (times[0][flits - 1] + 1, times[stages - 1][flits - 1] + self.transfer)
+    }
+}
+
+/// The times of packets that are alone in a network, worked out once for each kind of way.
+#[derive(Clone, Debug)]
+pub(super) struct Alone {
+    timing: Timing,
+    flits: u32,
+    buffer: u32,
+    arrives: BTreeMap<Way, Cycle>,
+    leaves: BTreeMap<Way, Cycle>,
+}
+
+impl Alone {
+    pub(super) fn new(setting: &WormholeConfig) -> Alone {
+        Alone {
+            timing: setting.timing(),
+            flits: setting.packet_length,
+            buffer: setting.buffer,
+            arrives: BTreeMap::new(),
+            leaves: BTreeMap::new(),
+        }
+    }
+
+    /// Cycles until it has arrived: see [`Timing::zero_load`].
+    pub(super) fn arrives(&mut self, way: Way) -> Cycle {
+        let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
+        if way.global == 0 {
+            return timing.zero_load(way, flits, buffer);
+        }
+        *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
+    }
+
+    /// Cycles until it has left its node: see [`Timing::leaves`].
+    pub(super) fn leaves(&mut self, way: Way) -> Cycle {
+        let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
+        *self.leaves.entry(way).or_insert_with(|| timing.leaves(way, flits, buffer))
     }
 }

@@ -17,6 +17,7 @@ use super::packets::{PacketId, Packets};
 use super::timing::{Arbitration, Timing};
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
+use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
@@ -49,6 +50,8 @@ struct Lane {
     feeder: u32,
     /// The output lane of its router that the first packet has been granted.
     output: u32,
+    /// How many cycles longer than the shortest the link to it is.
+    length: u32,
     /// When the next flit can leave at the earliest, as far as this lane is concerned.
     from: Cycle,
 }
@@ -62,7 +65,9 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    local: usize,
+    /// The first lane of a local port, and the end of the lanes of routers with nodes.
+    local: u32,
+    homes: u32,
     /// The first sink, and the first source that is no buffer of a router.
     sinks: u32,
     sources: u32,
@@ -89,23 +94,13 @@ impl WormEngine {
     pub(super) fn new(fabric: Fabric, setting: &WormholeConfig) -> WormEngine {
         let timing = setting.timing();
         let channels = setting.virtual_channels as usize;
-        let nodes = fabric.nodes() as usize;
+        let (nodes, routers) = (fabric.nodes() as usize, fabric.routers() as usize);
         let shift = (fabric.ports() * channels).next_power_of_two().trailing_zeros();
-        let sinks = nodes << shift;
+        let (fabric_local, fabric_homes) = (fabric.local(), fabric.homes());
+        let sinks = routers << shift;
         let sources = sinks + nodes;
         let all = sources + if timing.inject.is_some() { nodes } else { 0 };
-        let local = fabric.local() * channels;
         let mut down = vec![NONE; sinks];
-        for node in 0..nodes {
-            for port in 0..fabric.local() {
-                let next = fabric.next(node as Node, port);
-                for channel in 0..if next == NOWHERE { 0 } else { channels } {
-                    let lane = port * channels + channel;
-                    down[node << shift | lane] = ((next as usize) << shift | lane) as u32;
-                }
-            }
-            down[node << shift | local] = (sinks + node) as u32;
-        }
         let empty = Lane {
             front: NONE,
             back: NONE,
@@ -116,12 +111,29 @@ impl WormEngine {
             target: NONE,
             feeder: NONE,
             output: NONE,
+            length: 0,
             from: 0,
         };
+        let mut lanes = vec![empty; all];
+        for router in 0..routers {
+            for port in 0..fabric.ports() {
+                let (next, there) = fabric.next(router as Router, port);
+                for channel in 0..if next == NOWHERE { 0 } else { channels } {
+                    let from = router << shift | (port * channels + channel);
+                    let to = (next as usize) << shift | (there * channels + channel);
+                    down[from] = to as u32;
+                    lanes[to].length = fabric.length(port) as u32;
+                }
+            }
+        }
+        for node in 0..nodes {
+            let (router, port) = fabric.home(node as Node);
+            down[(router as usize) << shift | (port * channels)] = (sinks + node) as u32;
+        }
         WormEngine {
-            packets: Packets::new(&fabric, setting.class_rule),
+            packets: Packets::new(&fabric, setting),
             behind: Vec::new(),
-            lanes: vec![empty; all],
+            lanes,
             times: vec![0; sources * setting.buffer as usize],
             down,
             grants: Grants::new(&fabric, channels, 1, shift, timing.arbitration),
@@ -140,9 +152,10 @@ impl WormEngine {
             moved: 0,
             fabric,
             timing,
+            local: (fabric_local * channels) as u32,
+            homes: fabric_homes << shift,
             channels,
             shift,
-            local,
         }
     }
 
@@ -213,8 +226,7 @@ impl WormEngine {
         self.requests.sort_unstable(); // equal times: the lowest port first
         for at in 0..self.requests.len() {
             let lane = self.requests[at];
-            let hop = self.packets.hop(self.lanes[lane as usize].front);
-            let (port, class) = hop.unwrap_or((self.fabric.local(), 0));
+            let (port, class) = self.packets.hop(self.lanes[lane as usize].front);
             self.grants.request(&Request { lane, port, class });
         }
         self.requests.clear();
@@ -256,11 +268,12 @@ impl WormEngine {
                 return;
             }
         };
-        let packet = self.packets.insert(&self.fabric, node, message, self.now);
+        let packet = self.packets.insert(&self.fabric, node, message, false, self.now);
         let id = packet as usize;
         self.behind.resize(self.behind.len().max(id + 1), NONE);
         self.behind[id] = NONE;
-        let injection = (node << self.shift) + self.local as u32;
+        let (router, port) = self.fabric.home(node);
+        let injection = router << self.shift | (port * self.channels) as u32;
         let has_source = self.timing.inject.is_some();
         let at = if has_source { self.sources + node } else { injection };
         let lane = &mut self.lanes[at as usize];
@@ -275,12 +288,18 @@ impl WormEngine {
         }
     }
 
+    /// The port that a buffer of a router belongs to.
+    fn port_of(&self, at: u32) -> usize {
+        (at & ((1 << self.shift) - 1)) as usize / self.channels
+    }
+
     /// Whether all flits of a packet stand ready in this lane at once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources
         } else {
-            at < self.sinks && (at & ((1 << self.shift) - 1)) as usize == self.local
+            // No packet comes into a local port but from its node.
+            at < self.homes && at & ((1 << self.shift) - 1) >= self.local
         }
     }
 
@@ -303,9 +322,10 @@ impl WormEngine {
         }
         let delay = match self.timing.inject {
             Some(delay) if is_source => delay,
-            _ => self.timing.transfer,
+            _ => self.timing.transfer + Cycle::from(self.lanes[target as usize].length),
         };
         let credit = self.timing.credit;
+        let returns = credit + Cycle::from(self.lanes[at as usize].length);
         let (own, next) = ((at * self.buffer) as usize, (target * self.buffer) as usize);
         let Lane { mut head, mut from, .. } = self.lanes[at as usize];
         let mut tail = self.lanes[target as usize].tail;
@@ -321,7 +341,7 @@ impl WormEngine {
                 leaves = leaves.max(self.times[next + tail as usize]);
             }
             if !is_source {
-                self.times[own + head as usize] = leaves + credit;
+                self.times[own + head as usize] = leaves + returns;
                 head = after(head);
             }
             if has_credits {
@@ -397,7 +417,11 @@ impl WormEngine {
             self.calendar.push(free, RELEASE | output);
         }
         if is_source {
-            let node = if at >= self.sources { at - self.sources } else { at >> self.shift };
+            let node = if at >= self.sources {
+                at - self.sources
+            } else {
+                self.fabric.node_at(at >> self.shift, self.port_of(at))
+            };
             self.calendar.push(free, TURN | node);
         }
     }

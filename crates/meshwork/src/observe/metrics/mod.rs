@@ -23,7 +23,7 @@ use messages::{
 };
 use time::{
     CARRIED_LOAD, EXTERNAL_FRAGMENTATION, INTERNAL_FRAGMENTATION, PADDING, QUEUE_LENGTH,
-    THROUGHPUT, UTILIZATION, UTILIZATION_ASKED,
+    THROUGHPUT, UTILIZATION, UTILIZATION_ASKED, UTILIZATION_AT_EVENTS,
 };
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 
@@ -55,6 +55,8 @@ pub enum Measure {
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
     /// The mean over the jobs that arrived of the jobs that waited when each did.
     PerArrival,
+    /// The mean of this share, what is over what is under, over the instants just after a job has started or ended.
+    PerEvent(fn(&State) -> (f64, f64)),
     /// The quantile at this share of a quantity of the jobs that finished.
     Quantile(Quantity, f64),
     /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
@@ -68,6 +70,8 @@ pub enum Measure {
 pub enum Quantity {
     /// Start less arrival.
     Wait,
+    /// Finish less arrival.
+    Turnaround,
     /// Turnaround over service; a job that took no time has none.
     Slowdown,
     /// Turnaround over service, both at least a threshold.
@@ -80,6 +84,7 @@ impl Quantity {
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         match self {
             Quantity::Wait => job.start - job.job.arrival,
+            Quantity::Turnaround => finish - job.job.arrival,
             Quantity::Slowdown => slowdown(job, finish),
             Quantity::BoundedSlowdown => bounded_slowdown(job, finish, rules),
         }
@@ -120,6 +125,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &BOUNDED_SLOWDOWN,
     &UTILIZATION,
     &UTILIZATION_ASKED,
+    &UTILIZATION_AT_EVENTS,
     &QUEUE_LENGTH,
     &QUEUE_SEEN,
     &PADDING,
@@ -133,6 +139,9 @@ pub static METRICS: &[&MetricEntry] = &[
     &quantiles::P90_WAIT,
     &quantiles::P95_WAIT,
     &quantiles::P99_WAIT,
+    &quantiles::MEDIAN_TURNAROUND,
+    &quantiles::P90_TURNAROUND,
+    &quantiles::P99_TURNAROUND,
     &quantiles::MEDIAN_SLOWDOWN,
     &quantiles::P90_SLOWDOWN,
     &quantiles::P95_SLOWDOWN,
@@ -166,7 +175,7 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 ];
 
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
-static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &QUEUE_SEEN, &PADDING];
+static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &UTILIZATION_AT_EVENTS, &QUEUE_SEEN, &PADDING];
 
 /// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]

@@ -16,7 +16,7 @@ const fn entry(
     share: f64,
 ) -> MetricEntry {
     let unit = match quantity {
-        Quantity::Wait => "time",
+        Quantity::Wait | Quantity::Turnaround => "time",
         Quantity::Slowdown | Quantity::BoundedSlowdown => "ratio",
     };
     MetricEntry {
@@ -71,6 +71,35 @@ pub(super) static P99_WAIT: MetricEntry = entry(
      order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
      between two of them.",
     Quantity::Wait,
+    0.99,
+);
+
+pub(super) static MEDIAN_TURNAROUND: MetricEntry = entry(
+    "median_turnaround",
+    "time from arrival to finish, median over jobs",
+    "The median of finish − arrival over the measured jobs: of an even number of jobs \
+     the mean of the two in the middle.",
+    Quantity::Turnaround,
+    0.5,
+);
+
+pub(super) static P90_TURNAROUND: MetricEntry = entry(
+    "p90_turnaround",
+    "time from arrival to finish that nine in ten jobs do not exceed",
+    "The quantile at 0.9 of finish − arrival over the measured jobs: of n values in \
+     order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
+     between two of them.",
+    Quantity::Turnaround,
+    0.9,
+);
+
+pub(super) static P99_TURNAROUND: MetricEntry = entry(
+    "p99_turnaround",
+    "time from arrival to finish that 99 in 100 jobs do not exceed",
+    "The quantile at 0.99 of finish − arrival over the measured jobs: of n values in \
+     order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
+     between two of them.",
+    Quantity::Turnaround,
     0.99,
 );
 

@@ -36,6 +36,23 @@ pub(super) static UTILIZATION_ASKED: MetricEntry = MetricEntry {
     measure: Measure::OverTime(|state| (state.asked as f64, state.nodes as f64)),
 };
 
+pub(super) static UTILIZATION_AT_EVENTS: MetricEntry = MetricEntry {
+    about: About {
+        name: "utilization_at_events",
+        aliases: &[],
+        summary: "share of processors that jobs hold, mean over the instants just after a job started or ended",
+        definition: "The mean, over the starts and ends of jobs in the measured part of the run, of the processors that are \
+                     held just after it, as a share of all; those at the instant 0 are left out. Starts and ends are most frequent while the machine is \
+                     busy, so this is more than `utilization` where it is not busy all the time: some simulators plot \
+                     it in place of an average over time.",
+        complexity: "O(1) for each job.",
+        source: "what RFold's program records at each start and end",
+        params: &[],
+    },
+    unit: "share",
+    measure: Measure::PerEvent(|state| (state.held as f64, state.nodes as f64)),
+};
+
 pub(super) static QUEUE_LENGTH: MetricEntry = MetricEntry {
     about: About {
         name: "queue_length",

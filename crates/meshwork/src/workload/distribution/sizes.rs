@@ -3,6 +3,7 @@
 use crate::job::{Dims, Request};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -161,17 +162,20 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     let own = match machine.wiring() {
         Wiring::Mesh | Wiring::Torus => Form::Block,
         Wiring::Hypercube => Form::Subcube,
-        Wiring::Flat => Form::Count,
+        _ => Form::Count,
     };
     let given = params.get_meaning("form", &FORMS).map_or(own, |form| form(grid.dimensions()));
-    if machine.wiring() == Wiring::Flat && given != Form::Count {
+    if !machine.wiring().is_grid() && given != Form::Count {
         let given = params.get_text("form").unwrap_or_default();
         return Err(params.problem(
             "form",
             format!(
-                "`{}.form` is \"{given}\", but a flat machine hands out processors by count only \
-                 (form = \"count\")",
-                params.path()
+                "`{}.form` is \"{given}\", but {} hands out processors by count only (form = \"count\")",
+                params.path(),
+                match machine.wiring() {
+                    Wiring::Flat => "a flat machine".to_owned(),
+                    _ => with_article(machine),
+                }
             ),
         ));
     }

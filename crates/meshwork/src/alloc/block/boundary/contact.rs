@@ -27,7 +27,9 @@ impl Contact {
     /// For a grid of which all nodes are free. Walls count as held, or not at all.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
-            let turned = Grid::new(&exchanged(grid.sides()), grid.is_wrapped())
+            let mut rings = grid.rings().to_vec();
+            rings.swap(0, 1);
+            let turned = Grid::with_rings(&exchanged(grid.sides()), &rings)
                 .expect("the same sides as those of a grid");
             let free = NodeSet::full(grid.nodes());
             (turned, free)
@@ -163,7 +165,7 @@ pub(super) enum Beside {
 /// What lies below or above a block along one dimension.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
-    match (grid.is_wrapped(), high) {
+    match (grid.is_ring(d), high) {
         (true, _) if length == side => Beside::Nothing,
         (true, false) => Beside::Nodes(if at == 0 { side - 1 } else { at - 1 }),
         (true, true) => Beside::Nodes(if end >= side { end - side } else { end }),
@@ -210,13 +212,13 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
 /// The coordinate itself, or the one beyond it; `None` beyond a wall.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
-    let at = if grid.is_wrapped() { at % side } else { at };
+    let at = if grid.is_ring(d) { at % side } else { at };
     match (beyond, high) {
         (false, _) => Some(at),
         (true, false) if at > 0 => Some(at - 1),
         (true, true) if at + 1 < side => Some(at + 1),
-        (true, false) => grid.is_wrapped().then(|| side - 1),
-        (true, true) => grid.is_wrapped().then_some(0),
+        (true, false) => grid.is_ring(d).then(|| side - 1),
+        (true, true) => grid.is_ring(d).then_some(0),
     }
 }
 

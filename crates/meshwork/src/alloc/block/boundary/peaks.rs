@@ -223,9 +223,9 @@ impl Peaks {
 /// others.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
-    let steps = if grid.is_wrapped() { steps % side } else { steps };
+    let steps = if grid.is_ring(d) { steps % side } else { steps };
     to.unite_shifted_down(from, steps * stride);
-    if grid.is_wrapped() && steps > 0 {
+    if grid.is_ring(d) && steps > 0 {
         to.unite_shifted_up(from, (side - steps) * stride);
     }
 }
@@ -234,7 +234,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);
-    if grid.is_wrapped() && side > 1 {
+    if grid.is_ring(d) && side > 1 {
         to.unite_shifted_down(from, (side - 1) * stride);
     }
 }

@@ -5,18 +5,25 @@
 //! run, so that resuming after a kill, extending a sweep and caching are one mechanism: a key that
 //! is present is not run again. Everything else in the folder is derived and may be deleted.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod archive;
+mod leftovers;
+mod lines;
+mod record;
+
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use meshwork::scenario::MODEL_VERSION;
+use thiserror::Error;
 
-use super::{leftovers, record};
-use crate::run::inputs::reading_failed;
+use self::lines::{Lines, Place};
+use crate::run::file::FileError;
 
-pub use super::leftovers::is_leftover;
-pub use super::record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
+pub use archive::Archive;
+pub use leftovers::is_leftover;
+pub use record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -24,14 +31,60 @@ pub const RUNS: &str = "runs.jsonl";
 /// Where lines that cannot be read are kept.
 pub const GARBLED: &str = "runs.garbled";
 
+/// Why a store cannot be opened, or takes no run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file stands where the folder must be.
+    #[error("{0}: this is a file, but must be a folder for results")]
+    NoFolder(String),
+    /// `runs.jsonl` is a folder, a pipe or a device.
+    #[error("{0}: this is not a regular file, so no runs can be kept in it")]
+    NotRegular(String),
+    /// Another process has it open.
+    #[error("{0}: another run is writing to this file: wait for it to end")]
+    InUse(String),
+    /// Two lines give different results for one run.
+    #[error(
+        "{file}:{line}: this run has the same key as that of line {first}, but other results: delete the wrong line"
+    )]
+    TwoResults {
+        /// The file.
+        file: String,
+        /// The later line, from 1.
+        line: u64,
+        /// The earlier one.
+        first: u64,
+    },
+    /// A run has now given other results than those that are stored.
+    #[error(
+        "{file}: the run with the key {key} is stored with other results than it has now given"
+    )]
+    Differs {
+        /// The file.
+        file: String,
+        /// The key of the run.
+        key: String,
+    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
 /// The runs of a folder, open for more.
+///
+/// # Complexity
+/// Some 40 bytes of memory for each run: what it gave is read again from its line.
 pub struct Store {
     file: PathBuf,
     sink: Box<dyn Write + Send>,
-    known: BTreeMap<String, Findings>,
+    /// The same file, to be read.
+    reader: Option<File>,
+    known: Lines,
+    /// How long the file is.
+    bytes: u64,
     /// What other builds of the program have run.
-    elsewhere: BTreeSet<String>,
-    warnings: Vec<String>,
+    elsewhere: BTreeSet<u128>,
     broken: bool,
 }
 
@@ -44,98 +97,104 @@ impl Store {
     /// unfinished when it was killed are removed.
     ///
     /// # Errors
-    /// One sentence: the folder cannot be made or written, `runs.jsonl` is no regular file or is in
-    /// use, or it holds two different results for one run.
-    pub fn open(folder: &Path, build: &str) -> Result<Store, String> {
-        let shown = folder.display();
+    /// If the folder cannot be made or written, `runs.jsonl` is no regular file or is in use, or it holds two
+    /// different results for one run.
+    pub fn open(folder: &Path, build: &str) -> Result<Store, StoreError> {
         if folder.exists() && !folder.is_dir() {
-            return Err(format!("{shown}: this is a file, but must be a folder for results"));
+            return Err(StoreError::NoFolder(folder.display().to_string()));
         }
-        fs::create_dir_all(folder)
-            .map_err(|error| writing_failed(&shown.to_string(), "this folder", &error))?;
+        fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
         let path = folder.join(RUNS);
-        let name = path.display().to_string();
+        let writing = |error: io::Error| FileError::writing(&path, &error);
         let (mut file, is_ours_alone) = open_for_append(&path)?;
         if is_ours_alone {
             leftovers::remove(folder);
         }
-        let loaded = load(folder)?;
-        if !loaded.garbled.is_empty() {
-            set_aside(folder, &loaded)?;
+        let mut elsewhere = BTreeSet::new();
+        let mut known = Lines::read(&path, |record| {
+            if record.build != build || record.model_version != MODEL_VERSION {
+                elsewhere.extend(request(&record));
+            }
+        })?;
+        if !known.garbled.is_empty() {
+            set_aside(&path, &folder.join(GARBLED), &known)?;
             // The file was replaced: the one that is open has lost its name.
             (file, _) = open_for_append(&path)?;
-        } else if file.metadata().is_ok_and(|data| data.len() > loaded.whole_bytes) {
-            file.set_len(loaded.whole_bytes)
-                .map_err(|error| writing_failed(&name, "this file", &error))?;
+            let warnings = std::mem::take(&mut known.warnings);
+            known = Lines::read(&path, drop)?;
+            known.warnings = warnings;
+        } else if file.metadata().is_ok_and(|data| data.len() > known.whole_bytes) {
+            file.set_len(known.whole_bytes).map_err(writing)?;
         }
-        file.seek(SeekFrom::End(0)).map_err(|error| writing_failed(&name, "this file", &error))?;
-        let others = loaded
-            .records
-            .iter()
-            .filter(|record| record.build != build || record.model_version != MODEL_VERSION);
-        let request = |record: &Record| {
-            let digest = record.input.as_ref().map(|input| input.blake3.as_str());
-            record::request(record.scenario.clone(), digest, record.replication)
-        };
+        file.seek(SeekFrom::End(0)).map_err(writing)?;
         Ok(Store {
-            elsewhere: others.map(request).collect(),
+            reader: File::open(&path).ok(),
+            bytes: known.whole_bytes,
             file: path,
             sink: Box::new(file),
-            known: loaded.records.into_iter().map(|r| (r.key, r.findings)).collect(),
-            warnings: loaded.warnings,
+            known,
+            elsewhere,
             broken: false,
         })
     }
 
     /// What the run with this key gave, if it is there.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Findings> {
-        self.known.get(key)
+    pub fn get(&mut self, key: &str) -> Option<Findings> {
+        let place = self.known.place(key)?;
+        Some(place.record(self.reader.as_mut()?)?.findings)
     }
 
     /// Whether another build of the program, or of the model, has run this.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &Record) -> bool {
-        let digest = record.input.as_ref().map(|input| input.blake3.as_str());
-        let request = || record::request(record.scenario.clone(), digest, record.replication);
-        !self.elsewhere.is_empty() && self.elsewhere.contains(&request())
+        !self.elsewhere.is_empty()
+            && request(record).is_some_and(|request| self.elsewhere.contains(&request))
     }
 
     /// What was found on opening that is worth a word.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.known.warnings
     }
 
     /// Appends a run and flushes it. A run that is there already is not written again.
     ///
     /// # Errors
-    /// One sentence: the disk is full, or the like, and the store takes no more (later calls succeed
-    /// and do nothing, so that the sentence is said once); or the run is there with other results.
-    pub fn append(&mut self, record: &Record) -> Result<(), String> {
-        if let Some(known) = self.known.get(&record.key) {
-            return if *known == record.findings {
+    /// If the disk is full, or the like, and the store takes no more (later calls succeed and do nothing, so that
+    /// it is said once); or if the run is there with other results.
+    pub fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+        if self.known.place(&record.key).is_some() {
+            let known = self.get(&record.key);
+            return if known.is_none_or(|known| known == record.findings) {
                 Ok(())
             } else {
-                Err(format!(
-                    "{}: the run with the key {} is stored with other results than it has now given",
-                    self.file.display(),
-                    record.key
-                ))
+                let file = self.file.display().to_string();
+                Err(StoreError::Differs { file, key: record.key.clone() })
             };
         }
         if self.broken {
             return Ok(());
         }
-        let written = self.sink.write_all(&record.line()).and_then(|()| self.sink.flush());
+        let line = record.line();
+        let written = self.sink.write_all(&line).and_then(|()| self.sink.flush());
         if let Err(error) = written {
             // What follows half a line would be garbled with it.
             self.broken = true;
-            return Err(writing_failed(&self.file.display().to_string(), "this file", &error));
+            return Err(FileError::writing(&self.file, &error).into());
         }
-        self.known.insert(record.key.clone(), record.findings.clone());
+        if let Ok(length) = u32::try_from(line.len() - 1) {
+            self.known.insert(&record.key, Place { offset: self.bytes, length });
+        }
+        self.bytes += line.len() as u64;
         Ok(())
     }
+}
+
+/// What was asked for, whoever ran it.
+fn request(record: &Record) -> Option<u128> {
+    let digest = record.input.as_ref().map(|input| input.blake3.as_str());
+    lines::digits(&record::request(record.scenario.clone(), digest, record.replication))
 }
 
 /// What a store holds.
@@ -145,138 +204,70 @@ pub struct Loaded {
     pub records: Vec<Record>,
     /// One sentence for every line that cannot be read.
     pub warnings: Vec<String>,
-    /// The lines that cannot be read, without their line breaks.
-    garbled: Vec<Vec<u8>>,
-    /// The length of the file up to its last line break.
-    whole_bytes: u64,
 }
 
-/// Reads the store of a folder and changes nothing.
+/// Reads the store of a folder as a whole and changes nothing: some kilobytes of memory for each run, of which
+/// [`Archive`] keeps 40 bytes.
 ///
 /// # Errors
-/// One sentence, if there is none, it cannot be read, or it holds two different results for one run.
-pub fn load(folder: &Path) -> Result<Loaded, String> {
-    let path = folder.join(RUNS);
-    let name = path.display().to_string();
-    let failed = |error: io::Error| reading_failed(&name, &path, &error);
-    let metadata = fs::metadata(&path).map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(not_regular(&name));
-    }
-    let mut reader = BufReader::new(File::open(&path).map_err(failed)?);
-    let mut loaded = Loaded::default();
-    let mut seen: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
-        if read == 0 || line.pop() != Some(b'\n') {
-            break;
-        }
-        loaded.whole_bytes += read as u64;
-        let Some(record) = Record::read(&line) else {
-            if !line.trim_ascii().is_empty() {
-                loaded.warnings.push(format!(
-                    "{name}:{number}: this line is garbled: it is kept in {GARBLED}, and its run is run \
-                     again"
-                ));
-            }
-            loaded.garbled.push(line.clone());
-            continue;
-        };
-        if let Some(&(first, index)) = seen.get(&record.key) {
-            if loaded.records[index].findings != record.findings {
-                return Err(format!(
-                    "{name}:{number}: this run has the same key as that of line {first}, but other \
-                     results: delete the wrong line"
-                ));
-            }
-            continue;
-        }
-        seen.insert(record.key.clone(), (number, loaded.records.len()));
-        loaded.records.push(record);
-    }
-    Ok(loaded)
-}
-
-/// Writes a file whole or not at all: to another name first, which then replaces it.
-///
-/// # Errors
-/// One sentence that names the file.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let failed =
-        |error: io::Error| writing_failed(&path.display().to_string(), "this file", &error);
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(failed)
-}
-
-/// Why a file or folder cannot be written, in one sentence.
-pub(crate) fn writing_failed(shown: &str, what: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("{shown}: {what} may not be written")
-        }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            format!("{shown}: {what} cannot be written, the disk is full")
-        }
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            format!("{shown}: {what} cannot be made, because a file stands where a folder must be")
-        }
-        io::ErrorKind::NotFound => {
-            format!("{shown}: {what} cannot be written, because its folder does not exist")
-        }
-        _ => format!("{shown}: {what} cannot be written ({error})"),
-    }
+/// If there is none, it cannot be read, or it holds two different results for one run.
+pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
+    let mut records = Vec::new();
+    let lines = Lines::read(&folder.join(RUNS), |record| records.push(record))?;
+    Ok(Loaded { records, warnings: lines.warnings })
 }
 
 /// The file, and whether nobody else can have it open in this way: some file systems know no locks.
-fn open_for_append(path: &Path) -> Result<(File, bool), String> {
-    let name = path.display().to_string();
+fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
+    let name = || path.display().to_string();
     // Asked before it is opened: opening a pipe would wait for its other end.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(not_regular(&name));
+        return Err(StoreError::NotRegular(name()));
     }
     let file = OpenOptions::new()
         .append(true)
         .create(true)
         .open(path)
-        .map_err(|error| writing_failed(&name, "this file", &error))?;
+        .map_err(|error| FileError::writing(path, &error))?;
     // Some file systems know no locks; there, two runs into one folder are the user's own risk.
     let lock = file.try_lock();
     if matches!(lock, Err(fs::TryLockError::WouldBlock)) {
-        return Err(format!("{name}: another run is writing to this file: wait for it to end"));
+        return Err(StoreError::InUse(name()));
     }
     Ok((file, lock.is_ok()))
 }
 
-fn not_regular(name: &str) -> String {
-    format!("{name}: this is not a regular file, so no runs can be kept in it")
-}
-
 /// Moves garbled lines out of the way: they are written down elsewhere before they are taken out.
-fn set_aside(folder: &Path, loaded: &Loaded) -> Result<(), String> {
-    let aside = folder.join(GARBLED);
-    let mut lines: Vec<u8> = Vec::new();
-    for line in loaded.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {
-        lines.extend_from_slice(line);
-        lines.push(b'\n');
+fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
+    let mut garbled: Vec<u8> = Vec::new();
+    for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {
+        garbled.extend_from_slice(line);
+        garbled.push(b'\n');
     }
     OpenOptions::new()
         .append(true)
         .create(true)
-        .open(&aside)
-        .and_then(|mut file| file.write_all(&lines).and_then(|()| file.sync_all()))
-        .map_err(|error| writing_failed(&aside.display().to_string(), "this file", &error))?;
-    let whole: Vec<u8> = loaded.records.iter().flat_map(Record::line).collect();
-    write_whole(&folder.join(RUNS), &whole)
+        .open(aside)
+        .and_then(|mut file| file.write_all(&garbled).and_then(|()| file.sync_all()))
+        .map_err(|error| FileError::writing(aside, &error))?;
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let failed = |error: io::Error| FileError::writing(path, &error);
+    let mut whole = File::create(&temporary).map(io::BufWriter::new).map_err(failed)?;
+    let mut trouble = None;
+    Lines::read(path, |record| {
+        let written = whole.write_all(&record.line());
+        trouble = trouble.take().or(written.err());
+    })?;
+    trouble
+        .map_or(Ok(()), Err)
+        .and_then(|()| whole.flush())
+        .and_then(|()| whole.get_ref().sync_all())
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            failed(error).into()
+        })
 }
 
 #[cfg(test)]
@@ -399,7 +390,7 @@ mod tests {
         let lines = [record(0, Some(1.0)), record(1, None), record(0, Some(2.0))];
         fs::write(&path, lines.iter().flat_map(Record::line).collect::<Vec<u8>>()).unwrap();
         assert_eq!(
-            Store::open(folder.path(), BUILD).err().unwrap(),
+            Store::open(folder.path(), BUILD).err().unwrap().to_string(),
             format!(
                 "{}:3: this run has the same key as that of line 1, but other results: delete the wrong \
                  line",
@@ -411,7 +402,7 @@ mod tests {
         let mut store = Store::open(folder.path(), BUILD).unwrap();
         assert!(store.append(&record(0, Some(1.0))).is_ok());
         assert_eq!(
-            store.append(&record(0, Some(2.0))).unwrap_err(),
+            store.append(&record(0, Some(2.0))).unwrap_err().to_string(),
             format!(
                 "{}: the run with the key {} is stored with other results than it has now given",
                 path.display(),
@@ -426,12 +417,12 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(
-            Store::open(&file, BUILD).err().unwrap(),
+            Store::open(&file, BUILD).err().unwrap().to_string(),
             format!("{}: this is a file, but must be a folder for results", file.display())
         );
         let below = file.join("below");
         assert_eq!(
-            Store::open(&below, BUILD).err().unwrap(),
+            Store::open(&below, BUILD).err().unwrap().to_string(),
             format!(
                 "{}: this folder cannot be made, because a file stands where a folder must be",
                 below.display()
@@ -440,7 +431,7 @@ mod tests {
         let odd = folder.path().join("odd");
         fs::create_dir_all(odd.join(RUNS)).unwrap();
         assert_eq!(
-            Store::open(&odd, BUILD).err().unwrap(),
+            Store::open(&odd, BUILD).err().unwrap().to_string(),
             format!(
                 "{}: this is not a regular file, so no runs can be kept in it",
                 odd.join(RUNS).display()
@@ -449,7 +440,7 @@ mod tests {
         let used = folder.path().join("used");
         let _first = Store::open(&used, BUILD).unwrap();
         assert_eq!(
-            Store::open(&used, BUILD).err().unwrap(),
+            Store::open(&used, BUILD).err().unwrap().to_string(),
             format!(
                 "{}: another run is writing to this file: wait for it to end",
                 used.join(RUNS).display()
@@ -477,9 +468,10 @@ mod tests {
             Store {
                 file: PathBuf::from("out/runs.jsonl"),
                 sink: Box::new(Full(bytes)),
-                known: BTreeMap::new(),
+                reader: None,
+                known: Lines::default(),
+                bytes: 0,
                 elsewhere: BTreeSet::new(),
-                warnings: Vec::new(),
                 broken: false,
             }
         }
@@ -490,7 +482,7 @@ mod tests {
         let mut store = Store::with_room_for(record(0, None).line().len() + 10);
         assert!(store.append(&record(0, None)).is_ok());
         assert_eq!(
-            store.append(&record(1, None)).unwrap_err(),
+            store.append(&record(1, None)).unwrap_err().to_string(),
             "out/runs.jsonl: this file cannot be written, the disk is full"
         );
         assert!(store.append(&record(3, None)).is_ok());

@@ -7,6 +7,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::watch::recording::kept::RECORDINGS;
+
 /// The ending of a file that is not whole yet.
 const ENDING: &str = ".tmp";
 
@@ -16,6 +18,8 @@ const WHOLE: &[&str] = &[
     "summary.csv",
     "by_size.csv",
     "comparison.csv",
+    "by_user.csv",
+    "by_group.csv",
     "speeds.csv",
     "failures.csv",
     "claims.csv",
@@ -29,16 +33,17 @@ pub(super) fn remove(folder: &Path) {
     for name in WHOLE {
         let _ = fs::remove_file(folder.join(format!("{name}{ENDING}")));
     }
-    let Ok(entries) = fs::read_dir(folder.join("jobs")) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(is_leftover) {
-            let _ = fs::remove_file(entry.path());
+    for room in ["jobs", RECORDINGS] {
+        for entry in fs::read_dir(folder.join(room)).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(is_leftover) {
+                let _ = fs::remove_file(entry.path());
+            }
         }
     }
 }
 
-/// Whether a file of this name in the folder of per-job output is one that was never finished: a reader passes it
-/// over.
+/// Whether a file of this name in the folder of per-job output, or of recordings, is one that was never finished: a
+/// reader passes it over.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;
@@ -54,6 +59,6 @@ pub fn is_leftover(name: &str) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_key = |text: &str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    matches!(&parts[..], [key, "csv" | "parquet", process, count]
+    matches!(&parts[..], [key, "csv" | "parquet" | "run", process, count]
         if is_key(key) && is_number(process) && is_number(count))
 }

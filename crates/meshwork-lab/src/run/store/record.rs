@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toml::Table;
 
+use super::lines::digits;
 use crate::findings::clock::Start;
 use crate::findings::trend;
 
@@ -211,6 +212,7 @@ impl Record {
     #[must_use]
     pub fn read(line: &[u8]) -> Option<Record> {
         let mut line: Line = serde_json::from_slice(line).ok()?;
+        digits(&line.key)?;
         let mut metrics = findings(&line.metrics)?;
         for finding in &mut metrics {
             if let Some(batches) = line.batches.remove(&finding.name) {

@@ -1,0 +1,76 @@
+//! Means over replications, and how an interval of them is made.
+
+use crate::findings::statistics::{Interval, Method, half_width_of_windows, interval, mean};
+use crate::findings::summary::{Means, OwnerRow, SizeRow};
+use crate::run::{Class, Runs};
+use crate::study::{Replications, Study};
+
+/// How an interval over replications is made.
+#[derive(Clone, Copy)]
+pub(super) enum Rule {
+    /// They are independent.
+    Replications,
+    /// They are windows of a log, the next of which begins after this share of one.
+    Windows(f64),
+}
+
+impl Rule {
+    pub(super) fn of(study: &Study) -> Rule {
+        match study.replications {
+            Replications::Windows { length, stride } => Rule::Windows(stride / length),
+            _ => Rule::Replications,
+        }
+    }
+
+    /// An interval of these values; where there is one and it has batches, theirs.
+    pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
+        let Rule::Windows(stride) = self else { return interval(values, batches) };
+        let half_width = half_width_of_windows(values, stride);
+        let method = half_width.is_some().then_some(Method::Windows);
+        Interval { mean: mean(values), half_width, replications: values.len() as u64, method }
+    }
+}
+
+/// Every metric of a scenario, over its runs.
+pub(super) fn means(runs: &Runs, rule: Rule) -> Means {
+    let of = |name: &str| {
+        let values: Vec<f64> = runs.measured(name).map(|(_, value)| value).collect();
+        // Batches speak for a run only where it is the only one.
+        let own = if runs.ended() == 1 { runs.batches(0) } else { None };
+        rule.interval(&values, own.map_or(&[], |batches| batches.metric(name)))
+    };
+    runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
+}
+
+/// The jobs of each size, the smallest first. A size that no job of a replication had says nothing in that
+/// replication.
+pub(super) fn by_size(runs: &Runs, rule: Rule) -> Vec<SizeRow> {
+    let mut classes = runs.sizes();
+    classes.sort_by_key(|class| *class.kind);
+    let row = |class: &Class<'_, u64>| SizeRow {
+        size: *class.kind,
+        jobs: class.jobs,
+        metrics: of_class(class, rule),
+    };
+    classes.iter().map(row).collect()
+}
+
+/// The jobs of each user or group, in the order of their numbers or names, those of nobody known last.
+pub(super) fn by_owner(mut classes: Vec<Class<'_, Option<String>>>, rule: Rule) -> Vec<OwnerRow> {
+    let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
+    classes.sort_by_key(|class| {
+        let name = class.kind.as_deref();
+        (name.is_none(), name.map_or(u64::MAX, number), name)
+    });
+    let row = |class: &Class<'_, Option<String>>| OwnerRow {
+        name: class.kind.as_deref().unwrap_or("unknown").to_owned(),
+        jobs: class.jobs,
+        metrics: of_class(class, rule),
+    };
+    classes.iter().map(row).collect()
+}
+
+fn of_class<K>(class: &Class<'_, K>, rule: Rule) -> Means {
+    let of = |name: &str| (name.to_owned(), rule.interval(&class.values(name), &[]));
+    class.names().map(of).collect()
+}

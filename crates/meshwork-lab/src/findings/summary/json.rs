@@ -1,0 +1,100 @@
+//! A summary as JSON.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Difference, Means, OwnerRow, Row, SizeRow, Summary};
+use crate::findings::statistics::{Interval, Method};
+
+impl Summary {
+    /// One object for each scenario: the swept keys under `scenario`, and under `metrics` each
+    /// metric's `mean`, `half_width`, `replications` and `method`; `null` is what was not measured. `growing`
+    /// says whether the queue grows over the whole run. Where they
+    /// were asked for, `by_size` and `differences`; where speeds of sites were drawn, `speeds`, a list
+    /// for each replication; where runs failed, `failures`.
+    #[must_use]
+    pub fn json(&self) -> Vec<Json> {
+        self.rows.iter().map(Row::json).collect()
+    }
+}
+
+impl Row {
+    fn json(&self) -> Json {
+        let scenario: Map<String, Json> = self
+            .swept
+            .iter()
+            .map(|(key, value)| (key.clone(), serde_json::to_value(value).unwrap_or(Json::Null)))
+            .collect();
+        let mut object = Map::new();
+        object.insert("scenario".to_owned(), Json::Object(scenario));
+        object.insert("metrics".to_owned(), means_json(&self.metrics));
+        object.insert("growing".to_owned(), Json::Bool(self.growing));
+        if !self.by_size.is_empty() {
+            let class = |class: &SizeRow| {
+                json!({
+                    "size": class.size, "jobs": class.jobs, "metrics": means_json(&class.metrics)
+                })
+            };
+            object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
+        }
+        for (key, name, classes) in
+            [("by_user", "user", &self.by_user), ("by_group", "group", &self.by_group)]
+        {
+            let class = |class: &OwnerRow| {
+                json!({
+                    name: class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)
+                })
+            };
+            if !classes.is_empty() {
+                object.insert(key.to_owned(), classes.iter().map(class).collect());
+            }
+        }
+        if !self.speeds.is_empty() {
+            let speeds: Vec<&Vec<f64>> = self.speeds.iter().map(|(_, speeds)| speeds).collect();
+            object.insert("speeds".to_owned(), json!(speeds));
+        }
+        if !self.differences.is_empty() {
+            object.insert(
+                "differences".to_owned(),
+                self.differences.iter().map(Difference::json).collect(),
+            );
+        }
+        if !self.failures.is_empty() {
+            let failure = |(replication, message): &(u64, String)| json!({ "replication": replication, "message": message });
+            object.insert("failures".to_owned(), self.failures.iter().map(failure).collect());
+        }
+        Json::Object(object)
+    }
+}
+
+impl Difference {
+    fn json(&self) -> Json {
+        let metrics: Map<String, Json> = self
+            .metrics
+            .iter()
+            .map(|(name, interval, relative)| {
+                let value = json!({
+                    "difference": interval.mean,
+                    "half_width": interval.half_width,
+                    "relative": relative,
+                    "replications": interval.replications,
+                    "method": interval.method.map(Method::name),
+                });
+                (name.clone(), value)
+            })
+            .collect();
+        let baseline = serde_json::to_value(&self.baseline.value).unwrap_or(Json::Null);
+        json!({ "compared": self.baseline.key, "baseline": baseline, "metrics": metrics })
+    }
+}
+
+fn means_json(means: &Means) -> Json {
+    let value = |interval: &Interval| {
+        json!({
+            "mean": interval.mean,
+            "half_width": interval.half_width,
+            "replications": interval.replications,
+            "method": interval.method.map(Method::name),
+        })
+    };
+    Json::Object(means.iter().map(|(name, interval)| (name.clone(), value(interval))).collect())
+}

@@ -1,0 +1,171 @@
+//! A summary as the CSV files of a folder.
+
+use std::borrow::Cow;
+
+use toml::Value;
+
+use super::{OwnerRow, Row, Summary, shown};
+use crate::findings::statistics::{Interval, Method};
+use crate::visible::visible;
+
+impl Summary {
+    /// `summary.csv`.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let columns = ["metric", "mean", "half_width", "replications", "method"];
+        self.table(&columns, |row, add| {
+            for (name, interval) in &row.metrics {
+                add(vec![
+                    name.clone(),
+                    number(interval.mean),
+                    number(interval.half_width),
+                    interval.replications.to_string(),
+                    method(interval).to_owned(),
+                ]);
+            }
+        })
+    }
+
+    /// `by_size.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_size_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.by_size.is_empty()) {
+            return None;
+        }
+        let columns = ["size", "jobs", "metric", "mean", "half_width", "replications"];
+        Some(self.table(&columns, |row, add| {
+            for class in &row.by_size {
+                for (name, interval) in &class.metrics {
+                    add(vec![
+                        class.size.to_string(),
+                        class.jobs.to_string(),
+                        name.clone(),
+                        number(interval.mean),
+                        number(interval.half_width),
+                        interval.replications.to_string(),
+                    ]);
+                }
+            }
+        }))
+    }
+
+    /// `by_user.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_user_csv(&self) -> Option<String> {
+        self.by_owner_csv("user", |row| &row.by_user)
+    }
+
+    /// `by_group.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_group_csv(&self) -> Option<String> {
+        self.by_owner_csv("group", |row| &row.by_group)
+    }
+
+    fn by_owner_csv(&self, owner: &str, of: fn(&Row) -> &[OwnerRow]) -> Option<String> {
+        if self.rows.iter().all(|row| of(row).is_empty()) {
+            return None;
+        }
+        let columns = [owner, "jobs", "metric", "mean", "half_width", "replications"];
+        Some(self.table(&columns, |row, add| {
+            for class in of(row) {
+                for (name, interval) in &class.metrics {
+                    add(vec![
+                        class.name.clone(),
+                        class.jobs.to_string(),
+                        name.clone(),
+                        number(interval.mean),
+                        number(interval.half_width),
+                        interval.replications.to_string(),
+                    ]);
+                }
+            }
+        }))
+    }
+
+    /// `comparison.csv`, where that was asked for.
+    #[must_use]
+    pub fn comparison_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.differences.is_empty()) {
+            return None;
+        }
+        let columns = [
+            "compared",
+            "baseline",
+            "metric",
+            "difference",
+            "half_width",
+            "relative",
+            "replications",
+            "method",
+        ];
+        Some(self.table(&columns, |row, add| {
+            for difference in &row.differences {
+                for (name, interval, relative) in &difference.metrics {
+                    add(vec![
+                        difference.baseline.key.clone(),
+                        shown(&difference.baseline.value),
+                        name.clone(),
+                        number(interval.mean),
+                        number(interval.half_width),
+                        number(*relative),
+                        interval.replications.to_string(),
+                        method(interval).to_owned(),
+                    ]);
+                }
+            }
+        }))
+    }
+
+    /// `speeds.csv`, where speeds were drawn.
+    #[must_use]
+    pub fn speeds_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.speeds.is_empty()) {
+            return None;
+        }
+        Some(self.table(&["replication", "site", "speed"], |row, add| {
+            for (replication, speeds) in &row.speeds {
+                for (site, speed) in speeds.iter().enumerate() {
+                    add(vec![replication.to_string(), site.to_string(), speed.to_string()]);
+                }
+            }
+        }))
+    }
+
+    /// `failures.csv`, where runs failed.
+    #[must_use]
+    pub fn failures_csv(&self) -> Option<String> {
+        if self.rows.iter().all(|row| row.failures.is_empty()) {
+            return None;
+        }
+        Some(self.table(&["replication", "message"], |row, add| {
+            for (replication, message) in &row.failures {
+                add(vec![replication.to_string(), message.clone()]);
+            }
+        }))
+    }
+
+    fn table(&self, columns: &[&str], fill: impl Fn(&Row, &mut dyn FnMut(Vec<String>))) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let keys = self.rows.first().map_or(&[][..], |row| &row.swept[..]);
+        let header = keys.iter().map(|(key, _)| visible(key));
+        let header = header.chain(columns.iter().copied().map(Cow::Borrowed));
+        let to_memory = "a table in memory can always be written";
+        writer.write_record(header.map(|name| name.into_owned())).expect(to_memory);
+        for row in &self.rows {
+            let shown = |(_, value): &(String, Value)| visible(&shown(value)).into_owned();
+            let swept: Vec<String> = row.swept.iter().map(shown).collect();
+            fill(row, &mut |cells| {
+                writer.write_record(swept.iter().chain(&cells)).expect(to_memory);
+            });
+        }
+        String::from_utf8(writer.into_inner().expect(to_memory)).expect("cells are text")
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn method(interval: &Interval) -> &'static str {
+    interval.method.map_or("", Method::name)
+}

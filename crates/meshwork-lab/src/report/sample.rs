@@ -1,0 +1,89 @@
+//! Which scenarios stand for a study where not all can be looked at: those whose difference is the question.
+
+use super::axes::{Axis, Kind, Layout};
+use super::figures::index;
+use crate::study::Study;
+
+/// As many as there are colours for.
+pub(super) const MAX: usize = 10;
+
+/// The scenarios whose runs are kept and drawn over one another: along the key whose values are compared, all else held
+/// where [`held`] holds it. Where nothing is compared, from one end of the longest axis to the other; where a study
+/// has one scenario, that.
+pub(crate) fn sample(study: &Study) -> Vec<usize> {
+    let axes = Axis::all(study);
+    let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
+    let longest = || several.max_by_key(|&i| axes[i].count());
+    let Some(along) = compared(&axes).or_else(longest) else { return vec![0] };
+    let mut at = held(&axes, along);
+    let count = axes[along].count();
+    let values: Vec<usize> = if axes[along].kind == Kind::Names || count <= MAX {
+        (0..count.min(MAX)).collect()
+    } else {
+        (0..MAX).map(|i| i * (count - 1) / (MAX - 1)).collect()
+    };
+    let scenario = |value| {
+        at[along] = value;
+        index(&axes, &at)
+    };
+    values.into_iter().map(scenario).collect()
+}
+
+/// The axis whose values are compared: one that the study sets against each other, before any other of names.
+pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
+    let several = |&i: &usize| axes[i].count() > 1;
+    let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
+    let drawn = Layout::of(axes, None).coloured(axes).filter(|&i| axes[i].kind == Kind::Names);
+    let names = (0..axes.len()).filter(several).find(|&i| axes[i].kind == Kind::Names);
+    contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
+}
+
+/// Where all other axes are held: at the last value of what is in an order, which is mostly the hardest, and at the first
+/// of what is not.
+pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
+    let value = |(i, axis): (usize, &Axis)| match axis.kind {
+        _ if i == but => 0,
+        Kind::Names => 0,
+        Kind::Ordered | Kind::Numbers(_) => axis.count() - 1,
+    };
+    axes.iter().enumerate().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn sampled(sweep: &str) -> Vec<usize> {
+        let text = format!(
+            "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ jobs = 5 }}\n\
+             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
+             runtimes = {{ name = 'exponential', mean = 1.0 }}\n{sweep}"
+        );
+        sample(&Study::parse("a.toml", &text, Path::new(""), &[]).unwrap())
+    }
+
+    #[test]
+    fn what_is_compared_is_looked_at_where_it_is_hardest() {
+        assert_eq!(sampled(""), [0]);
+        assert_eq!(sampled("[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n"), [0, 1, 2]);
+        // Of loads 0.2, 0.5 and 0.8, all schedulers at 0.8.
+        let loads = "[sweep]\n'workload.load' = [0.2, 0.5, 0.8]\nscheduler = ['fcfs', 'sjf']\n";
+        assert_eq!(sampled(loads), [4, 5]);
+        let turned = "[sweep]\nscheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.5, 0.8]\n";
+        assert_eq!(sampled(turned), [2, 5]);
+        // The study says what it sets against each other.
+        let compare = "[sweep]\nallocator = ['first_fit', 'best_fit', 'random']\nscheduler = ['fcfs', 'sjf']\n\
+             [compare]\nscheduler = 'fcfs'\n";
+        assert_eq!(sampled(compare), [0, 1]);
+    }
+
+    #[test]
+    fn where_nothing_is_compared_both_ends_are_looked_at() {
+        let loads: Vec<String> = (1..=28).map(|i| (f64::from(i) / 40.0).to_string()).collect();
+        let seen = sampled(&format!("[sweep]\n'workload.load' = [{}]\n", loads.join(", ")));
+        assert_eq!((seen.len(), seen[0], seen[9]), (10, 0, 27));
+        assert!(seen.windows(2).all(|pair| pair[1] - pair[0] == 3));
+    }
+}

@@ -1,0 +1,103 @@
+//! How many replications a scenario needs.
+
+use meshwork::catalogue::Catalogue;
+use meshwork::scenario::Scenario;
+
+use crate::findings::statistics::{half_width, mean};
+use crate::run::Run;
+use crate::run::results::Results;
+use crate::run::runs::Runs;
+use crate::run::store::{Findings, key};
+use crate::study::Replications;
+use crate::study::expand::Point;
+
+/// The runs of a study that are known, and how many of those that are wanted are not: what
+/// [`Runner::run`] would give if it ran nothing.
+#[must_use]
+pub fn known(
+    catalogue: &Catalogue,
+    points: &[Point],
+    digests: &[Option<String>],
+    replications: &Replications,
+    build: &str,
+    find: &dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>>,
+) -> (Results, u64) {
+    let mut missing = 0;
+    let mut of_point = |(index, point): (usize, &Point)| {
+        let mut runs = Runs::default();
+        let mut wanted = first(replications, point);
+        let mut next = 0;
+        while next < wanted {
+            let Ok(scenario) = point.scenario_of(catalogue, next) else { break };
+            let key = key(scenario.table(), digests[index].as_deref(), next, build);
+            match find(index, next, &key) {
+                Some(result) => runs.push(Run { key, replication: next, result }),
+                None => missing += 1,
+            }
+            next += 1;
+            if next == wanted && runs.len() as u64 == wanted {
+                wanted = more(replications, &runs);
+            }
+        }
+        runs
+    };
+    let runs = points.iter().enumerate().map(&mut of_point).collect();
+    (Results::of(runs, replications), missing)
+}
+
+/// How many replications of a scenario are run before anything is known of them. Where a log gives every replication the
+/// same jobs, two tell whether anything else is drawn.
+pub(super) fn first(replications: &Replications, point: &Point) -> u64 {
+    let least = match replications {
+        Replications::Fixed(count) => *count,
+        Replications::Precision { least, .. } => *least,
+        Replications::Windows { .. } => return point.windows.map_or(0, |windows| windows.count),
+    };
+    if has_same_jobs(&point.scenario) { least.min(2) } else { least }
+}
+
+/// Whether every replication of a scenario has the same jobs: those of a log, in its own order.
+#[must_use]
+pub fn has_same_jobs(scenario: &Scenario) -> bool {
+    let is_shuffled = scenario.table()["workload"].get("shuffle").and_then(toml::Value::as_bool);
+    scenario.input_path().is_some() && is_shuffled != Some(true)
+}
+
+/// How many replications a scenario needs, having these: a function of results and of nothing else.
+///
+/// With `precision`, the number needed is guessed from the interval so far, whose width falls with
+/// the square root of the number; it at most doubles in a round, because an early guess is poor.
+#[must_use]
+pub fn more(replications: &Replications, runs: &Runs) -> u64 {
+    let have = runs.len() as u64;
+    if runs.all_same() {
+        return have;
+    }
+    let (target, least, most, of) = match replications {
+        Replications::Fixed(count) => return have.max(*count),
+        Replications::Windows { .. } => return have,
+        Replications::Precision { target, least, most, of } => (target, least, most, of),
+    };
+    // A scenario with a failed run is not replicated further.
+    if runs.failures().len() > 0 {
+        return have;
+    }
+    if have < *least {
+        return *least;
+    }
+    let values: Vec<f64> = runs.measured(of).map(|(_, value)| value).collect();
+    if have >= *most || values.is_empty() {
+        return have;
+    }
+    let (Some(half_width), Some(mean)) = (half_width(&values), mean(&values)) else {
+        return (have + 1).min(*most);
+    };
+    let allowed = target * mean.abs();
+    if half_width <= allowed {
+        return have;
+    }
+    let ratio = half_width / allowed;
+    let guess = (have as f64 * ratio * ratio).ceil();
+    let guess = if guess < (2 * have) as f64 { guess as u64 } else { 2 * have };
+    guess.max(have + 1).min(*most)
+}

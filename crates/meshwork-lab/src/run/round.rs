@@ -1,0 +1,36 @@
+//! A round of runs: what is wanted and not yet there, numbered through and never listed.
+
+use crate::run::runs::Runs;
+
+/// What is wanted of each scenario and not yet there, numbered through.
+pub(super) struct Round {
+    /// Of each scenario, the number of its first run in this round, and that run's replication; in the end the
+    /// number of all.
+    begins: Vec<(usize, u64)>,
+}
+
+impl Round {
+    pub(super) fn of(runs: &[Runs], wanted: &[u64]) -> Round {
+        let mut total = 0;
+        let mut begins = Vec::with_capacity(runs.len() + 1);
+        for (runs, &wanted) in runs.iter().zip(wanted) {
+            let have = runs.len() as u64;
+            begins.push((total, have));
+            total += usize::try_from(wanted.saturating_sub(have)).unwrap_or(usize::MAX);
+        }
+        begins.push((total, 0));
+        Round { begins }
+    }
+
+    /// How many runs there are in it.
+    pub(super) fn len(&self) -> usize {
+        self.begins.last().map_or(0, |&(total, _)| total)
+    }
+
+    /// The scenario and the replication of the run of this number. **O(log n)** for *n* scenarios.
+    pub(super) fn run(&self, number: usize) -> (usize, u64) {
+        let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;
+        let (begin, have) = self.begins[point];
+        (point, have + (number - begin) as u64)
+    }
+}

@@ -1,0 +1,478 @@
+//! Runs everything once, on any number of threads.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use meshwork::catalogue::Catalogue;
+use meshwork::observe::Observer;
+use meshwork::scenario::{MODEL_VERSION, Scenario};
+use rayon::prelude::*;
+
+use crate::run::joboutput::{self, JobLog};
+use crate::run::replications::{first, more};
+use crate::run::results::Results;
+use crate::run::round::Round;
+use crate::run::runs::Runs;
+use crate::run::store::{Findings, Input, Record, Store, json, key};
+use crate::run::threads::{NoThreads, pool};
+use crate::run::ticker::Ticker;
+use crate::run::{Progress, Run, Simulate, Watcher};
+use crate::study::expand::Point;
+use crate::study::{JobFormat, Replications};
+use crate::watch::recording::kept::{Kept, Recorder};
+
+/// All that the runs of a study share.
+pub struct Runner<'a> {
+    /// What the scenarios name is looked up here.
+    pub catalogue: &'a Catalogue,
+    /// The scenarios.
+    pub points: &'a [Point],
+    /// The file that each scenario reads, in the same order.
+    pub inputs: &'a [Option<Input>],
+    /// How often each is run.
+    pub replications: &'a Replications,
+    /// Runs a replication.
+    pub simulate: &'a Simulate<'a>,
+    /// The build of the program, which is part of their keys.
+    pub build: &'a str,
+    /// Where runs are kept, if they are.
+    pub store: Option<Mutex<Store>>,
+    /// Per-job output: its folder and forms, if it is asked for.
+    pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
+    /// Which runs are kept whole, to be looked at, if any are.
+    pub kept: Option<Kept>,
+    /// Is told after every run, from any thread, one call at a time.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Looks on, if anyone does; results do not depend on it.
+    pub watcher: Option<&'a dyn Watcher>,
+}
+
+impl Runner<'_> {
+    /// Runs everything on this many threads; 0 is as many as there are processors.
+    ///
+    /// The results are the same for any number of threads: they are collected by scenario and
+    /// replication, and whether a scenario needs more replications depends on its own results alone.
+    /// A run that fails, even by a panic, does not stop the others; its scenario is not replicated
+    /// further.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
+        let pool = pool(threads)?;
+        let shared = Shared {
+            runner: self,
+            progress: Mutex::default(),
+            trouble: Mutex::default(),
+            outdated: AtomicU64::new(0),
+            lengths: Mutex::default(),
+        };
+        let runs = pool.install(|| shared.rounds());
+        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outdated = shared.outdated.into_inner();
+        Ok(Results { trouble, outdated, ..Results::of(runs, self.replications) })
+    }
+}
+
+pub(super) struct Shared<'a, 'b> {
+    pub(super) runner: &'a Runner<'b>,
+    pub(super) progress: Mutex<Progress>,
+    trouble: Mutex<Option<String>>,
+    outdated: AtomicU64,
+    /// How many jobs the runs of a log have had, by its path.
+    pub(super) lengths: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Shared<'_, '_> {
+    /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. The runs of a round
+    /// are numbered through, because nested parallel loops may pile one scenario on another's stack, and
+    /// not listed, because there may be millions.
+    fn rounds(&self) -> Vec<Runs> {
+        let mut runs = vec![Runs::default(); self.runner.points.len()];
+        let at_first = |point| first(self.runner.replications, point);
+        let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
+        loop {
+            let round = Round::of(&runs, &wanted);
+            if round.len() == 0 {
+                return runs;
+            }
+            locked(&self.progress).total += round.len() as u64;
+            for begin in (0..round.len()).step_by(AT_ONCE) {
+                let part: Vec<(usize, Run)> = (begin..round.len().min(begin + AT_ONCE))
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(|number| {
+                        let (point, replication) = round.run(number);
+                        (point, self.replication(point, replication))
+                    })
+                    .collect();
+                for (point, run) in part {
+                    runs[point].push(run);
+                }
+            }
+            for (wanted, runs) in wanted.iter_mut().zip(&runs) {
+                *wanted = more(self.runner.replications, runs);
+            }
+        }
+    }
+
+    fn replication(&self, point: usize, replication: u64) -> Run {
+        let input = self.runner.inputs[point].as_ref();
+        let scenario = self.runner.points[point].scenario_of(self.runner.catalogue, replication);
+        let digest = input.map(|input| input.blake3.as_str());
+        let key = scenario.as_ref().map_or_else(
+            |_| String::new(),
+            |scenario| key(scenario.table(), digest, replication, self.runner.build),
+        );
+        let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key));
+        let stored = stored
+            .filter(|_| self.has_job_output(&key) && self.has_recording(point, replication, &key));
+        let reused = stored.is_some();
+        let result = match stored {
+            Some(findings) => Ok(findings),
+            None => scenario
+                .map_err(|problem| problem.message)
+                .and_then(|scenario| self.fresh(point, &scenario, replication, &key)),
+        };
+        let run = Run { key, replication, result };
+        if let Some(watcher) = self.runner.watcher {
+            watcher.ended(point, &run);
+        }
+        let mut progress = locked(&self.progress);
+        progress.done += 1;
+        progress.reused += u64::from(reused);
+        progress.failed += u64::from(run.result.is_err());
+        (self.runner.progress)(*progress);
+        drop(progress);
+        run
+    }
+
+    /// A stored run without the per-job output that is now asked for is run again.
+    fn has_job_output(&self, key: &str) -> bool {
+        self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
+            formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
+        })
+    }
+
+    /// The same for a stored run without the recording that the study asks for.
+    fn has_recording(&self, point: usize, replication: u64, key: &str) -> bool {
+        let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
+        asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(key).is_file())
+    }
+
+    /// What keeps a run, if it is kept. Nobody has lost anything if it cannot be and was not asked for.
+    fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<Recorder> {
+        let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
+        kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
+    }
+
+    fn no_recording(&self, message: String) {
+        if self.runner.kept.as_ref().is_some_and(Kept::is_asked_for) {
+            *locked(&self.trouble) = Some(message);
+        }
+    }
+
+    fn fresh(
+        &self,
+        point: usize,
+        scenario: &Scenario,
+        replication: u64,
+        key: &str,
+    ) -> Result<Findings, String> {
+        let at = &self.runner.points[point];
+        let mut ticker = Ticker::new(self, scenario);
+        let mut watched = |log: &mut dyn Observer| {
+            let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
+            match watching {
+                None => (self.runner.simulate)(scenario, replication, &mut (log, &mut ticker)),
+                Some(mut other) => {
+                    let mut both = (&mut ticker, &mut *other);
+                    (self.runner.simulate)(scenario, replication, &mut (log, &mut both))
+                }
+            }
+        };
+        let mut simulate = |log: &mut dyn Observer| {
+            let Some(mut recorder) = self.recorder(point, replication, key) else {
+                return watched(log);
+            };
+            let outcome = watched(&mut (log, &mut recorder))?;
+            recorder.finish().unwrap_or_else(|error| self.no_recording(error.to_string()));
+            Ok(outcome)
+        };
+        let outcome = caught(|| match &self.runner.jobs {
+            None => simulate(&mut ()),
+            Some((folder, formats)) => {
+                let topologies = scenario.topologies();
+                let mut log = JobLog::create(folder, key, formats, topologies)
+                    .map_err(|error| error.to_string())?;
+                let outcome = simulate(&mut log)?;
+                log.finish().map_err(|error| error.to_string())?;
+                Ok(outcome)
+            }
+        });
+        ticker.end();
+        let outcome = outcome?;
+        if let Some(path) = scenario.input_path() {
+            let jobs = outcome.finished + outcome.refused;
+            locked(&self.lengths).insert(path.to_owned(), jobs);
+        }
+        let findings = Findings::of(&outcome);
+        if let Some(store) = &self.runner.store {
+            let record = Record {
+                key: key.to_owned(),
+                scenario: json(scenario.table()),
+                input: self.runner.inputs[point].clone(),
+                replication,
+                findings: findings.clone(),
+                model_version: MODEL_VERSION,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                build: self.runner.build.to_owned(),
+            };
+            let mut store = locked(store);
+            if store.is_known_elsewhere(&record) {
+                self.outdated.fetch_add(1, Ordering::Relaxed);
+            }
+            let differs = store.get(key).is_some_and(|known| known != findings);
+            match store.append(&record) {
+                Err(error) if differs => return Err(error.to_string()),
+                Err(error) => *locked(&self.trouble) = Some(error.to_string()),
+                Ok(()) => {}
+            }
+        }
+        Ok(findings)
+    }
+}
+
+/// The most runs whose results wait for one another: thousands for each thread, so that the last ones of a
+/// part, which leave threads without work, cost nothing.
+const AT_ONCE: usize = 1 << 14;
+
+/// What a run unwinds with, by [`resume_unwind`](std::panic::resume_unwind), where a strategy from outside the program
+/// cannot go on, or whoever looks on wants no more of it: the run fails with this sentence, and it is no fault of the
+/// program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped(pub String);
+
+/// A panic inside a run is a fault of the program, but no reason to lose the other runs.
+pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        if let Some(Stopped(sentence)) = panic.downcast_ref() {
+            return Err(sentence.clone());
+        }
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("without a word");
+        Err(format!("a fault of the program stopped the run: {}", text.replace('\n', "; ")))
+    })
+}
+
+/// A poisoned lock guards plain data that is whole after every statement.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use meshwork::observe::recorder::Measured;
+    use meshwork::rng::Stream;
+    use meshwork::scenario::{Outcome, Scenario};
+
+    use super::*;
+    use crate::findings::statistics::{half_width, mean};
+    use crate::run::store::load;
+
+    #[test]
+    fn what_stops_a_run_on_purpose_is_its_own_sentence() {
+        let stopped =
+            caught::<()>(|| std::panic::resume_unwind(Box::new(Stopped("enough".into()))));
+        assert_eq!(stopped, Err("enough".to_owned()));
+    }
+
+    fn points(loads: &[f64]) -> Vec<Point> {
+        let point = |&load: &f64| {
+            let table = format!(
+                "[machine]\ntopology = 'flat'\nprocessors = 4\n\
+                 [workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
+                 runtimes = {{ name = 'exponential', mean = 5.0 }}\n[measure]\njobs = 10"
+            );
+            Point {
+                swept: vec![("workload.load".to_owned(), toml::Value::Float(load))],
+                scenario: Scenario::read(&table.parse().unwrap()).unwrap(),
+                windows: None,
+            }
+        };
+        loads.iter().map(point).collect()
+    }
+
+    fn outcome(value: f64) -> Outcome {
+        let mut outcome = Outcome::default();
+        outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
+        outcome.finished = 1;
+        outcome
+    }
+
+    #[test]
+    fn the_runs_of_a_round_are_those_that_a_list_would_have() {
+        let run = || Run { key: String::new(), replication: 0, result: Err(String::new()) };
+        for (have, wanted) in
+            [(vec![], vec![]), (vec![0, 0, 0], vec![3, 0, 2]), (vec![2, 5, 1, 4], vec![4, 5, 0, 9])]
+        {
+            let runs: Vec<Runs> =
+                have.iter().map(|&have| (0..have).map(|_| run()).collect()).collect();
+            let round = Round::of(&runs, &wanted);
+            let listed: Vec<(usize, u64)> = (0..have.len())
+                .flat_map(|point| (have[point]..wanted[point]).map(move |of| (point, of)))
+                .collect();
+            let numbered: Vec<(usize, u64)> = (0..round.len()).map(|n| round.run(n)).collect();
+            assert_eq!(numbered, listed);
+        }
+    }
+
+    /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
+    fn fake(
+        scenario: &Scenario,
+        replication: u64,
+        _: &mut dyn Observer,
+    ) -> Result<Outcome, String> {
+        let load = scenario.table()["workload"]["load"].as_float().unwrap();
+        if load > 3.5 {
+            panic!("at the disco");
+        }
+        if load > 2.5 && replication == 1 {
+            return Err("no log".to_owned());
+        }
+        let mut stream = Stream::new(1, replication, "fake");
+        Ok(outcome(10.0 + load * (stream.unit() - 0.5)))
+    }
+
+    fn run(
+        points: &[Point],
+        replications: &Replications,
+        folder: Option<&Path>,
+        threads: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Results {
+        let inputs = vec![None; points.len()];
+        Runner {
+            catalogue: &Catalogue::standard(),
+            points,
+            inputs: &inputs,
+            replications,
+            simulate: &fake,
+            build: "b",
+            store: folder.map(|folder| Mutex::new(Store::open(folder, "b").unwrap())),
+            jobs: None,
+            kept: None,
+            progress,
+            watcher: None,
+        }
+        .run(threads)
+        .unwrap()
+    }
+
+    fn precision() -> Replications {
+        Replications::Precision { target: 0.02, least: 3, most: 60, of: "wait".to_owned() }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let points = points(&[0.5, 1.0, 2.0, 3.0, 4.0]);
+        for replications in [Replications::Fixed(4), precision()] {
+            let one = run(&points, &replications, None, 1, &|_| {});
+            for threads in [2, 5] {
+                assert_eq!(one, run(&points, &replications, None, threads, &|_| {}));
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_run_stops_no_other() {
+        let points = points(&[3.0, 4.0, 0.5]);
+        let results = run(&points, &Replications::Fixed(3), None, 2, &|_| {});
+        let failures = |point: usize| -> Vec<&str> {
+            results.runs[point].failures().map(|(_, message)| message).collect()
+        };
+        assert_eq!(failures(0), ["no log"]);
+        assert_eq!(failures(1), ["a fault of the program stopped the run: at the disco"; 3]);
+        assert!(failures(2).is_empty());
+        let stopped = run(&points, &precision(), None, 2, &|_| {});
+        assert_eq!(stopped.runs[0].len(), 3, "a scenario that fails is not replicated further");
+    }
+
+    #[test]
+    fn what_is_stored_is_not_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let points = points(&[0.5, 3.0]);
+        let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
+        assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
+        let last = Mutex::new(Progress::default());
+        let keep = |progress| *last.lock().unwrap() = progress;
+        let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
+        assert_eq!(first, again);
+        let expected = Progress { done: 4, total: 4, reused: 3, failed: 1, ..Progress::default() };
+        assert_eq!(*last.lock().unwrap(), expected);
+        assert_eq!(load(folder.path()).unwrap().records.len(), 3);
+    }
+
+    #[test]
+    fn a_full_disk_costs_no_result() {
+        let points = points(&[0.5, 1.0]);
+        let runner = Runner {
+            catalogue: &Catalogue::standard(),
+            points: &points,
+            inputs: &[None, None],
+            replications: &Replications::Fixed(3),
+            simulate: &fake,
+            build: "b",
+            store: Some(Mutex::new(Store::with_room_for(2000))),
+            jobs: None,
+            kept: None,
+            progress: &|_| {},
+            watcher: None,
+        };
+        let results = runner.run(2).unwrap();
+        let full = "out/runs.jsonl: this file cannot be written, the disk is full";
+        assert_eq!(results.trouble.as_deref(), Some(full));
+        assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);
+    }
+
+    #[test]
+    fn replications_go_on_until_the_interval_is_narrow() {
+        let results = run(&points(&[0.1, 2.0]), &precision(), None, 2, &|_| {});
+        let counts: Vec<usize> = results.runs.iter().map(Runs::len).collect();
+        assert_eq!(counts[0], 3, "a spread of 0.1 is narrow at once");
+        let values: Vec<f64> = results.runs[1].measured("wait").map(|(_, value)| value).collect();
+        assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
+    }
+
+    #[test]
+    fn the_rule_by_hand() {
+        let runs = |values: &[Option<f64>]| -> Runs {
+            let run = |(i, value): (usize, &Option<f64>)| {
+                let mut findings = Findings::of(&outcome(0.0));
+                findings.metrics[0].value = *value;
+                Run { key: String::new(), replication: i as u64, result: Ok(findings) }
+            };
+            values.iter().enumerate().map(run).collect()
+        };
+        let rule = precision();
+        // 9, 10, 11: half width 4.30 / √3 = 2.48, against 0.2 allowed: 3 × 154 are needed, so double.
+        assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0), Some(11.0)])), 6);
+        assert_eq!(more(&rule, &runs(&[Some(10.0); 3])), 3, "no spread, no more");
+        assert_eq!(more(&rule, &runs(&[None; 3])), 3, "nothing to measure, nothing to gain");
+        assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0)])), 3, "the first look comes later");
+        assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 4);
+        let wide: Vec<Option<f64>> = (0..60).map(|i| Some(f64::from(i))).collect();
+        assert_eq!(more(&rule, &runs(&wide)), 60, "given up");
+        assert_eq!(more(&rule, &runs(&wide[..50])), 60);
+        assert_eq!(more(&rule, &runs(&[Some(-1.0), Some(1.0), Some(0.0)])), 6, "a mean of 0");
+        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0), Some(2.0)])), 3);
+        assert_eq!(more(&Replications::Fixed(3), &runs(&[Some(1.0); 2])), 2, "nothing differs");
+    }
+}

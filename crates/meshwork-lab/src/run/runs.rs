@@ -1,0 +1,492 @@
+//! The runs of one scenario, in columns: there may be a million of them.
+//!
+//! A run as it comes is some fifty texts and lists; a table of means needs one number for each metric. So a run is
+//! taken apart as it ends, and put together again for whoever asks for it whole.
+
+use crate::run::Run;
+use crate::run::columns::{Class, Classes, Metrics};
+use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
+
+/// So many runs keep their batches, the first that ended well. Batches speak only for the one run of a scenario, or
+/// for the one pair that two scenarios have in common: of more, the runs themselves tell more.
+const WITH_BATCHES: usize = 16;
+
+/// The runs of one scenario, by replication.
+///
+/// # Complexity
+/// 64 bytes for each run and 8 for each of its metrics; with classes of jobs, 20 bytes for each class of each run and
+/// 8 for each metric.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Runs {
+    ended: Ended,
+    /// Those that failed: replication, key, and why.
+    failed: Vec<(u64, String, String)>,
+    /// What the first that ended gave, as long as all others gave the same.
+    same: Option<Box<Findings>>,
+}
+
+/// The runs that ended well, a row for each.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ended {
+    replications: Vec<u64>,
+    keys: Vec<u128>,
+    metrics: Metrics,
+    finished: Vec<u64>,
+    refused: Vec<u64>,
+    unusable: Vec<u64>,
+    ends: Vec<f64>,
+    /// The index of a run and its trend, where it has one.
+    trends: Vec<(u32, f64)>,
+    sizes: Classes<u64>,
+    users: Classes<Option<String>>,
+    groups: Classes<Option<String>>,
+    /// The index of a run and the speeds that it drew.
+    speeds: Vec<(u32, Box<[f64]>)>,
+    batches: Vec<Batches>,
+    /// Whether a run had batches that are not kept.
+    stripped: Vec<bool>,
+}
+
+/// The batches of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Batches {
+    /// Jobs in a batch; 0 where there are none.
+    pub(crate) jobs: u64,
+    /// Which batch of the run is the first that metrics have.
+    pub(crate) first: u64,
+    of: Vec<Vec<f64>>,
+    names: Vec<String>,
+}
+
+impl Batches {
+    fn of(findings: &Findings) -> Batches {
+        let with = || findings.metrics.iter().filter(|finding| !finding.batches.is_empty());
+        Batches {
+            jobs: findings.batch_jobs,
+            first: findings.first_batch,
+            of: with().map(|finding| finding.batches.clone()).collect(),
+            names: with().map(|finding| finding.name.clone()).collect(),
+        }
+    }
+
+    /// Those of a metric.
+    pub(crate) fn metric(&self, name: &str) -> &[f64] {
+        self.names.iter().position(|own| own == name).map_or(&[], |place| &self.of[place])
+    }
+}
+
+impl Runs {
+    /// One more run, of a later replication than those before.
+    pub fn push(&mut self, run: Run) {
+        match run.result {
+            Err(message) => self.failed.push((run.replication, run.key, message)),
+            Ok(findings) => {
+                let row = self.ended.push(run.replication, &run.key, &findings);
+                if row == 0 {
+                    self.same = Some(Box::new(findings));
+                } else if self.same.as_deref().is_some_and(|first| *first != findings) {
+                    self.same = None;
+                }
+            }
+        }
+    }
+
+    /// How many there are, those that failed among them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ended() + self.failed.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many ended well.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.ended.replications.len()
+    }
+
+    /// Those that failed: replication and why.
+    pub fn failures(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
+        self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
+    }
+
+    /// Whether several runs all gave the same, to the last digit.
+    #[must_use]
+    pub fn all_same(&self) -> bool {
+        self.failed.is_empty() && self.ended() > 1 && self.same.is_some()
+    }
+
+    /// Keeps the first run alone.
+    pub(super) fn keep_first(&mut self) {
+        let first = self.get(0);
+        *self = first.into_iter().collect();
+    }
+
+    /// The replication and the key of each that ended well.
+    pub fn keys(&self) -> impl Iterator<Item = (u64, String)> {
+        let keys = self.ended.keys.iter().map(|key| format!("{key:032x}"));
+        self.ended.replications.iter().copied().zip(keys)
+    }
+
+    /// The key of a replication that ended well.
+    #[must_use]
+    pub fn key(&self, replication: u64) -> Option<String> {
+        let row = self.ended.replications.binary_search(&replication).ok()?;
+        Some(format!("{:032x}", self.ended.keys[row]))
+    }
+
+    /// Of each that ended well, the jobs that would not fit even the empty machine.
+    #[must_use]
+    pub fn refused(&self) -> &[u64] {
+        &self.ended.refused
+    }
+
+    /// Of each that ended well, the lines of the log that were no jobs.
+    #[must_use]
+    pub fn unusable(&self) -> &[u64] {
+        &self.ended.unusable
+    }
+
+    /// The metrics of the first that ended well, in the order of the list.
+    pub fn metrics(&self) -> impl Iterator<Item = &str> {
+        self.ended.metrics.row(0).map(|(name, _)| name)
+    }
+
+    /// What was measured of a metric: replication and value.
+    pub fn measured(&self, metric: &str) -> impl Iterator<Item = (u64, f64)> {
+        let column = self.ended.metrics.column(metric).iter().copied();
+        self.ended.replications.iter().copied().zip(column).filter(|(_, value)| value.is_finite())
+    }
+
+    /// What was measured of a metric of the jobs of one size: replication and value.
+    pub fn measured_of_size(&self, size: u64, metric: &str) -> Vec<(u64, f64)> {
+        let classes = self.sizes();
+        let Some(class) = classes.iter().find(|class| *class.kind == size) else {
+            return Vec::new();
+        };
+        class.measured(metric).map(|(run, value)| (self.ended.replications[run], value)).collect()
+    }
+
+    /// A metric of every run that ended well; what was not measured is no finite number.
+    pub(crate) fn column(&self, metric: &str) -> &[f64] {
+        self.ended.metrics.column(metric)
+    }
+
+    /// The replication of every run that ended well, rising.
+    pub(crate) fn replications(&self) -> &[u64] {
+        &self.ended.replications
+    }
+
+    /// The batches of a run, by its index among those that ended well, as far as they are kept.
+    pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
+        self.ended.batches.get(row)
+    }
+
+    /// Kendall's τ of the queue in each run that has one: see [`trend`](crate::findings::trend).
+    #[must_use]
+    pub fn trends(&self) -> Vec<f64> {
+        self.ended.trends.iter().map(|(_, trend)| *trend).collect()
+    }
+
+    /// The speeds of sites in each replication that drew them.
+    pub fn speeds(&self) -> impl Iterator<Item = (u64, &[f64])> {
+        let replications = &self.ended.replications;
+        self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))
+    }
+
+    /// The jobs of each size.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<Class<'_, u64>> {
+        self.ended.sizes.gathered()
+    }
+
+    /// The jobs of each user; `None` is nobody known.
+    #[must_use]
+    pub fn users(&self) -> Vec<Class<'_, Option<String>>> {
+        self.ended.users.gathered()
+    }
+
+    /// The jobs of each group; `None` is none known.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Class<'_, Option<String>>> {
+        self.ended.groups.gathered()
+    }
+
+    /// Those that ended well and are all here, with their batches, if they had any: what can be stored.
+    pub fn whole(&self) -> impl Iterator<Item = Run> {
+        let is_whole = |row: &usize| !self.ended.stripped[*row];
+        (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
+    }
+
+    /// A run as it was, by its place in the order of replications; batches only of the first few.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Run> {
+        if self.failed.is_empty() {
+            return (index < self.ended()).then(|| self.ended.run(index));
+        }
+        self.iter().nth(index)
+    }
+
+    /// All runs as they were, by replication; batches only of the first few.
+    pub fn iter(&self) -> impl Iterator<Item = Run> {
+        let (mut row, mut failed) = (0, 0);
+        std::iter::from_fn(move || {
+            let ended = self.ended.replications.get(row);
+            match self.failed.get(failed) {
+                Some((replication, key, message))
+                    if ended.is_none_or(|ended| replication <= ended) =>
+                {
+                    failed += 1;
+                    let result = Err(message.clone());
+                    Some(Run { key: key.clone(), replication: *replication, result })
+                }
+                _ => {
+                    ended?;
+                    row += 1;
+                    Some(self.ended.run(row - 1))
+                }
+            }
+        })
+    }
+}
+
+impl FromIterator<Run> for Runs {
+    fn from_iter<I: IntoIterator<Item = Run>>(iter: I) -> Runs {
+        let mut runs = Runs::default();
+        runs.extend(iter);
+        runs
+    }
+}
+
+impl Extend<Run> for Runs {
+    fn extend<I: IntoIterator<Item = Run>>(&mut self, iter: I) {
+        iter.into_iter().for_each(|run| self.push(run));
+    }
+}
+
+impl Ended {
+    /// Takes a run apart, and gives its row.
+    fn push(&mut self, replication: u64, key: &str, findings: &Findings) -> usize {
+        let row = self.replications.len();
+        let short = u32::try_from(row).expect("there are at most a million replications");
+        let pair = |finding: &Finding| finding.value;
+        self.replications.push(replication);
+        // A key is 128 bits in hexadecimal: 16 bytes instead of a text.
+        self.keys.push(u128::from_str_radix(key, 16).unwrap_or_default());
+        self.metrics.push(findings.metrics.iter().map(|f| (f.name.as_str(), pair(f))));
+        self.finished.push(findings.finished);
+        self.refused.push(findings.refused);
+        self.unusable.push(findings.unusable);
+        self.ends.push(findings.end);
+        self.trends.extend(findings.queue_trend.map(|trend| (short, trend)));
+        for class in &findings.by_size {
+            let metrics = class.metrics.iter().map(|f| (f.name.as_str(), pair(f)));
+            self.sizes.push(row, &class.size, class.jobs, metrics);
+        }
+        for (owners, classes) in
+            [(&mut self.users, &findings.by_user), (&mut self.groups, &findings.by_group)]
+        {
+            for class in classes {
+                let metrics = class.metrics.iter().map(|(name, value)| (name.as_str(), *value));
+                owners.push(row, &class.name, class.jobs, metrics);
+            }
+        }
+        if !findings.speeds.is_empty() {
+            self.speeds.push((short, findings.speeds.clone().into()));
+        }
+        let is_stripped = row >= WITH_BATCHES && findings.batch_jobs > 0;
+        self.stripped.push(is_stripped);
+        if row < WITH_BATCHES {
+            self.batches.push(Batches::of(findings));
+        }
+        row
+    }
+
+    /// Puts a run together again.
+    fn run(&self, row: usize) -> Run {
+        let short = u32::try_from(row).unwrap_or(u32::MAX);
+        let none = Batches::default();
+        let batches = self.batches.get(row).unwrap_or(&none);
+        let finding = |(name, value): (&str, Option<f64>), batches: &[f64]| Finding {
+            name: name.to_owned(),
+            value,
+            batches: batches.to_vec(),
+        };
+        let owners = |classes: &Classes<Option<String>>| {
+            let owner = |(name, jobs, metrics): (&Option<String>, u64, _)| OwnerFindings {
+                name: name.clone(),
+                jobs,
+                metrics: texts(metrics),
+            };
+            classes.of_run(row).map(owner).collect()
+        };
+        let trend = self.trends.binary_search_by_key(&short, |(row, _)| *row);
+        let speeds = self.speeds.binary_search_by_key(&short, |(row, _)| *row);
+        let findings = Findings {
+            metrics: self.metrics.row(row).map(|own| finding(own, batches.metric(own.0))).collect(),
+            by_size: self
+                .sizes
+                .of_run(row)
+                .map(|(size, jobs, metrics)| SizeFindings {
+                    size: *size,
+                    jobs,
+                    metrics: metrics.map(|own| finding(own, &[])).collect(),
+                })
+                .collect(),
+            by_user: owners(&self.users),
+            by_group: owners(&self.groups),
+            finished: self.finished[row],
+            refused: self.refused[row],
+            unusable: self.unusable[row],
+            end: self.ends[row],
+            speeds: speeds.map_or_else(|_| Vec::new(), |place| self.speeds[place].1.to_vec()),
+            batch_jobs: batches.jobs,
+            first_batch: batches.first,
+            queue_trend: trend.ok().map(|place| self.trends[place].1),
+        };
+        Run {
+            key: format!("{:032x}", self.keys[row]),
+            replication: self.replications[row],
+            result: Ok(findings),
+        }
+    }
+}
+
+fn texts<'a>(metrics: impl Iterator<Item = (&'a str, Option<f64>)>) -> Vec<(String, Option<f64>)> {
+    metrics.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn findings() -> impl Strategy<Value = Findings> {
+        let value = || prop::option::of(-1e9..1e9);
+        let finding =
+            |name: &'static str, value, batches| Finding { name: name.to_owned(), value, batches };
+        let metrics = (value(), value(), prop::collection::vec(0.0..9.0, 0..3), any::<bool>())
+            .prop_map(move |(a, b, batches, both)| {
+                let mut metrics = vec![finding("wait", a, batches)];
+                metrics.extend(both.then(|| finding("speed", b, Vec::new())));
+                metrics
+            });
+        let sizes = prop::collection::btree_map(1_u64..5, (1_u64..9, value()), 0..3).prop_map(
+            move |sizes| {
+                let class = |(size, (jobs, value))| SizeFindings {
+                    size,
+                    jobs,
+                    metrics: vec![finding("wait", value, Vec::new())],
+                };
+                sizes.into_iter().map(class).collect::<Vec<_>>()
+            },
+        );
+        let owners =
+            prop::collection::btree_map(prop::option::of("[a-c]"), (1_u64..9, value()), 0..3)
+                .prop_map(|owners| {
+                    let class = |(name, (jobs, value))| OwnerFindings {
+                        name,
+                        jobs,
+                        metrics: vec![("wait".to_owned(), value)],
+                    };
+                    owners.into_iter().map(class).collect::<Vec<_>>()
+                });
+        let rest = (
+            0_u64..9,
+            0_u64..2,
+            0_u64..2,
+            0.0..99.0,
+            prop::collection::vec(0.5..2.0, 0..2),
+            value(),
+        );
+        (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| Findings {
+            by_group: by_user.iter().rev().take(1).cloned().collect(),
+            batch_jobs: if metrics[0].batches.is_empty() { 0 } else { 4 },
+            first_batch: metrics[0].batches.len() as u64,
+            metrics,
+            by_size,
+            by_user,
+            finished: rest.0,
+            refused: rest.1,
+            unusable: rest.2,
+            end: rest.3,
+            speeds: rest.4,
+            queue_trend: rest.5,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn runs_come_out_as_they_went_in(given in prop::collection::vec(prop::result::maybe_err(findings(), "[a-z]{3}"), 0..8)) {
+            let list: Vec<Run> = given
+                .into_iter()
+                .enumerate()
+                .map(|(i, result)| Run { key: format!("{i:032x}"), replication: i as u64, result })
+                .collect();
+            let runs: Runs = list.iter().cloned().collect();
+            prop_assert_eq!(runs.iter().collect::<Vec<_>>(), list.clone());
+            prop_assert_eq!(runs.len(), list.len());
+            for (index, run) in list.iter().enumerate() {
+                prop_assert_eq!(runs.get(index), Some(run.clone()));
+            }
+            prop_assert_eq!(runs.get(list.len()), None);
+            let ended: Vec<(u64, &Findings)> =
+                list.iter().filter_map(|run| Some((run.replication, run.result.as_ref().ok()?))).collect();
+            let waits: Vec<(u64, f64)> =
+                ended.iter().filter_map(|(r, f)| Some((*r, f.metric("wait")?.value?))).collect();
+            prop_assert_eq!(runs.measured("wait").collect::<Vec<_>>(), waits);
+            let is_same = list.len() > 1
+                && list.iter().all(|run| run.result.is_ok() && run.result == list[0].result);
+            prop_assert_eq!(runs.all_same(), is_same);
+            for size in 1..5 {
+                let of_size: Vec<(u64, f64)> = ended
+                    .iter()
+                    .filter_map(|(replication, findings)| {
+                        let class = findings.by_size.iter().find(|class| class.size == size)?;
+                        Some((*replication, class.metrics[0].value?))
+                    })
+                    .collect();
+                prop_assert_eq!(runs.measured_of_size(size, "wait"), of_size);
+            }
+        }
+    }
+
+    #[test]
+    fn batches_are_kept_of_the_first_runs_alone() {
+        let run = |replication| Run {
+            key: format!("{replication:032x}"),
+            replication,
+            result: Ok(Findings {
+                metrics: vec![Finding {
+                    name: "wait".to_owned(),
+                    value: Some(1.0),
+                    batches: vec![1.0, 2.0],
+                }],
+                by_size: vec![],
+                by_user: vec![],
+                by_group: vec![],
+                finished: 40,
+                refused: 0,
+                unusable: 0,
+                end: 1.0,
+                speeds: vec![],
+                batch_jobs: 2,
+                first_batch: 1,
+                queue_trend: None,
+            }),
+        };
+        let runs: Runs = (0..20).map(run).collect();
+        let batches = |index| runs.get(index).unwrap().result.unwrap().metrics[0].batches.len();
+        assert_eq!((batches(0), batches(WITH_BATCHES - 1), batches(WITH_BATCHES)), (2, 2, 0));
+        assert_eq!(runs.whole().count(), WITH_BATCHES, "the others are not what was measured");
+        assert!(runs.all_same(), "what is compared are the runs as they came");
+        let mut first = runs.clone();
+        first.keep_first();
+        assert_eq!(first, std::iter::once(run(0)).collect());
+    }
+}

@@ -1,0 +1,100 @@
+//! How far a run is, told while it goes on.
+
+use std::time::{Duration, Instant};
+
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
+use meshwork::scenario::Scenario;
+
+use crate::run::runner::{Shared, locked};
+
+/// Tells how far a run is while it goes on.
+pub(super) struct Ticker<'a, 'b, 'c> {
+    shared: &'a Shared<'b, 'c>,
+    expected: Expected,
+    first_arrival: Option<Time>,
+    finished: u64,
+    /// What has been told of this run: its share, and its jobs.
+    told: (f64, u64),
+    last: Instant,
+}
+
+/// By what a run is known to end.
+enum Expected {
+    Jobs(u64),
+    Time(f64),
+    Unknown,
+}
+
+/// So many jobs finish between two looks at the clock.
+const JOBS_A_LOOK: u64 = 256;
+
+/// How often a run says how far it is.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
+    pub(super) fn new(shared: &'a Shared<'b, 'c>, scenario: &Scenario) -> Ticker<'a, 'b, 'c> {
+        let table = scenario.table();
+        let whole = |table: &str, key: &str| {
+            let value = scenario.table()[table].get(key)?.as_integer()?;
+            u64::try_from(value).ok()
+        };
+        let of_log = || locked(&shared.lengths).get(scenario.input_path()?).copied();
+        let jobs = whole("measure", "jobs")
+            .or_else(|| whole("workload", "first_jobs"))
+            .or_else(|| whole("workload", "jobs"))
+            .or_else(of_log);
+        let time = table["measure"].get("time").and_then(toml::Value::as_float);
+        let expected = match (jobs, time) {
+            (Some(jobs), _) => Expected::Jobs(jobs),
+            (None, Some(time)) => Expected::Time(time),
+            (None, None) => Expected::Unknown,
+        };
+        Ticker {
+            shared,
+            expected,
+            first_arrival: None,
+            finished: 0,
+            told: (0.0, 0),
+            last: Instant::now(),
+        }
+    }
+
+    fn tell(&mut self, share: f64) {
+        let mut progress = locked(&self.shared.progress);
+        progress.begun = (progress.begun + share - self.told.0).max(0.0);
+        progress.jobs += self.finished - self.told.1;
+        self.told = (share, self.finished);
+        (self.shared.runner.progress)(*progress);
+    }
+
+    /// The run has ended: it counts as a whole now, and as no part.
+    pub(super) fn end(&mut self) {
+        let mut progress = locked(&self.shared.progress);
+        progress.begun = (progress.begun - self.told.0).max(0.0);
+        progress.jobs += self.finished - self.told.1;
+    }
+}
+
+impl Observer for Ticker<'_, '_, '_> {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Arrived(..) if self.first_arrival.is_none() => self.first_arrival = Some(now),
+            Event::Finished(_) => {
+                self.finished += 1;
+                if self.finished.is_multiple_of(JOBS_A_LOOK) && self.last.elapsed() >= TELL_EVERY {
+                    self.last = Instant::now();
+                    let share = match self.expected {
+                        Expected::Jobs(jobs) => self.finished as f64 / jobs.max(1) as f64,
+                        Expected::Time(time) => {
+                            self.first_arrival.map_or(0.0, |first| (now - first) / time)
+                        }
+                        Expected::Unknown => 0.0,
+                    };
+                    self.tell(share.min(0.99));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Lists of partitions that stand in files beside a study, put into it as text: the model reads no file.
+
+use std::fmt::Write as _;
+
+use meshwork::registry::Problem;
+use meshwork::workload::Inputs;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+use toml::{Table, Value};
+
+/// How many nodes a node card of a Blue Gene machine has; its operators' files do not say.
+const NODES_OF_A_CARD: u32 = 32;
+
+/// Puts the text of a file in the place of its name, wherever an allocator `partitions` of a scenario has a `list` that
+/// is neither a text nor one that is built in.
+///
+/// A file of Cobalt's, with `<PartitionList>` or `<BlockList>`, becomes such a text.
+///
+/// # Errors
+/// If the file cannot be read, or is no such list.
+pub(super) fn read_in(files: &dyn Inputs, table: &mut Table) -> Result<(), Problem> {
+    replace(files, table, "allocator")?;
+    let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
+    replace(files, machine, "machine.allocator")?;
+    let sites = machine.get_mut("sites").and_then(Value::as_array_mut).into_iter().flatten();
+    for (index, site) in sites.enumerate() {
+        if let Value::Table(site) = site {
+            replace(files, site, &format!("machine.sites[{index}].allocator"))?;
+        }
+    }
+    Ok(())
+}
+
+fn replace(files: &dyn Inputs, table: &mut Table, path: &str) -> Result<(), Problem> {
+    let Some(Value::Table(allocator)) = table.get_mut("allocator") else { return Ok(()) };
+    let name = allocator.get("name").and_then(Value::as_str);
+    if !matches!(name, Some("partitions" | "cobalt")) {
+        return Ok(());
+    }
+    let Some(Value::String(list)) = allocator.get_mut("list") else { return Ok(()) };
+    // A list has lines, and names that are built in have no ending.
+    if list.contains('\n') || !list.contains('.') {
+        return Ok(());
+    }
+    let failed = |what: String| Problem::new(format!("{path}.list"), what);
+    let mut text = String::new();
+    let mut reader = files.text(list).map_err(|error| failed(error.0))?;
+    std::io::Read::read_to_string(&mut reader, &mut text)
+        .map_err(|error| failed(format!("{list}: this cannot be read ({error})")))?;
+    *list = if text.trim_start().starts_with('<') {
+        from_xml(&text).map_err(|what| failed(format!("{list}: {what}")))?
+    } else {
+        // So that it is told from a name again.
+        format!("{}\n", text.trim_end())
+    };
+    Ok(())
+}
+
+/// The text of a list from a file of Cobalt's: `<Partition name="…">` or `<Block name="…">`, and in it `<NodeCard id="…"/>`
+/// and `<Switch id="…"/>`.
+fn from_xml(text: &str) -> Result<String, String> {
+    let mut reader = Reader::from_str(text);
+    let mut cards: Vec<String> = Vec::new();
+    let mut partitions = String::new();
+    let mut is_open = false;
+    loop {
+        let wrong =
+            |what: &dyn std::fmt::Display| format!("this is no list of partitions in XML ({what})");
+        match reader.read_event().map_err(|error| wrong(&error))? {
+            Event::Eof => break,
+            Event::Start(element) | Event::Empty(element) => match element.name().as_ref() {
+                b"Partition" | b"Block" => {
+                    let name = attribute(&element, "name")
+                        .ok_or_else(|| wrong(&"a partition without a name"))?;
+                    let _ = write!(partitions, "{}{name}:", if is_open { "\n" } else { "" });
+                    is_open = true;
+                }
+                kind @ (b"NodeCard" | b"Switch") if is_open => {
+                    let id =
+                        attribute(&element, "id").ok_or_else(|| wrong(&"a part without an id"))?;
+                    let _ = write!(partitions, " {id}");
+                    if kind == b"NodeCard" {
+                        cards.push(id);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    cards.sort_unstable();
+    cards.dedup();
+    if !is_open {
+        return Err(
+            "this is no list of partitions in XML (there is no `Partition` or `Block` in it)"
+                .to_owned(),
+        );
+    }
+    Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
+}
+
+/// An attribute of an element, if it is one word that a list can have.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let value = element.try_get_attribute(name).ok()??;
+    let text = value.unescape_value().ok()?.trim().to_owned();
+    (!text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ":#[]".contains(c)))
+        .then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::alloc::partitions::List;
+    use meshwork::workload::{Rows, WorkloadError};
+
+    use super::*;
+
+    struct One(&'static str);
+
+    impl Inputs for One {
+        fn text(&self, path: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
+            match path {
+                "list.txt" | "list.xml" => Ok(Box::new(self.0.as_bytes())),
+                _ => Err(WorkloadError(format!("{path}: it is not there"))),
+            }
+        }
+
+        fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
+            Err(WorkloadError(format!("{path}: no table")))
+        }
+    }
+
+    fn read(text: &'static str, given: &str) -> Result<String, String> {
+        let mut table: Table =
+            format!("allocator = {{ name = 'partitions', list = '{given}' }}").parse().unwrap();
+        read_in(&One(text), &mut table).map_err(|problem| problem.message)?;
+        Ok(table["allocator"]["list"].as_str().unwrap().to_owned())
+    }
+
+    const XML: &str = "<?xml version='1.0'?>\n<PartitionList>\n<Partition name='left'><NodeCard id='a0'/><Switch id='x'/>\
+                       </Partition>\n<Partition name='all'><NodeCard id=\"a0\"/><NodeCard id='a1'/><Switch id='x'/></Partition>\
+                       \n</PartitionList>";
+
+    #[test]
+    fn a_file_is_put_in_the_place_of_its_name() {
+        assert_eq!(read("cards 1 a\np: a", "list.txt").unwrap(), "cards 1 a\np: a\n");
+        assert_eq!(read("", "intrepid").unwrap(), "intrepid");
+        assert_eq!(read("", "other.txt").unwrap_err(), "other.txt: it is not there");
+    }
+
+    #[test]
+    fn a_list_in_xml_becomes_a_text() {
+        let text = read(XML, "list.xml").unwrap();
+        assert_eq!(text, "cards 32 a0 a1\nleft: a0 x\nall: a0 a1 x\n");
+        let list = List::read(&text).unwrap();
+        assert_eq!(list.partitions().collect::<Vec<_>>(), [("left", 32, 1), ("all", 64, 1)]);
+        assert!(
+            read("<a/>", "list.xml")
+                .unwrap_err()
+                .ends_with("(there is no `Partition` or `Block` in it)")
+        );
+        assert!(
+            read("<Partition/>", "list.xml").unwrap_err().ends_with("(a partition without a name)")
+        );
+        assert!(read("<Partition name='a'", "list.xml").is_err());
+    }
+}

@@ -1,0 +1,26 @@
+//! A request that cannot be met.
+
+use crate::run::NoThreads;
+use crate::run::check::CheckError;
+use crate::run::file::FileError;
+use crate::run::memory::TooMuch;
+use crate::run::store::StoreError;
+
+/// A request that cannot be met: one sentence that says what was given, what would have been right,
+/// and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// Every error of this crate is such a sentence already.
+macro_rules! is_refused {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Refused {
+            fn from(error: $error) -> Refused {
+                Refused(error.to_string())
+            }
+        })*
+    };
+}
+
+is_refused!(CheckError, FileError, NoThreads, StoreError, TooMuch);

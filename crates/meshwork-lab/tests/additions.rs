@@ -1,0 +1,60 @@
+//! What a program adds to the catalogue is known in every corner of the lab: windows of logs, studies of papers, tables.
+
+use std::fs;
+use std::path::Path;
+
+use meshwork::catalogue::Catalogue;
+use meshwork::observe::metrics::{Measure, MetricEntry};
+use meshwork::registry::About;
+use meshwork_lab::report::{Maps, Report};
+use meshwork_lab::study::papers::{paper, studies};
+use meshwork_lab::{Options, Study, run};
+
+/// How many jobs have finished, doubled.
+static TWICE: MetricEntry = MetricEntry {
+    about: About {
+        name: "twice",
+        aliases: &[],
+        summary: "twice the jobs that finished",
+        definition: "Two for each job that finished.",
+        complexity: "O(1).",
+        source: "this test",
+        params: &[],
+    },
+    unit: "half jobs",
+    measure: Measure::Total(|totals| Some(2.0 * totals.finished as f64)),
+};
+
+#[test]
+fn a_metric_from_outside_is_measured_in_windows_and_shown_with_its_unit() {
+    let catalogue = Catalogue::standard().with_metric(&TWICE).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..100).map(|i| format!("{i},1,1\n")).collect();
+    fs::write(folder.path().join("log.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
+    let text = "windows = { length = 20 }
+machine = { topology = 'flat', processors = 4 }
+workload = { name = 'table', path = 'log.csv' }
+measure = { metrics = ['twice', 'wait'] }";
+    let study = Study::parse_in(&catalogue, "a.toml", text, folder.path(), &[]).unwrap();
+    let out = folder.path().join("out");
+    let finished = run(&study, &Options { out: Some(out.clone()), ..Options::default() }).unwrap();
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    let (name, twice) = &finished.summary.rows[0].metrics[0];
+    assert_eq!((name.as_str(), twice.mean, twice.replications), ("twice", Some(40.0), 4));
+    let report = Report::with_maps_in(&catalogue, &out, &Maps::none()).unwrap();
+    let line = &report.sections[0].tables[0].rows[0];
+    assert_eq!((line[0].text.as_str(), line[0].note.as_str()), ("twice", TWICE.about.summary));
+    assert_eq!(line[2].text, "half jobs");
+}
+
+#[test]
+fn studies_of_papers_are_read_in_the_catalogue_that_is_given() {
+    let catalogue = Catalogue::standard().with_metric(&TWICE).unwrap();
+    let key = meshwork_lab::study::papers::PAPERS[0].key;
+    let settings = ["measure.metrics=[\"twice\"]".to_owned()];
+    let found = studies(&catalogue, paper(key).unwrap(), None, true, &settings).unwrap();
+    let first = meshwork_lab::study::expand::point_at(&found[0], 0).unwrap();
+    let metrics = first.scenario.table()["measure"]["metrics"].to_string();
+    assert!(metrics.contains("twice"), "{metrics}");
+    assert!(Path::new(&found[0].file).extension().is_some());
+}

@@ -1,0 +1,109 @@
+//! Whatever names strategies, workloads and metrics takes the catalogue that it is given.
+//!
+//! Sources of the lab and of the command are read: the standard catalogue, and the lists that it is made of, may be named in
+//! one file of each, so that what a program adds from outside is known everywhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What reads the standard lists, and so knows nothing of what was added.
+const STANDARD: [&str; 18] = [
+    "Catalogue::standard",
+    "catalogue()",
+    "Scenario::read(",
+    "Scenario::builder(",
+    "Pool::read(",
+    "Pool::memory(",
+    "Pool::builder(",
+    "Study::read(",
+    "Study::parse(",
+    "Report::read(",
+    "Report::with_maps(",
+    "ALLOCATORS",
+    "SCHEDULERS",
+    "SIZINGS",
+    "SELECTORS",
+    "NETWORKS",
+    "WORKLOADS",
+    "METRICS",
+];
+
+/// Functions of a family that look into its own list.
+const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
+
+/// The files that may, and why.
+const MAY: [(&str, &str); 3] = [
+    ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
+    (
+        "meshwork-lab/src/trace/mod.rs",
+        "logs are of the two standard workloads that read and write them",
+    ),
+    ("meshwork-cli/src/main.rs", "the command without additions"),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs")
+            && !path.ends_with("tests.rs")
+        {
+            found.push(path);
+        }
+    }
+}
+
+/// The code of a file, without comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// Families that are in no catalogue: topologies, and patterns of traffic.
+const CLOSED: [&str; 2] = ["SITE_", "traffic::"];
+
+/// What a piece of code reads of the standard lists.
+fn offences(code: &str) -> Vec<&'static str> {
+    let is_word = |at: usize| {
+        let before = code[..at].chars().next_back().unwrap_or(' ');
+        !before.is_alphanumeric() && before != '_'
+    };
+    let is_closed = |at: usize| CLOSED.iter().any(|closed| code[..at].ends_with(closed));
+    let named = |name: &&str| code.match_indices(name).any(|(at, _)| is_word(at));
+    let asked = |name: &&str| code.match_indices(name).any(|(at, _)| !is_closed(at));
+    let of_family = OF_FAMILY.into_iter().filter(asked);
+    STANDARD.into_iter().filter(named).chain(of_family).collect()
+}
+
+#[test]
+fn only_one_file_of_each_crate_knows_the_standard_catalogue() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for room in ["meshwork-lab/src", "meshwork-cli/src"] {
+        sources(&crates.join(room), &mut files);
+    }
+    assert!(files.len() > 80, "the sources are where they were");
+    let mut used = 0;
+    for file in files {
+        let name = file.strip_prefix(crates).unwrap().display().to_string().replace('\\', "/");
+        let found = offences(&code(&fs::read_to_string(&file).unwrap()));
+        if MAY.iter().any(|(may, _)| *may == name) {
+            used += usize::from(!found.is_empty());
+        } else {
+            assert!(found.is_empty(), "{name} reads {found:?}: take the catalogue that is given");
+        }
+    }
+    assert_eq!(used, MAY.len(), "every exception is one");
+}
+
+#[test]
+fn the_reader_of_sources_finds_what_it_looks_for() {
+    let bad = "fn a() { Study::parse(b); }";
+    assert_eq!(offences(bad), ["Study::parse("]);
+    assert_eq!(offences("let c = metrics::FAMILY.find(x);"), ["FAMILY.find("]);
+    assert!(offences("traffic::FAMILY.find(x); SITE_FAMILY.find(y); MY_METRICS").is_empty());
+    assert!(
+        code("/// Study::parse(\nlet a = 1;\n#[cfg(test)]\nmod tests { METRICS }").ends_with("1;")
+    );
+}

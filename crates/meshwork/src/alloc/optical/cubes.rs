@@ -1,0 +1,172 @@
+//! The machine as equal cubes, and which nodes of each are free, as bits.
+
+use smallvec::SmallVec;
+
+use crate::geometry::NodeSet;
+use crate::job::Dims;
+use crate::machine::Block;
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::{Grid, MAX_NODES, Node};
+
+/// The parameter `cube`.
+pub(super) const CUBE: Param = Param {
+    name: "cube",
+    kind: Kind::Integer(1, MAX_NODES as u64),
+    default: DefaultValue::Absent(
+        "the largest number up to 4 that divides every side of the machine",
+    ),
+    help: "the side of a cube",
+};
+
+/// Reads the parameter `cube`.
+pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
+    let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);
+    let Some(given) = params.get_integer("cube") else {
+        return Ok((1..=4).rev().find(divides).unwrap_or(1));
+    };
+    let side = given as u32;
+    if divides(&side) {
+        return Ok(side);
+    }
+    Err(params.problem(
+        "cube",
+        format!(
+            "`{}.cube` is {side}, but must divide every side of the machine, which is {}",
+            params.path(),
+            crate::job::sides_text(grid.sides())
+        ),
+    ))
+}
+
+/// Some nodes of one cube, by their place in it.
+pub(super) type Bits = SmallVec<[u64; 1]>;
+
+/// A machine cut into cubes. Cubes, and nodes within a cube, come in lexicographic order of their coordinates: the last
+/// dimension runs fastest.
+#[derive(Clone, Debug)]
+pub(super) struct Cubes {
+    side: u32,
+    dimensions: usize,
+    /// The nodes of each cube, cube after cube.
+    nodes: Vec<Node>,
+    /// The free nodes of each cube.
+    free: Vec<Bits>,
+    /// How many those are.
+    idle: Vec<u32>,
+}
+
+impl Cubes {
+    pub(super) fn new(grid: &Grid, side: u32) -> Cubes {
+        let mut places = Vec::new();
+        let within = Dims::from_elem(side, grid.dimensions());
+        for_each_place(&within, |at| places.push(Dims::from_slice(at)));
+        Cubes::in_order(grid, side, &places)
+    }
+
+    /// Cubes whose nodes come in this order of their places.
+    pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
+        let count: Dims = grid.sides().iter().map(|own| own / side).collect();
+        let dimensions = grid.dimensions();
+        let mut nodes = Vec::with_capacity(grid.nodes() as usize);
+        for_each_place(&count, |cube| {
+            nodes.extend(places.iter().map(|at| {
+                let place: Dims = (0..dimensions).map(|d| cube[d] * side + at[d]).collect();
+                grid.node(&place)
+            }));
+        });
+        let cubes: usize = count.iter().map(|&own| own as usize).product();
+        Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
+    }
+
+    /// Takes note of which nodes are free.
+    ///
+    /// # Complexity
+    /// **O(n)** for *n* nodes.
+    pub(super) fn look_at(&mut self, free: &NodeSet) {
+        let volume = self.volume() as usize;
+        for (cube, nodes) in self.nodes.chunks(volume).enumerate() {
+            let bits = &mut self.free[cube];
+            bits.clear();
+            bits.resize(volume.div_ceil(64), 0);
+            for (place, &node) in nodes.iter().enumerate() {
+                bits[place / 64] |= u64::from(free.contains(node)) << (place % 64);
+            }
+            self.idle[cube] = bits.iter().map(|word| word.count_ones()).sum();
+        }
+    }
+
+    pub(super) fn side(&self) -> u32 {
+        self.side
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// How many cubes there are.
+    pub(super) fn len(&self) -> usize {
+        self.free.len()
+    }
+
+    /// How many nodes a cube has.
+    pub(super) fn volume(&self) -> u32 {
+        self.side.pow(self.dimensions as u32)
+    }
+
+    /// How many nodes of a cube are free.
+    pub(super) fn idle(&self, cube: usize) -> u32 {
+        self.idle[cube]
+    }
+
+    /// Whether a node of a cube, by its place in it, is free.
+    pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {
+        self.free[cube][place / 64] >> (place % 64) & 1 == 1
+    }
+
+    /// Whether all these nodes of a cube are free.
+    pub(super) fn are_free(&self, cube: usize, wanted: &Bits) -> bool {
+        self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
+    }
+
+    /// A node of a cube, by its place in it.
+    pub(super) fn node(&self, cube: usize, place: usize) -> Node {
+        self.nodes[cube * self.volume() as usize + place]
+    }
+
+    /// The place in its cube of what lies at this corner.
+    pub(super) fn place(&self, corner: &[u32]) -> usize {
+        corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
+    }
+
+    /// A box at a corner of a cube, as places.
+    pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
+        let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
+        for_each_place(sides, |at| {
+            let place = at
+                .iter()
+                .zip(corner)
+                .fold(0, |place, (at, corner)| place * self.side as usize + (at + corner) as usize);
+            bits[place / 64] |= 1 << (place % 64);
+        });
+        bits
+    }
+
+    /// A box at a corner of a cube, as a block of the machine.
+    pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
+        Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
+    }
+}
+
+/// Every place of a box with these sides, in lexicographic order.
+pub(super) fn for_each_place(sides: &[u32], mut visit: impl FnMut(&[u32])) {
+    let mut at = Dims::from_elem(0, sides.len());
+    if sides.contains(&0) {
+        return;
+    }
+    loop {
+        visit(&at);
+        let Some(d) = (0..sides.len()).rev().find(|&d| at[d] + 1 < sides[d]) else { return };
+        at[d] += 1;
+        at[d + 1..].fill(0);
+    }
+}

@@ -1,0 +1,150 @@
+//! A shape in pieces: whole cubes, and at its far sides faces, edges and a corner, each in a cube of its own.
+
+use smallvec::smallvec;
+
+use super::cubes::{Bits, Cubes, for_each_place};
+use super::set_order::Ties;
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::Dims;
+use crate::machine::Placement;
+
+/// The subsets of so many dimensions, as lists of them: by size, and in lexicographic order within one.
+fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = (0_u32..1 << dimensions)
+        .map(|mask| (0..dimensions).filter(|d| mask >> d & 1 == 1).collect())
+        .collect();
+    all.sort_by(|one: &Vec<usize>, other| (one.len(), one).cmp(&(other.len(), other)));
+    all
+}
+
+/// The kinds of pieces of a shape, and how many there are of each: first those that fill a cube along all dimensions, then
+/// along all but one, and so on.
+fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
+    let mut full_along = subsets(shape.len());
+    full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
+    let kind = |along: Vec<usize>| {
+        let is_full = |d: usize| along.contains(&d);
+        let own = |d: usize| if is_full(d) { side } else { shape[d] % side };
+        let sides: Dims = (0..shape.len()).map(own).collect();
+        let number: usize = along.iter().map(|&d| (shape[d] / side) as usize).product();
+        (number, sides)
+    };
+    let there = |(number, sides): &(usize, Dims)| *number > 0 && !sides.contains(&0);
+    full_along.into_iter().map(kind).filter(there).collect()
+}
+
+/// Where in a cube a piece may lie, if all of its kind lie alike: anywhere, or beside whole cubes only in the corners.
+fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
+    let room: Dims = piece.iter().map(|own| side - own).collect();
+    let mut all: Vec<Dims> = Vec::new();
+    if !beside_cubes {
+        let places: Dims = room.iter().map(|room| room + 1).collect();
+        for_each_place(&places, |at| all.push(Dims::from_slice(at)));
+        return all;
+    }
+    for far in subsets(piece.len()) {
+        let corner: Dims =
+            (0..piece.len()).map(|d| if far.contains(&d) { room[d] } else { 0 }).collect();
+        if !all.contains(&corner) {
+            all.push(corner);
+        }
+    }
+    match (ties, piece.len()) {
+        (Ties::Original, 3) => {
+            let triples = all.iter().map(|at| [at[0], at[1], at[2]]);
+            ties.sort(triples).iter().map(|at| Dims::from_slice(at)).collect()
+        }
+        _ => all,
+    }
+}
+
+/// The pieces of a shape in free parts of cubes, turned if need be.
+///
+/// # Complexity
+/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* places in a cube.
+pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
+    orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
+}
+
+/// The pieces of a shape as it is.
+fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
+    let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
+    // Most of what does not fit needs more cubes than there are.
+    if kinds.iter().map(|(number, _)| number).sum::<usize>() > cubes.len() {
+        return None;
+    }
+    let beside_cubes = kinds.first().is_some_and(|(_, piece)| piece.iter().all(|&own| own == side));
+    let mut taken = vec![false; cubes.len()];
+    let mut placement = Placement { blocks: smallvec![] };
+    for (number, piece) in kinds {
+        let nodes = piece.iter().product();
+        let open: Vec<usize> =
+            (0..cubes.len()).filter(|&cube| !taken[cube] && cubes.idle(cube) >= nodes).collect();
+        if open.len() < number {
+            return None;
+        }
+        let (corner, chosen) =
+            corners(&piece, side, beside_cubes, ties).into_iter().find_map(|corner| {
+                let wanted = cubes.bits_of(&corner, &piece);
+                let found = first_free(cubes, &open, &wanted, number)?;
+                Some((corner, found))
+            })?;
+        for cube in chosen {
+            taken[cube] = true;
+            placement.blocks.push(cubes.block(cube, &corner, &piece));
+        }
+    }
+    Some(placement)
+}
+
+/// The first so many of these cubes in which these places are free.
+fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
+    let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
+    let found: Vec<usize> = free.take(number).collect();
+    (found.len() == number).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_cubes_faces_edges_and_a_corner() {
+        let of = |shape: &[u32]| -> Vec<(usize, Vec<u32>)> {
+            kinds(shape, 4).into_iter().map(|(number, piece)| (number, piece.to_vec())).collect()
+        };
+        assert_eq!(of(&[8, 4, 4]), [(2, vec![4, 4, 4])]);
+        let all = of(&[9, 10, 7]);
+        let expected = [
+            (4, [4, 4, 4]), // 2 x 2 x 1
+            (4, [4, 4, 3]),
+            (2, [4, 2, 4]),
+            (2, [1, 4, 4]),
+            (2, [4, 2, 3]),
+            (2, [1, 4, 3]),
+            (1, [1, 2, 4]),
+            (1, [1, 2, 3]),
+        ];
+        assert_eq!(all, expected.map(|(number, piece)| (number, piece.to_vec())));
+        assert_eq!(of(&[1, 1, 6]), [(1, vec![1, 1, 4]), (1, vec![1, 1, 2])]);
+        // In two dimensions there are whole squares, two kinds of edges, and a corner.
+        assert_eq!(of(&[6, 4]), [(1, vec![4, 4]), (1, vec![2, 4])]);
+    }
+
+    #[test]
+    fn the_number_of_pieces_is_that_of_the_cubes_that_are_touched() {
+        for a in 1..10 {
+            for b in 1..10 {
+                for c in 1..10 {
+                    let pieces: usize = kinds(&[a, b, c], 4).iter().map(|(number, _)| number).sum();
+                    assert_eq!(pieces as u64, super::super::cubes_needed(&[a, b, c], 4));
+                    let nodes: u32 = kinds(&[a, b, c], 4)
+                        .iter()
+                        .map(|(number, piece)| *number as u32 * piece.iter().product::<u32>())
+                        .sum();
+                    assert_eq!(nodes, a * b * c);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Partitions of a list, as Blue Gene machines hand them out: each job alone in one, and the one that blocks least.
+
+mod known;
+mod list;
+
+pub use list::List;
+
+use std::sync::Arc;
+
+use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
+use crate::geometry::ranked::in_order;
+use crate::job::{Request, Time};
+use crate::machine::{Placement, Site};
+use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::topology::{Grid, Topology, Wiring};
+
+/// The entry of `partitions`.
+pub static ENTRY: AllocatorEntry = AllocatorEntry {
+    about: About {
+        name: "partitions",
+        aliases: &["cobalt"],
+        summary: "a partition of a list, the one that blocks the fewest larger ones",
+        definition: "The machine has cards of nodes, and switches; a list says of which of them each partition is. Two \
+                     partitions conflict where they share one. A job gets a partition of the least size that \
+                     holds it, whole and alone: of those that conflict with none that is held, the one with the fewest idle \
+                     parents, the first in the list among equals. A parent is a larger partition with all of its cards; \
+                     it is idle if nothing of it is held. Nodes are numbered card by card. \
+                     `halves` is a list for any machine: the whole, and the halves of what is there, down to single nodes. \
+                     Nodes that somebody else holds, as no partition, take their cards with them and no switch. With a \
+                     scheduler that makes reservations the partition that is promised drains: no other job that would delay it is \
+                     started in one that conflicts by a card.",
+        complexity: "O(p · c / 64 + q) with p partitions of c cards and switches, and q parents of those of one size, \
+                     besides O(n / 64) to look at n nodes.",
+        source: "Desai et al., Cobalt: its partition manager for Blue Gene, and for `intrepid` the partitions of its \
+                 simulator",
+        params: &[Param {
+            name: "list",
+            kind: Kind::Text,
+            default: DefaultValue::Is("\"halves\""),
+            help: "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES NAMES` for cards of so many \
+                   nodes, and a line `NAME: PARTS` for each partition, whose parts are cards and switches; `a[0-3]` stands \
+                   for four names; a study may name a file with such a text",
+        }],
+    },
+    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Flat],
+    dimensions: None,
+    asks: Asks::Nodes,
+    finds: Finds::SomeBlocks,
+    contiguous: false,
+    build: |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
+};
+
+/// The most nodes of a machine without a list, and the most partitions of a list: all are compared with all.
+const MAX_HALVED: u32 = 4096;
+const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
+
+/// What never changes.
+#[derive(Debug)]
+struct Machine {
+    list: List,
+    /// The larger partitions that have all cards of each one.
+    parents: Vec<Vec<u32>>,
+}
+
+/// Partitions of one machine, and which of them are held.
+#[derive(Clone)]
+struct Partitions {
+    machine: Arc<Machine>,
+    held: Vec<Held>,
+    /// The cards of which a node is held, and the switches that are held.
+    busy: NodeSet,
+    wired: NodeSet,
+}
+
+/// A partition that is held, and those of its nodes that have not been given back.
+#[derive(Clone)]
+struct Held {
+    partition: usize,
+    nodes: NodeSet,
+}
+
+impl Partitions {
+    fn new(params: &Params, topology: &Topology) -> Result<Partitions, Problem> {
+        let nodes = topology.grid().nodes();
+        if params.text("list") == "halves" {
+            crate::alloc::up_to_nodes(params, topology, MAX_HALVED)?;
+        }
+        let text = match params.text("list") {
+            "halves" => known::halves(nodes),
+            "intrepid" => known::intrepid(),
+            "mira" => known::mira(),
+            text => text.to_owned(),
+        };
+        let list = List::read(&text).map_err(|what| {
+            params.problem(
+                "list",
+                format!("`{}.list` is no list of partitions: {what}", params.path()),
+            )
+        })?;
+        if list.nodes() != nodes {
+            return Err(params.problem(
+                "list",
+                format!(
+                    "the cards of `{}.list` have {} nodes together, but the machine has {nodes}",
+                    params.path(),
+                    list.nodes()
+                ),
+            ));
+        }
+        if list.partitions.len() > MAX_PARTITIONS {
+            return Err(params.problem(
+                "list",
+                format!(
+                    "`{}.list` has {} partitions, but at most {MAX_PARTITIONS} can be compared with one another",
+                    params.path(),
+                    list.partitions.len()
+                ),
+            ));
+        }
+        let parents = |own: &list::Partition| {
+            let contains = |other: &list::Partition| {
+                other.nodes > own.nodes && own.cards.iter().all(|card| other.cards.contains(card))
+            };
+            let all = (0..list.partitions.len() as u32).zip(&list.partitions);
+            all.filter(|(_, other)| contains(other)).map(|(index, _)| index).collect()
+        };
+        let parents = list.partitions.iter().map(parents).collect();
+        let (cards, switches) = (list.cards.len() as u32, list.switches());
+        Ok(Partitions {
+            machine: Arc::new(Machine { list, parents }),
+            held: Vec::new(),
+            busy: NodeSet::empty(cards),
+            wired: NodeSet::empty(switches),
+        })
+    }
+
+    /// Looks anew at which cards and switches are held.
+    fn look_at(&mut self, free: &NodeSet) {
+        self.busy.clear();
+        for (index, card) in (0..).zip(&self.machine.list.cards) {
+            if !free.contains_range(card.first, card.nodes) {
+                self.busy.insert(index);
+            }
+        }
+        self.wired.clear();
+        for held in &self.held {
+            self.wired.unite(&self.machine.list.partitions[held.partition].switches);
+        }
+    }
+
+    fn is_idle(&self, partition: &list::Partition) -> bool {
+        let clear = |one: &NodeSet, other: &NodeSet| {
+            one.words().iter().zip(other.words()).all(|(one, other)| one & other == 0)
+        };
+        clear(&partition.cards, &self.busy) && clear(&partition.switches, &self.wired)
+    }
+
+    /// The nodes of a partition.
+    fn nodes(&self, partition: usize) -> impl Iterator<Item = u32> + '_ {
+        let list = &self.machine.list;
+        list.partitions[partition].cards.iter().flat_map(|card| {
+            let card = list.cards[card as usize];
+            card.first..card.first + card.nodes
+        })
+    }
+
+    /// The first partition of exactly these nodes whose switches are free.
+    fn of(&self, nodes: &NodeSet) -> Option<usize> {
+        let count = nodes.count();
+        let is_it = |(index, own): &(usize, &list::Partition)| {
+            own.nodes == count
+                && own.switches.iter().all(|switch| !self.wired.contains(switch))
+                && self.nodes(*index).all(|node| nodes.contains(node))
+        };
+        self.machine.list.partitions.iter().enumerate().find(is_it).map(|(index, _)| index)
+    }
+}
+
+fn set_of(placement: &Placement, grid: &Grid) -> NodeSet {
+    let mut nodes = NodeSet::empty(grid.nodes());
+    placement.add_to(&mut nodes, grid);
+    nodes
+}
+
+impl Allocator for Partitions {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let wanted = u32::try_from(request.nodes()).ok()?;
+        self.look_at(site.free());
+        let machine = Arc::clone(&self.machine);
+        let list = &machine.list;
+        let size =
+            list.partitions.iter().map(|own| own.nodes).filter(|&own| own >= wanted).min()?;
+        let idle: Vec<bool> = list.partitions.iter().map(|own| self.is_idle(own)).collect();
+        let mut best: Option<(usize, usize)> = None;
+        for (index, own) in list.partitions.iter().enumerate() {
+            if own.nodes != size || !idle[index] {
+                continue;
+            }
+            let parents = &machine.parents[index];
+            let blocked = parents.iter().filter(|&&parent| idle[parent as usize]).count();
+            if best.is_none_or(|(least, _)| blocked < least) {
+                best = Some((blocked, index));
+            }
+        }
+        let (_, chosen) = best?;
+        Some(in_order(site.grid(), self.nodes(chosen)))
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+        let nodes = set_of(placement, site.grid());
+        self.look_at(site.free());
+        if let Some(partition) = self.of(&nodes) {
+            self.held.push(Held { partition, nodes });
+        }
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        let nodes = set_of(placement, site.grid());
+        for held in &mut self.held {
+            held.nodes.subtract(&nodes);
+        }
+        self.held.retain(|held| !held.nodes.is_empty());
+    }
+
+    fn never(&self, request: &Request) -> Option<String> {
+        let sizes = self.machine.list.sizes();
+        let largest = sizes.last()?;
+        (request.nodes() > u64::from(largest)).then(|| {
+            format!(
+                "{} nodes are more than the largest partition has, which is {largest}",
+                request.nodes()
+            )
+        })
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,73 @@
+//! A grid with its dimensions named the other way round, so that the last one runs fastest.
+
+use crate::geometry::{Block, NodeSet};
+use crate::job::Dims;
+use crate::topology::{Grid, Node};
+
+/// The same machine with its dimensions in reverse order: what is searched by index in it is searched with
+/// the last dimension running fastest, and the first slowest.
+#[derive(Clone, Debug)]
+pub(crate) struct Reversed {
+    grid: Grid,
+    /// The index there of each node here.
+    there: Vec<Node>,
+    set: NodeSet,
+}
+
+impl Reversed {
+    pub(crate) fn new(grid: &Grid) -> Reversed {
+        let sides = reversed(grid.sides());
+        let rings: Vec<bool> = grid.rings().iter().rev().copied().collect();
+        let other = Grid::with_rings(&sides, &rings).expect("it has as many nodes");
+        let there = (0..grid.nodes()).map(|node| other.node(&reversed(&grid.coordinates(node))));
+        Reversed { there: there.collect(), set: NodeSet::empty(grid.nodes()), grid: other }
+    }
+
+    /// The machine there.
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// A set of nodes, there.
+    ///
+    /// # Complexity
+    /// **O(n)** for *n* nodes in it.
+    pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
+        self.set.clear();
+        nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
+        &self.set
+    }
+
+    /// A block from there, here.
+    pub(crate) fn back(&self, block: &Block, here: &Grid) -> Block {
+        let corner = self.grid.coordinates(block.base);
+        Block { base: here.node(&reversed(&corner)), sides: reversed(&block.sides) }
+    }
+}
+
+/// Sides, or coordinates, from the last to the first.
+pub(crate) fn reversed(sides: &[u32]) -> Dims {
+    sides.iter().rev().copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back_is_here() {
+        let grid = Grid::new(&[4, 3, 2], true).unwrap();
+        let mut reversed = Reversed::new(&grid);
+        assert_eq!(reversed.grid().sides(), [2, 3, 4]);
+        for node in 0..grid.nodes() {
+            let mut one = NodeSet::empty(grid.nodes());
+            one.insert(node);
+            let there = reversed.set(&one).first().unwrap();
+            let at = grid.coordinates(node);
+            assert_eq!(reversed.grid().coordinates(there).as_slice(), [at[2], at[1], at[0]]);
+            let block = Block { base: there, sides: Dims::from_slice(&[1, 2, 3]) };
+            let back = Block { base: node, sides: Dims::from_slice(&[3, 2, 1]) };
+            assert_eq!(reversed.back(&block, &grid), back);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! First come, first served, but long jobs that find the machine too full are given up.
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::job::Request;
+use crate::registry::About;
+use crate::topology::{Topology, Wiring};
+
+/// The entry of `giving_up`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "giving_up",
+        aliases: &["rfold_drops"],
+        summary: "first come, first served, but a job longer than the machine that finds it too full is turned away",
+        definition: "As `fcfs`, but a head of the queue that asks for a block with a side longer than the shortest side of \
+                     every site is tried once: if it cannot start then because too few processors are free, it is turned \
+                     away, though it may have fitted later, and counts as refused. If as many are free, and only the shape is \
+                     missing, it waits like any other.",
+        complexity: "As `fcfs`.",
+        source: "Chen et al., RFold, arXiv 2510.03891, 2025: the rule by which its program drops jobs of ways that cannot \
+                 reconfigure the machine",
+        params: &[],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: false,
+    malleable: false,
+    build: |_, sites| {
+        let shortest = |site: &Topology| site.grid().sides().iter().copied().min();
+        let shortest = sites.iter().filter_map(shortest).max().unwrap_or(0);
+        Ok(Box::new(GivingUp { shortest, sites: sites.len(), tried: None }))
+    },
+};
+
+/// FCFS that gives long jobs up.
+struct GivingUp {
+    /// The longest of the shortest sides of all sites.
+    shortest: u32,
+    sites: usize,
+    /// The head that could not start when it was tried before.
+    tried: Option<Ticket>,
+}
+
+impl GivingUp {
+    fn is_long(&self, request: &Request) -> bool {
+        matches!(request, Request::Block(sides) if sides.iter().any(|&side| side > self.shortest))
+    }
+}
+
+impl Scheduler for GivingUp {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        while let Some(head) = cluster.head() {
+            if cluster.start(head, StartOptions::default()) {
+                continue;
+            }
+            let is_first_try = self.tried.replace(head) != Some(head);
+            let request = &cluster.job(head).request;
+            let is_full = (0..self.sites)
+                .all(|site| u64::from(cluster.site(site).free_nodes()) < request.nodes());
+            if !(is_first_try && is_full && self.is_long(request)) {
+                return;
+            }
+            cluster.turn_away(head);
+        }
+    }
+}

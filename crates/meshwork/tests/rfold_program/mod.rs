@@ -1,0 +1,360 @@
+//! RFold's program as its events go, with our allocators in the place of its own: who is tried when, which of the events
+//! of one instant comes first, what becomes of a shape that was folded in vain, and who is dropped.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use flate2::Crc;
+use meshwork::alloc::optical::rfold::Rfold;
+use meshwork::alloc::optical::{PathSearch, Ties, folded_for_cubes, folded_for_torus};
+use meshwork::alloc::{ALLOCATORS, Allocator, Ask};
+use meshwork::job::{Request, Time};
+use meshwork::machine::{Block, Placement, Site};
+use meshwork::registry::resolve;
+use meshwork::rng::Stream;
+use meshwork::topology::Topology;
+
+/// One of the five ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    FirstFit,
+    Folding,
+    Reconfigurable,
+    Rfold,
+    Hilbert,
+}
+
+impl Way {
+    /// The allocator of the model, as a study writes it.
+    pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
+        match self {
+            Way::FirstFit => {
+                "name = 'first_fit', rotation = 'if_needed', scan = 'last_dimension'".to_owned()
+            }
+            Way::Folding => format!("name = 'folding', ties = '{ties}'"),
+            Way::Reconfigurable => {
+                format!("name = 'reconfigurable_blocks', cube = {side}, ties = '{ties}'")
+            }
+            Way::Rfold => format!("name = 'rfold', cube = {side}, ties = '{ties}'"),
+            Way::Hilbert => "name = 'curve', curve = 'hilbert', fit = 'first_fit'".to_owned(),
+        }
+    }
+}
+
+/// A job of a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Submitted {
+    pub id: u64,
+    pub arrival: u64,
+    pub duration: u64,
+    pub shape: [u32; 3],
+}
+
+/// What became of a job.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub id: u64,
+    pub duration: u64,
+    /// `None` if it was dropped.
+    pub started: Option<Started>,
+    /// How long it waited for processors and for a shape, from its first try on.
+    pub waits: [u64; 2],
+    shape: [u32; 3],
+    tried: bool,
+    /// When it was last rejected, and for which of the two reasons.
+    rejected: Option<(u64, usize)>,
+}
+
+/// How a job started.
+#[derive(Clone, Debug)]
+pub(crate) struct Started {
+    pub start: u64,
+    /// In ascending order.
+    pub shape: [u32; 3],
+    /// Of its nodes, as the record sums them up.
+    pub crc: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiter {
+    /// Whether only an arrival ends the wait.
+    for_arrival: bool,
+    job: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Guard,
+    Idle,
+    Begin,
+    Arrival(usize),
+    /// Of an arrival or a completion, for whoever waited.
+    Signal(Option<Waiter>),
+    Woken(Waiter),
+    Try(usize),
+    NewGuard,
+    /// Whether the guard had nothing to wait for when this was pushed.
+    Running(bool),
+    Timer(u64, usize),
+}
+
+pub(crate) struct Program {
+    way: Way,
+    ties: Ties,
+    side: u32,
+    shortest: u32,
+    has_failed: bool,
+    site: Site,
+    allocator: Box<dyn Allocator>,
+    rfold: Rfold,
+    trace: Vec<Submitted>,
+    rows: Vec<Row>,
+    queue: BTreeSet<usize>,
+    running: BTreeSet<(u64, usize)>,
+    held: BTreeMap<usize, Placement>,
+    events: BinaryHeap<Reverse<(u64, u8, u64, usize)>>,
+    pushed: Vec<Event>,
+    now: u64,
+    next: u64,
+    timer: Option<u64>,
+    timers: u64,
+    waiter: Option<(Waiter, bool)>,
+}
+
+impl Program {
+    pub(crate) fn new(
+        dims: [u32; 3],
+        side: u32,
+        way: Way,
+        failed: &[[u32; 3]],
+        ties: Ties,
+        trace: Vec<Submitted>,
+    ) -> Program {
+        let topology = Topology::torus(&dims).unwrap();
+        let mut site = Site::new(topology.clone(), 1.0);
+        let word = if ties == Ties::Original { "original" } else { "listed" };
+        let table: toml::Table =
+            format!("a = {{ {} }}", way.allocator(side, word)).parse().unwrap();
+        let mut table = table["a"].as_table().unwrap().clone();
+        let name = table.remove("name").unwrap();
+        let entry = ALLOCATORS.iter().find(|e| Some(e.about.name) == name.as_str()).unwrap();
+        let params: Vec<_> = entry.about.params.iter().collect();
+        let params = resolve("allocator", &params, &table, &[]).unwrap();
+        let mut allocator = (entry.build)(&params, &topology).unwrap();
+        for corner in failed {
+            let base = site.grid().node(corner);
+            let one = Placement::from(Block { base, sides: [1, 1, 1].as_slice().into() });
+            site.claim(&one).unwrap();
+            allocator.claimed(&one, &site, Time::ZERO);
+        }
+        let row = |job: &Submitted| Row {
+            id: job.id,
+            duration: job.duration,
+            started: None,
+            waits: [0, 0],
+            shape: job.shape,
+            tried: false,
+            rejected: None,
+        };
+        Program {
+            way,
+            ties,
+            side,
+            shortest: *dims.iter().min().unwrap(),
+            has_failed: !failed.is_empty(),
+            rfold: Rfold::new(site.grid(), side, ties),
+            site,
+            allocator,
+            rows: trace.iter().map(row).collect(),
+            trace,
+            queue: BTreeSet::new(),
+            running: BTreeSet::new(),
+            held: BTreeMap::new(),
+            events: BinaryHeap::new(),
+            pushed: Vec::new(),
+            now: 0,
+            next: 0,
+            timer: None,
+            timers: 0,
+            waiter: None,
+        }
+    }
+
+    /// Runs to the end of the trace.
+    pub(crate) fn run(mut self, budget: &mut dyn FnMut(PathSearch) -> u64) -> Vec<Row> {
+        for event in [Event::Guard, Event::Idle, Event::Begin] {
+            let first = if event == Event::Idle { Event::Idle } else { event };
+            self.push(0, 0, first);
+        }
+        while let Some(Reverse((at, _, _, event))) = self.events.pop() {
+            self.now = at;
+            self.happen(self.pushed[event], budget);
+        }
+        self.rows
+    }
+
+    fn push(&mut self, at: u64, priority: u8, event: Event) {
+        let order = self.pushed.len();
+        self.pushed.push(event);
+        self.events.push(Reverse((at, priority, order as u64, order)));
+    }
+
+    fn guard(&mut self) {
+        let Some(&(end, job)) = self.running.first() else {
+            self.timer = None;
+            return;
+        };
+        self.next = end;
+        self.timers += 1;
+        self.timer = Some(self.timers);
+        self.push(end, 1, Event::Timer(self.timers, job));
+    }
+
+    /// Whoever waits for such an event, once.
+    fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
+        let (waiter, used) = self.waiter.as_mut()?;
+        if *used || waiter.for_arrival && !is_arrival {
+            return None;
+        }
+        *used = true;
+        Some(*waiter)
+    }
+
+    fn happen(&mut self, event: Event, budget: &mut dyn FnMut(PathSearch) -> u64) {
+        let now = self.now;
+        match event {
+            Event::Guard | Event::NewGuard => self.guard(),
+            Event::Begin => {
+                if let Some(first) = self.trace.first() {
+                    self.push(first.arrival, 1, Event::Arrival(0));
+                }
+            }
+            Event::Arrival(job) => {
+                self.queue.insert(job);
+                let waiter = self.wake(true);
+                self.push(now, 1, Event::Signal(waiter));
+                if let Some(next) = self.trace.get(job + 1) {
+                    self.push(next.arrival, 1, Event::Arrival(job + 1));
+                }
+            }
+            Event::Signal(Some(waiter)) if waiter.for_arrival => {
+                let head = *self.queue.first().expect("a job has arrived");
+                self.push(now, 1, Event::Try(head));
+                self.waiter = None;
+            }
+            Event::Signal(Some(waiter)) => self.push(now, 1, Event::Woken(waiter)),
+            Event::Signal(None) => {}
+            Event::Woken(waiter) => {
+                self.waiter = None;
+                self.push(now, 1, Event::Try(waiter.job));
+            }
+            Event::Idle => match self.queue.first().copied() {
+                None => self.waiter = Some((Waiter { for_arrival: true, job: 0 }, false)),
+                Some(job) if self.rows[job].tried => {
+                    self.waiter = Some((Waiter { for_arrival: false, job }, false));
+                }
+                Some(head) => self.push(now, 1, Event::Try(head)),
+            },
+            Event::Try(job) => {
+                self.attempt(job, budget);
+                self.push(now, 0, Event::Idle);
+            }
+            Event::Running(guard_waited) => {
+                if guard_waited && self.timer.is_none() {
+                    self.guard();
+                }
+            }
+            Event::Timer(timer, job) => {
+                if self.timer != Some(timer) {
+                    return;
+                }
+                self.running.remove(&(now, job));
+                let placement = self.held.remove(&job).unwrap();
+                self.site.release(&placement);
+                self.allocator.released(&placement, &self.site);
+                let waiter = self.wake(false);
+                self.push(now, 1, Event::Signal(waiter));
+                self.guard();
+            }
+        }
+    }
+
+    fn attempt(&mut self, job: usize, budget: &mut dyn FnMut(PathSearch) -> u64) {
+        let now = self.now;
+        self.rows[job].tried = true;
+        let shape = self.rows[job].shape;
+        let enough = shape.iter().product::<u32>() <= self.site.free_nodes();
+        let placed = if enough { self.place(shape, budget) } else { None };
+        if enough {
+            self.rows[job].shape = match self.way {
+                Way::Folding => folded_for_torus(shape, self.shortest, self.ties),
+                Way::Rfold => folded_for_cubes(shape, self.side, self.ties),
+                _ => shape,
+            };
+        }
+        let reason = usize::from(enough);
+        let row = &mut self.rows[job];
+        if let Some((since, before)) = row.rejected {
+            row.waits[before] += now - since;
+        }
+        let Some(placement) = placed else {
+            row.rejected = Some((now, reason));
+            let longest = *row.shape.iter().max().unwrap();
+            let is_static = !matches!(self.way, Way::Reconfigurable | Way::Rfold);
+            let idle = self.running.is_empty();
+            if is_static && longest > self.shortest || idle && self.has_failed {
+                self.queue.remove(&job);
+                return;
+            }
+            assert!(!idle, "the machine is empty, but job {job} is rejected");
+            return;
+        };
+        self.site.claim(&placement).unwrap();
+        self.allocator.claimed(&placement, &self.site, Time::ZERO);
+        let mut shape = row.shape;
+        shape.sort_unstable();
+        let crc = self.crc(&placement);
+        self.rows[job].started = Some(Started { start: now, shape, crc });
+        self.held.insert(job, placement);
+        let end = now + self.rows[job].duration;
+        self.queue.remove(&job);
+        self.running.insert((end, job));
+        if self.next > now && end < self.next {
+            self.push(now, 0, Event::NewGuard);
+        } else {
+            self.push(now, 1, Event::Running(self.timer.is_none()));
+        }
+    }
+
+    fn place(
+        &mut self,
+        shape: [u32; 3],
+        budget: &mut dyn FnMut(PathSearch) -> u64,
+    ) -> Option<Placement> {
+        let request = match self.way {
+            Way::Rfold => return self.rfold.place(shape, &self.site, budget),
+            Way::Hilbert => Request::Nodes(shape.iter().product()),
+            _ => Request::block(&shape),
+        };
+        let mut rng = Stream::new(1, 0, "draws");
+        self.allocator.choose(Ask::new(&request, &self.site, Time::ZERO, &mut rng))
+    }
+
+    /// The sum over its nodes in ascending order, the last dimension running fastest.
+    fn crc(&self, placement: &Placement) -> u64 {
+        let grid = self.site.grid();
+        let mut ids: Vec<u32> = placement
+            .nodes(grid)
+            .into_iter()
+            .map(|node| {
+                let at = grid.coordinates(node);
+                (at[0] * grid.sides()[1] + at[1]) * grid.sides()[2] + at[2]
+            })
+            .collect();
+        ids.sort_unstable();
+        let text: Vec<String> = ids.iter().map(u32::to_string).collect();
+        let mut crc = Crc::new();
+        crc.update(text.join(",").as_bytes());
+        u64::from(crc.sum())
+    }
+}
