@@ -118,6 +118,9 @@ fn caught(run: impl FnOnce() -> Ended) -> Ended {
 fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
     let verdict = match command {
         Command::Run(arguments) => command::run::run(out, catalogue, &arguments)?,
+        Command::Submit(arguments) => command::submit::run(out, catalogue, &arguments)?,
+        Command::Collect(arguments) => command::collect::run(out, catalogue, &arguments)?,
+        Command::Status(arguments) => command::status::run(out, catalogue, &arguments)?,
         Command::Reproduce(arguments) => command::reproduce::run(out, catalogue, &arguments)?,
         Command::Report(arguments) => command::report::run(out, catalogue, &arguments)?,
         Command::Show(arguments) => command::show::run(out, catalogue, &arguments)?,

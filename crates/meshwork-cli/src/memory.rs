@@ -50,7 +50,7 @@ fn installed() -> Option<u64> {
 }
 
 /// A size as users write it: a number, perhaps with K, M, G or T behind it, which are powers of 1024.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!("`{text}` is no size: give a number of bytes, or one with K, M, G or T, such as 4G")
     };

@@ -59,6 +59,10 @@ pub(crate) enum Verdict {
     Done,
     /// A run failed, or a check found a difference: exit status 1.
     RunFailed,
+    /// Some runs of a sweep have not ended: exit status 3.
+    Incomplete,
+    /// It was stopped between two runs, and the same command goes on: exit status 75.
+    Stopped,
 }
 
 /// Where a command writes: standard output, buffered, and what it can show; or the memory of a program that asked for it.
@@ -196,6 +200,8 @@ pub(crate) fn finish(ended: Ended) -> u8 {
     match ended {
         Ok(Verdict::Done) | Err(Stop::Gone) => 0,
         Ok(Verdict::RunFailed) => 1,
+        Ok(Verdict::Incomplete) => 3,
+        Ok(Verdict::Stopped) => 75,
         Err(Stop::Failed(sentence)) => {
             say("error", &sentence);
             1

@@ -1,218 +1,360 @@
-//! `meshwork place --slurm` and `meshwork ops check`, as those use them who operate a machine.
+//! A real Slurm of three nodes on this computer, and all that may happen to a sweep on it.
+//!
+//! It needs the packages slurmctld, slurmd, slurm-client and munge, which the gate installs where it may, and root,
+//! because munge and the daemons do; else it says that it was skipped. Everything listens on this computer alone, and
+//! every process that is started here is ended here.
+#![cfg(target_os = "linux")]
 
 mod common;
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use common::{Said, command, examples, meshwork, said, skip};
-use serde_json::{Value as Json, json};
+use common::{Said, said, skip};
 
-/// A ring of 4, a ring of 4 in another order, and two nodes in neither.
-const RINGS: &str = "- topology: rings\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-03]'}\n      - {ring: b, nodes: 'n[07,05,06,04]'}\n";
-const CONF: &str =
-    "NodeName=n[00-09] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=rings\n";
+/// 60 runs of a good part of a second each, in the build of tests.
+const STUDY: &str = "
+name = 'on-slurm'
+replications = 10
+[machine]
+topology = 'mesh'
+dims = [32, 32]
+[workload]
+name = 'synthetic'
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 16000
+metrics = ['wait', 'utilization']
+[sweep]
+allocator = ['first_fit', 'frame_sliding']
+'workload.load' = [0.3, 0.4, 0.5]
+[compare]
+allocator = 'first_fit'
+";
+const NODES: usize = 3;
+const ALL: Duration = Duration::from_secs(170);
 
-fn place(folder: &Path, more: &[&str], lines: &str) -> Said {
-    fs::write(folder.join("questions"), lines).unwrap();
-    let mut arguments = vec!["place", "--slurm", "topology.yaml", "--conf", "slurm.conf"];
-    arguments.extend(more);
-    let input = File::open(folder.join("questions")).unwrap();
-    said(&command(folder, &arguments).stdin(input).output().unwrap())
+/// The daemons, until they are dropped.
+struct Slurm {
+    home: tempfile::TempDir,
+    daemons: Vec<Child>,
+    began: Instant,
 }
 
-fn site(topology: &str, conf: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("topology.yaml"), topology).unwrap();
-    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-    folder
+fn find(program: &str) -> Option<PathBuf> {
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .into_iter()
+        .map(|folder| Path::new(folder).join(program))
+        .find(|path| path.is_file())
 }
 
-#[test]
-fn every_question_is_answered_by_a_line_with_names() {
-    let folder = site(RINGS, CONF);
-    let said = place(
-        folder.path(),
-        &[],
-        r#"{"op":"allocate","id":"a","nodes":3}
-{"op":"allocate","id":7,"nodes":2,"dry":true}
-{"op":"allocate","id":7,"nodes":2}
-
-nonsense
-{"op":"allocate","id":"b","nodes":3}
-{"op":"allocate","id":"b","nodes":5}
-{"op":"allocate","id":"b","nodes":4,"segment":2}
-{"op":"allocate","id":"b","nodes":11}
-{"op":"allocate","id":"b","nodes":1,"exclude":"n[00-08]"}
-{"op":"allocate","id":"c","nodes":2,"require":"n0x"}
-{"op":"allocate","id":"c","nodes":2,"require":"n[0"}
-{"op":"allocate","id":"a","nodes":2}
-{"op":"allocate","id":"c","nodes":0}
-{"op":"allocate","id":"c","nodes":2,"nodes_max":1}
-{"op":"allocate","id":"c","nodes":2,"exclusive":true}
-{"op":"allocate","id":"c","nodes":2,"contigous":true}
-{"op":"allocate","nodes":2}
-{"op":"release","id":"x"}
-{"op":"release","id":"a"}
-{"op":"allocate","id":"s","nodes":3,"share":2}
-{"op":"allocate","id":"t","nodes":3,"share":2}
-{"op":"allocate","id":"u","nodes":4,"share":5}
-{"op":"show"}
-[]"#,
-    );
-    let expected = r#"{"id":"a","nodes":"n[00-02]"}
-{"id":7,"nodes":"n[05,07]"}
-{"id":7,"nodes":"n[05,07]"}
-{"error":"this line is empty, but must be an object, as in {\"op\":\"show\"}","line":4}
-{"error":"this is not JSON (column 2)","line":5}
-{"id":"b","wait":"shape","reason":"No suitable topology unit found"}
-{"id":"b","never":"Requested node configuration is not available"}
-{"id":"b","wait":"shape","reason":"No suitable topology unit found"}
-{"id":"b","never":"Requested partition configuration not available now"}
-{"id":"b","nodes":"n09"}
-{"id":"c","never":"Invalid node name specified"}
-{"id":"c","error":"`require`: the list `n[0` has a bracket that is not closed","line":12}
-{"id":"a","error":"\"a\" is held already: release it first","line":13}
-{"id":"c","error":"`nodes` is 0, but must be a whole number from 1 to 4294967295","line":14}
-{"id":"c","error":"`nodes_max` is 1, but must be at least `nodes`, 2","line":15}
-{"id":"c","error":"`exclusive` is true, but must be \"topo\", or be left out","line":16}
-{"id":"c","error":"unknown key `contigous` (known to `allocate`: op, id, nodes, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, require, exclude, exclusive, share, dry)","line":17}
-{"error":"`id` is missing: a text or a whole number of your choice","line":18}
-{"id":"x","error":"\"x\" is not held, so it cannot be released","line":19}
-{"id":"a","released":3}
-{"id":"s","nodes":"n[00-02]"}
-{"id":"t","nodes":"n[00-02]"}
-{"id":"u","never":"Requested node configuration is not available"}
-{"free":4,"nodes":10,"held":[{"id":7,"nodes":"n[05,07]"},{"id":"b","nodes":"n09"},{"id":"s","nodes":"n[00-02]"},{"id":"t","nodes":"n[00-02]"}]}
-{"error":"a line must be an object, as in {\"op\":\"show\"}","line":25}
-"#;
-    assert_eq!((said.out.as_str(), said.err.as_str()), (expected, ""));
-    assert_eq!(said.status, Some(1), "some lines were refused");
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-#[test]
-fn a_wrong_file_or_partition_is_one_sentence() {
-    let folder = site(RINGS, CONF);
-    let refused = |more: &[&str]| {
-        let said = place(folder.path(), more, "");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-        said.err
-    };
-    assert_eq!(
-        refused(&["--partition", "q"]),
-        "error: --slurm slurm.conf: there is no partition q (there are: p)\n"
-    );
-    fs::write(folder.path().join("topology.yaml"), "- topology: t\n  dragonfly: {}\n").unwrap();
-    assert_eq!(
-        refused(&[]),
-        "error: --slurm topology.yaml, line 1: this topology has none of block, flat, ring, torus3d, tree, one of which \
-         says what it is (Slurm says: fatal: Failed to initialize topology plugin)\n"
-    );
-    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
-    assert!(refused(&[]).contains("topology.yaml: this file cannot be read"));
-    let both = meshwork(folder.path(), &["place", "--slurm", "t", "--machine", "mesh:2x2"]);
-    assert_eq!(both.status, Some(2));
-    assert_eq!(meshwork(folder.path(), &["place"]).status, Some(2));
+fn quiet(program: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
 }
 
-#[test]
-fn a_check_says_whether_slurm_starts() {
-    let folder = site(RINGS, CONF);
-    let check = |arguments: &[&str]| {
-        let all: Vec<&str> =
-            ["ops", "check", "topology.yaml"].iter().chain(arguments).copied().collect();
-        meshwork(folder.path(), &all)
-    };
-    let sound = check(&["--conf", "slurm.conf"]);
-    assert_eq!((sound.status, sound.err.as_str()), (Some(0), ""));
-    assert!(
-        sound.out.contains("warning: topology.yaml, line 1: no ring has the nodes n[08-09]"),
-        "{}",
-        sound.out
-    );
-    assert!(
-        sound.out.ends_with("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n"),
-        "{}",
-        sound.out
-    );
-    fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
-    let refused = check(&["--json"]);
-    assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
-    let answer: Json = serde_json::from_str(&refused.out).unwrap();
-    assert_eq!(answer["starts"], false);
-    assert_eq!(
-        answer["findings"][0],
-        json!({
-            "level": "fatal", "file": "topology.yaml", "line": 5,
-            "says": "a ring is named a here and in line 4",
-            "slurm": ["fatal: Ring (a) has already been defined"]
-        })
-    );
-    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
-    let missing = check(&[]);
-    assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
-}
-
-/// A part of the decisions of a real Slurm, through the command.
-#[test]
-fn recorded_decisions_come_out_of_the_command() {
-    for kind in ["torus3d", "block", "ring", "tree"] {
-        let path = examples().join(format!("../../shared/placement/slurm-{kind}-cases.json"));
-        let Ok(bytes) = fs::read(&path) else {
-            skip(&format!("no recorded decisions in {}", path.display()));
-            continue;
-        };
-        let case: Json = serde_json::from_slice(&bytes).unwrap();
-        let run = &case["runs"][0];
-        let machine = &case["machines"][run["machine"].as_str().unwrap()];
-        let list = machine["nodes"].as_str().unwrap();
-        let conf = format!("NodeName={list} CPUs=2\nPartitionName=p Nodes={list} Default=YES\n");
-        let folder = site(machine["topology_yaml"].as_str().unwrap(), &conf);
-        let keys = [
-            ("n", "nodes"),
-            ("nmax", "nodes_max"),
-            ("segment", "segment"),
-            ("w", "require"),
-            ("x", "exclude"),
-            ("switches", "switches"),
-        ];
-        let flags = [
-            ("spread", "spread_segments"),
-            ("consolidate", "consolidate_segments"),
-            ("contiguous", "contiguous"),
-        ];
-        let (mut lines, mut expected) = (Vec::new(), Vec::new());
-        for step in run["steps"].as_array().unwrap() {
-            if let Some(end) = step.get("end") {
-                writeln!(lines, "{}", json!({ "op": "release", "id": end })).unwrap();
-                expected.push(None);
-                continue;
-            }
-            let mut question = json!({ "op": "allocate", "id": step["sub"] });
-            for (from, to) in keys.into_iter().filter(|(from, _)| step.get(from).is_some()) {
-                question[to] = step[from].clone();
-            }
-            for (_, to) in flags.into_iter().filter(|(from, _)| step.get(from).is_some()) {
-                question[to] = true.into();
-            }
-            writeln!(lines, "{question}").unwrap();
-            expected.push(Some(step["got"].as_str().unwrap().to_owned()));
-        }
-        let said = place(folder.path(), &[], &String::from_utf8(lines).unwrap());
-        for (answer, expected) in said.out.lines().zip(&expected) {
-            let Some(expected) = expected else { continue };
-            let answer: Json = serde_json::from_str(answer).unwrap();
-            match expected.as_str() {
-                "wait" => assert!(answer["wait"].is_string(), "{answer}"),
-                "reject" => assert!(answer["never"].is_string(), "{answer}"),
-                // A single node has no brackets, as Slurm writes it.
-                nodes => {
-                    let names = meshwork_lab::slurm::hostlist::names;
-                    assert_eq!(names(answer["nodes"].as_str().unwrap()), names(nodes), "{answer}");
-                }
-            }
-        }
-        assert_eq!(said.out.lines().count(), expected.len());
+/// Whether munge answers, or can be made to.
+fn munge() -> bool {
+    if quiet("munge", &["-n"]) {
+        return true;
     }
+    let folder = ["-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge"];
+    if !quiet("install", &folder) {
+        return false;
+    }
+    let as_munge = ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged"];
+    quiet("setpriv", &as_munge)
+        && (0..100).any(|_| {
+            sleep(Duration::from_millis(50));
+            quiet("munge", &["-n"])
+        })
+}
+
+impl Slurm {
+    /// Begins one; says why where that cannot be.
+    fn begin() -> Result<Slurm, String> {
+        for program in ["slurmctld", "slurmd", "sbatch", "scontrol", "munge", "munged"] {
+            if find(program).is_none() {
+                return Err(format!("{program} is not installed"));
+            }
+        }
+        if !is_root() {
+            return Err("a Slurm needs root".to_owned());
+        }
+        if !munge() {
+            return Err("munge does not start".to_owned());
+        }
+        let home = tempfile::tempdir().unwrap();
+        for name in ["state", "spool", "log"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        // Free ones now; all are let go before the daemons take them.
+        let ports: Vec<u16> = {
+            let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
+            let all: Vec<TcpListener> = (0..=NODES).map(listen).collect();
+            all.iter().map(|one| one.local_addr().unwrap().port()).collect()
+        };
+        let host = Command::new("hostname").arg("-s").output().unwrap().stdout;
+        let host = String::from_utf8(host).unwrap().trim().to_owned();
+        let dir = home.path().display();
+        let mut conf = format!(
+            "ClusterName=gate\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
+             AuthType=auth/munge\nCredType=cred/munge\nSlurmctldPort={}\nStateSaveLocation={dir}/state\n\
+             SlurmdSpoolDir={dir}/spool/%n\nSlurmctldPidFile={dir}/slurmctld.pid\nSlurmdPidFile={dir}/%n.pid\n\
+             SlurmctldLogFile={dir}/log/slurmctld.log\nSlurmdLogFile={dir}/log/%n.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
+             AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\nMpiDefault=none\n\
+             SwitchType=switch/none\nReturnToService=2\nSchedulerType=sched/backfill\n\
+             SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdParameters=config_overrides\n\
+             KillWait=2\nSlurmctldTimeout=30\nSlurmdTimeout=60\nMaxArraySize=6\n",
+            ports[0]
+        );
+        for (node, port) in (1..=NODES).zip(&ports[1..]) {
+            conf += &format!(
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=4000\n"
+            );
+        }
+        conf += "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n";
+        fs::write(home.path().join("slurm.conf"), conf).unwrap();
+        let mut slurm = Slurm { home, daemons: Vec::new(), began: Instant::now() };
+        slurm.daemon("slurmctld", &["-D"]);
+        for node in 1..=NODES {
+            slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
+        }
+        let is_up = |slurm: &Slurm| {
+            let said = slurm.ask("sinfo", &["--noheader", "-N", "-o", "%T"]);
+            said.out.lines().filter(|line| *line == "idle").count() == NODES
+        };
+        while !is_up(&slurm) {
+            if slurm.began.elapsed() > Duration::from_secs(40) {
+                let log = fs::read_to_string(slurm.home.path().join("log/slurmctld.log"));
+                return Err(format!("its daemons do not come up: {}", log.unwrap_or_default()));
+            }
+            sleep(Duration::from_millis(100));
+        }
+        Ok(slurm)
+    }
+
+    fn daemon(&mut self, name: &str, arguments: &[&str]) {
+        let child = self
+            .command(find(name).unwrap().to_str().unwrap())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.daemons.push(child.unwrap());
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("SLURM_CONF", self.home.path().join("slurm.conf"))
+            .current_dir(self.home.path());
+        command
+    }
+
+    fn ask(&self, program: &str, arguments: &[&str]) -> Said {
+        said(&self.command(program).args(arguments).output().unwrap())
+    }
+
+    fn meshwork(&self, arguments: &[&str]) -> Said {
+        self.ask(env!("CARGO_BIN_EXE_meshwork"), arguments)
+    }
+
+    fn done(&self) -> u64 {
+        let said = self.meshwork(&["status", "S", "--json"]);
+        let object: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap_or_default();
+        object["done"].as_u64().unwrap_or(0)
+    }
+
+    /// The last lines of all segments.
+    fn notes(&self) -> String {
+        let found = fs::read_dir(self.home.path().join("S/runs")).into_iter().flatten().flatten();
+        let last = |path: PathBuf| {
+            let text = fs::read_to_string(path).ok()?;
+            text.lines().last().map(str::to_owned)
+        };
+        found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Waits until something is so.
+    fn wait(&self, what: &str, is_so: impl Fn() -> bool) {
+        while !is_so() {
+            assert!(
+                self.began.elapsed() < ALL,
+                "{what}: not within the time: {}",
+                self.ask("squeue", &["--array"]).out
+            );
+            sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// The tasks that run, as Slurm numbers them, and their nodes.
+    fn running(&self) -> Vec<(String, String)> {
+        let said = self.ask(
+            "squeue",
+            &["--noheader", "--array", "--states", "R", "--name", "on-slurm", "--format", "%i %N"],
+        );
+        let task = |line: &str| {
+            let (task, node) = line.trim().split_once(' ')?;
+            Some((task.to_owned(), node.to_owned()))
+        };
+        said.out.lines().filter_map(task).collect()
+    }
+
+    /// The processes that write segments now.
+    fn writers(&self) -> Vec<u32> {
+        let found = fs::read_dir(self.home.path().join("S/runs")).into_iter().flatten().flatten();
+        let writer = |name: String| {
+            let name = name.strip_suffix(".jsonl.part")?.to_owned();
+            let process: u32 = name.rsplit('-').next()?.parse().ok()?;
+            let command = fs::read(format!("/proc/{process}/cmdline")).ok()?;
+            String::from_utf8_lossy(&command).contains("meshwork").then_some(process)
+        };
+        found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    /// No task is waiting or running; what waits after a failure need not wait long.
+    fn is_idle(&self) -> bool {
+        let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
+        for line in said.out.lines() {
+            if let Some((task, state)) = line.trim().split_once(' ')
+                && state == "PENDING"
+            {
+                self.ask("scontrol", &["update", &format!("jobid={task}"), "starttime=now"]);
+            }
+        }
+        said.out.trim().is_empty()
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        self.ask("scancel", &["--user=root"]);
+        self.ask("scontrol", &["shutdown"]);
+        let began = Instant::now();
+        for daemon in &mut self.daemons {
+            while daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
+                if began.elapsed() > Duration::from_secs(5) {
+                    let _ = daemon.kill();
+                }
+                sleep(Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_slurm_does_changes_a_byte() {
+    let slurm = match Slurm::begin() {
+        Ok(slurm) => slurm,
+        Err(why) => return skip(&format!("a sweep on a real Slurm: {why}")),
+    };
+    let home = slurm.home.path();
+    fs::write(home.join("study.toml"), STUDY).unwrap();
+    let arguments = [
+        "submit",
+        "study.toml",
+        "--out",
+        "S",
+        "--engine",
+        "slurm",
+        "--shards",
+        "8",
+        "--mem",
+        "200M",
+        // The shortest limit that Slurm knows: a task is told to end in the middle of its runs.
+        "--time",
+        "1m",
+    ];
+    let submitted = slurm.meshwork(&arguments);
+    assert_eq!((submitted.status, submitted.err.as_str()), (Some(0), ""), "{}", submitted.out);
+    assert!(submitted.out.contains("8 shards of 60 parts as jobs "), "split: {}", submitted.out);
+
+    // A task is killed, and another one, while they run.
+    slurm.wait("runs end", || slurm.done() >= 3);
+    for _ in 0..2 {
+        slurm.wait("a task writes", || !slurm.writers().is_empty());
+        let writer = slurm.writers()[0];
+        assert!(quiet("kill", &["-9", &writer.to_string()]));
+        sleep(Duration::from_millis(300));
+    }
+    // It is collected before its end.
+    let early = slurm.meshwork(&["collect", "S"]);
+    assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
+
+    // A node goes down while its tasks run: they start elsewhere, or again, while the first copies may still write.
+    slurm.wait("a task runs", || !slurm.running().is_empty() || slurm.is_idle());
+    if let Some((_, node)) = slurm.running().first() {
+        let name = format!("nodename={node}");
+        slurm.ask("scontrol", &["update", &name, "state=down", "reason=test"]);
+        sleep(Duration::from_secs(1));
+        slurm.ask("scontrol", &["update", &name, "state=resume"]);
+    }
+    // A task is put back into the queue, and starts again at once; a copy of its first run goes on beside it.
+    if let Some((task, _)) = slurm.running().last() {
+        let index: u64 = task.rsplit('_').next().unwrap().parse().unwrap_or(0);
+        let copy = ["run", "S/experiment.toml", "--out", "S", "--deal", "S/submit/1.deal.csv"];
+        let shard =
+            ["--shard", &format!("{index}/8"), "--threads", "1", "--time-budget", "5s", "--quiet"];
+        let mut copy = slurm
+            .command(env!("CARGO_BIN_EXE_meshwork"))
+            .args([&copy[..], &shard[..]].concat())
+            .spawn()
+            .unwrap();
+        slurm.ask("scontrol", &["requeue", task]);
+        let ended = copy.wait().unwrap().code();
+        assert!(matches!(ended, Some(0 | 75)), "{ended:?}");
+    }
+    slurm.wait("the first submission ends", || slurm.is_idle());
+    let notes = slurm.notes();
+    assert!(
+        notes.contains("\"stopped\":true"),
+        "a task was told to end in the middle of its runs: {notes}"
+    );
+    let parts = fs::read_dir(home.join("S/runs")).unwrap().flatten();
+    let is_part = |entry: &fs::DirEntry| entry.path().to_string_lossy().ends_with(".part");
+    assert!(
+        parts.filter(is_part).count() >= 2,
+        "what was killed keeps the name of what is not whole"
+    );
+    let collected = slurm.meshwork(&["collect", "S"]);
+    assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
+
+    // What has not ended is submitted again, until nothing is left.
+    for _ in 0..4 {
+        let again = slurm.meshwork(&[&arguments[..], &["--missing"]].concat());
+        assert_eq!(again.status, Some(0), "{}", again.err);
+        if again.out.contains("nothing is missing") {
+            break;
+        }
+        slurm.wait("what was missing ends", || slurm.is_idle());
+    }
+    let local = slurm.meshwork(&["run", "study.toml", "--out", "local", "--quiet"]);
+    assert_eq!((local.status, local.err.as_str()), (Some(0), ""));
+    let last = slurm.meshwork(&["collect", "S"]);
+    assert_eq!((last.status, last.err.as_str()), (Some(0), ""), "{}", last.out);
+    for name in ["runs.jsonl", "summary.csv", "comparison.csv", "experiment.toml"] {
+        let (ours, theirs) =
+            (fs::read(home.join("S").join(name)), fs::read(home.join("local").join(name)));
+        assert!(ours.unwrap() == theirs.unwrap(), "{name} has other bytes");
+    }
+    assert!(!home.join("S/runs").exists(), "all segments were taken in");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use meshwork::workload::Inputs as _;
@@ -15,11 +15,13 @@ use crate::report::sample;
 use crate::run::build::standard;
 use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
+use crate::run::keys::PointKeys;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store};
+use crate::run::store::{Input, RUNS, Store, StoreError};
 use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
-use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::asked::{Asked, EXPERIMENT, Span};
 use crate::study::expand::{self, Point, expand};
+use crate::study::stored::order;
 use crate::study::{Refused, Study};
 use crate::watch::recording::kept::Kept;
 
@@ -38,6 +40,8 @@ pub struct Options<'a> {
     pub watcher: Option<&'a dyn Watcher>,
     /// The build of the program, from [`build`](crate::run::build): stored runs of another one are run again.
     pub build: String,
+    /// Is asked before every run whether to stop. What has ended is kept, and no table is written.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Options<'_> {
@@ -49,6 +53,7 @@ impl Default for Options<'_> {
             progress: &|_| {},
             watcher: None,
             build: standard(),
+            stop: &|| false,
         }
     }
 }
@@ -103,15 +108,9 @@ pub struct Finished {
 /// # Errors
 /// If the study, its inputs or the folder are wrong; then nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
-    memory::check_count(study, options.max_memory)?;
-    let mut points = expand(study)?;
-    memory::check_runs(study, &points, options.threads, options.max_memory)?;
-    let files = Files::of(study);
-    let inputs = inputs(study, &points, &files, options.out.is_some())?;
-    memory::check_inputs(study, &points, &files, options.threads, options.max_memory)?;
-    let spans = windows::open(study, &mut points, &files)?;
+    let Prepared { points, inputs, files, spans } =
+        prepare(study, options.threads, options.max_memory, options.out.is_some())?;
     memory::check_results(study, &points, options.max_memory)?;
-    cuts::check(study, &points, &files)?;
     let mut warnings = Vec::new();
     let store = match &options.out {
         Some(folder) => {
@@ -137,7 +136,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     }
     let kept =
         options.out.as_ref().and_then(|folder| Kept::of(folder, study.record, sample(study)));
-    let runner = Runner {
+    let mut runner = Runner {
         catalogue: &study.catalogue,
         points: &points,
         inputs: &inputs,
@@ -151,14 +150,20 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         kept,
         progress: options.progress,
         watcher: options.watcher,
+        stop: options.stop,
     };
     let results = runner.run(options.threads)?;
+    let store = runner.store.take();
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
     let mut failures = failed_runs(study, &summary);
     failures.extend(results.trouble.clone());
-    if let Some(folder) = &options.out {
+    if let Some(folder) = options.out.as_ref().filter(|_| !results.stopped) {
+        if let Some(store) = store {
+            let settled = settle(study, &points, &inputs, &options.build, store);
+            failures.extend(settled.err().map(|error| error.to_string()));
+        }
         let written = [
             summary.write(folder),
             claims::write(&claims, folder),
@@ -171,6 +176,57 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         Clock::of(study, &point.scenario, start)
     });
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
+}
+
+/// Puts the runs in order, now that all have ended. That the disk has no room for that has been said.
+fn settle(
+    study: &Study,
+    points: &[Point],
+    inputs: &[Option<Input>],
+    build: &str,
+    store: Mutex<Store>,
+) -> Result<(), StoreError> {
+    let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if store.is_broken() {
+        return Ok(());
+    }
+    let keys = |point: usize| {
+        let digest = inputs[point].as_ref().map(|input| input.blake3.as_str());
+        PointKeys::of(&study.catalogue, &points[point], digest, build)
+    };
+    store.settle(order(study, points, keys))?;
+    store.remove_segments();
+    Ok(())
+}
+
+/// A study that is ready to be run.
+pub(crate) struct Prepared {
+    /// Its scenarios.
+    pub(crate) points: Vec<Point>,
+    /// What each reads.
+    pub(crate) inputs: Vec<Option<Input>>,
+    /// Where that is.
+    pub(crate) files: Files,
+    /// Which time the logs span, where windows of them are run.
+    pub(crate) spans: Vec<Span>,
+}
+
+/// Expands a study, and looks at all that it needs.
+pub(crate) fn prepare(
+    study: &Study,
+    threads: usize,
+    max_memory: Option<u64>,
+    is_stored: bool,
+) -> Result<Prepared, Refused> {
+    memory::check_count(study, max_memory)?;
+    let mut points = expand(study)?;
+    memory::check_runs(study, &points, threads, max_memory)?;
+    let files = Files::of(study);
+    let inputs = inputs(study, &points, &files, is_stored)?;
+    memory::check_inputs(study, &points, &files, threads, max_memory)?;
+    let spans = windows::open(study, &mut points, &files)?;
+    cuts::check(study, &points, &files)?;
+    Ok(Prepared { points, inputs, files, spans })
 }
 
 /// A sentence about stored runs that were of no use.
@@ -242,7 +298,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
 }
 
 /// The inputs of all scenarios, by the path that stands in the scenario.
-fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
+pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let known = |(point, input): (&Point, &Option<Input>)| {
         Some((point.scenario.input_path()?.to_owned(), input.clone()?))
     };

@@ -20,6 +20,7 @@ pub mod run;
 pub mod slurm;
 mod standard;
 pub mod study;
+pub mod sweep;
 pub mod trace;
 pub mod traffic;
 pub mod visible;

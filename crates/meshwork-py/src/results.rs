@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::ArrayRef;
 use meshwork::workload::Inputs;
@@ -302,7 +303,7 @@ impl Results {
                     .scenario_of(&self.study.catalogue, run.replication)
                     .map_err(|problem| Refused(problem.message))?;
                 let digest = input.as_ref().map(|input| input.blake3.as_str());
-                store.append(&Record {
+                let record = Record {
                     key: key(scenario.table(), digest, run.replication, &self.build),
                     scenario: json(scenario.table()),
                     input: input.clone(),
@@ -311,7 +312,8 @@ impl Results {
                     model_version: meshwork::scenario::MODEL_VERSION,
                     version: env!("CARGO_PKG_VERSION").to_owned(),
                     build: self.build.clone(),
-                })?;
+                };
+                store.append(&record, Duration::ZERO)?;
             }
         }
         Ok(())

@@ -294,7 +294,7 @@ fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
         count += 1;
         match &param.kind {
             Kind::Table(inner) | Kind::Tables(inner) => {
-                count += lint_params(&at, &inner.iter().collect::<Vec<_>>(), &[])
+                count += lint_params(&at, &inner.iter().collect::<Vec<_>>(), &[]);
             }
             Kind::Choice(words) => {
                 assert!(words.len() > 1 && words.iter().all(|word| is_snake_case(word)), "{at}");

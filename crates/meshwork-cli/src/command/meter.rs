@@ -129,7 +129,7 @@ fn left(progress: &Progress, elapsed: Duration) -> String {
 }
 
 /// A time in words: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
-fn words(time: Duration) -> String {
+pub(super) fn words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         ..99.5 => format!("{seconds:.0} s"),

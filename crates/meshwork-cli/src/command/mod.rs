@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod collect;
 pub(crate) mod list;
 pub(crate) mod manual;
 mod meter;
@@ -8,10 +9,16 @@ pub(crate) mod ops;
 pub(crate) mod pages;
 pub(crate) mod place;
 pub(crate) mod report;
+mod report_live;
 pub(crate) mod reproduce;
-mod run_live;
+mod queue;
 pub(crate) mod run;
+mod run_live;
+mod run_shard;
 pub(crate) mod show;
+pub(crate) mod status;
+mod stop;
+pub(crate) mod submit;
 pub(crate) mod trace;
 pub(crate) mod traffic;
 pub(crate) mod watch;

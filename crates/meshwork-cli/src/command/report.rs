@@ -13,6 +13,9 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Writes the page of a folder.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
+    if let Some(until) = arguments.serve {
+        return super::report_live::serve(catalogue, &arguments.dir, until);
+    }
     let window = Window { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
     let page = read(catalogue, &arguments.dir, &maps)?;

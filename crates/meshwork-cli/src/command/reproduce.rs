@@ -97,6 +97,7 @@ fn reproduce(
         (arguments.threads, arguments.memory),
         false,
         None,
+        None,
     ) {
         Ok(finished) => finished,
         Err(refused) if study.obtain.is_some() => {

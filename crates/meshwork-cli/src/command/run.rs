@@ -11,6 +11,8 @@ use meshwork_lab::{Finished, Options, Refused, Study};
 
 use super::meter::Meter;
 use super::run_live::{self, Watched};
+use super::run_shard;
+use super::stop::Stopper;
 use crate::args::Run;
 use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -21,6 +23,12 @@ const MAX_FAILURES: usize = 10;
 
 /// Runs every study; all of them are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
+    // Only where it has somewhere to go on is a run stopped in between.
+    let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
+    let stopper = is_resumable.then(|| Stopper::new(arguments.time_budget));
+    if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
+        return run_shard::run(out, catalogue, arguments, shard, stopper);
+    }
     let mut studies = Vec::new();
     for file in &arguments.files {
         let study = Study::read_in(catalogue, file, &arguments.settings)?;
@@ -51,7 +59,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
             (arguments.threads, arguments.memory),
             arguments.quiet,
             watching,
+            stopper.as_ref(),
         )?;
+        if finished.results.stopped {
+            tell(&finished, arguments.quiet);
+            return Ok(Verdict::Stopped);
+        }
         if arguments.json {
             for mut object in finished.summary.json() {
                 if let Some(fields) = object.as_object_mut() {
@@ -110,6 +123,7 @@ pub(super) fn one(
     (threads, memory): (Option<usize>, Memory),
     quiet: bool,
     watched: Option<&Watched>,
+    stopper: Option<&Stopper>,
 ) -> Result<Finished, Refused> {
     let meter = if quiet { Meter::silent() } else { Meter::new() };
     let show = |progress: Progress| {
@@ -122,7 +136,9 @@ pub(super) fn one(
     let watcher = watched.map(|watched| -> &dyn Watcher { watched });
     let max_memory = memory.limit();
     let build = build::of(&study.catalogue);
-    let options = Options { out, threads, max_memory, progress: &show, watcher, build };
+    let stop = || stopper.is_some_and(Stopper::is_time);
+    let options =
+        Options { out, threads, max_memory, progress: &show, watcher, build, stop: &stop };
     let finished = meshwork_lab::run(study, &options);
     meter.end();
     finished
@@ -135,10 +151,15 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
             say("warning", warning);
         }
     }
-    for failure in finished.failures.iter().take(MAX_FAILURES) {
+    complain(&finished.failures);
+}
+
+/// Says what failed, the first few one by one.
+pub(super) fn complain(failures: &[String]) {
+    for failure in failures.iter().take(MAX_FAILURES) {
         say("error", failure);
     }
-    let more = finished.failures.len().saturating_sub(MAX_FAILURES);
+    let more = failures.len().saturating_sub(MAX_FAILURES);
     if more > 0 {
         say("error", &format!("{more} more failures like these"));
     }

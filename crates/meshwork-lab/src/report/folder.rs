@@ -8,11 +8,12 @@ use meshwork::catalogue::Catalogue;
 use super::Content;
 use crate::findings::summary::shown;
 use crate::run::known;
-use crate::run::store::{Archive, RUNS};
+use crate::run::store::{Archive, Head, Note, RUNS, Record, SEGMENTS, attempts};
+use crate::study::Refused;
 use crate::study::asked::{Asked, EXPERIMENT};
-use crate::study::expand::{Point, expand};
+use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
-use crate::study::{Refused, Study};
+use crate::study::stored::Stored;
 
 /// Why runs failed, by the index of the scenario and the replication.
 type Failures = BTreeMap<(usize, u64), String>;
@@ -22,31 +23,28 @@ type Failures = BTreeMap<(usize, u64), String>;
 /// # Errors
 /// One sentence, if the study or the runs cannot be read.
 pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
-    let mut guess = Asked::guess();
     let mut latest = String::new();
     let mut versions: Vec<String> = Vec::new();
-    let archive = if folder.join(RUNS).exists() {
-        Archive::open(folder, |record| {
-            guess.learn(&record);
-            if !versions.contains(&record.version) {
-                versions.push(record.version);
+    let archive = if folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir() {
+        Archive::open(folder, |head, _| {
+            if !versions.iter().any(|version| *version == head.version) {
+                versions.push(head.version.to_string());
             }
-            latest = record.build;
+            if latest != head.build {
+                latest = head.build.to_string();
+            }
         })?
     } else {
         Archive::default()
     };
-    let asked = Asked::read(folder)?.unwrap_or(guess);
-    let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
-    // Under the name that it had: a study that gives itself none is called after its file.
-    let study = Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
-    let mut points = expand(&study)?;
-    crate::run::windows::remembered(&study, &mut points, &asked.spans);
-    let digests: Vec<Option<String>> = points
-        .iter()
-        .map(|point| asked.digest(point.scenario.input_path()?).map(str::to_owned))
-        .collect();
-    let failures = failures(folder, &points);
+    let Stored { study, asked, points, digests } =
+        Stored::read(catalogue, folder, || guess(folder))?;
+    let mut failures = failures(folder, &points);
+    for note in attempts(folder)?.iter().flat_map(|attempt| &attempt.notes) {
+        if let Note::Failed { scenario, replication, message, .. } = note {
+            failures.insert((*scenario, *replication), message.clone());
+        }
+    }
     // Those of the build that ran the study last, whichever build reads them.
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
@@ -66,9 +64,22 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     })
 }
 
+/// How the study of a folder of an older version was asked for, as far as its runs tell.
+fn guess(folder: &Path) -> Asked {
+    let mut guess = Asked::guess();
+    let learn = |_: &Head<'_>, line: &[u8]| {
+        if let Some(record) = Record::read(line) {
+            guess.learn(&record);
+        }
+    };
+    // That they can be read has been seen already.
+    drop(Archive::open(folder, learn));
+    guess
+}
+
 /// The failures that the last run of the study left in `failures.csv`. What cannot be read there is
 /// passed over: the runs that it speaks of then count as not run.
-fn failures(folder: &Path, points: &[Point]) -> Failures {
+pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
         return failures;

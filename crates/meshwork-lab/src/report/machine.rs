@@ -66,7 +66,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
     }
-    let archive = Archive::open(folder, drop).unwrap_or_default();
+    let archive = Archive::open(folder, |_, _| {}).unwrap_or_default();
     let chosen = chosen(content, &archive, maps)?;
     let results: Vec<(String, Result<(Recording, Timeline), RecordingError>)> = chosen
         .par_iter()

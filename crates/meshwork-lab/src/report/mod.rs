@@ -45,6 +45,7 @@ pub use draw::figure;
 pub use facts::Fact;
 pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
+pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
 pub use overview::{Overview, PaperLine};
 pub(crate) use sample::sample;

@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
@@ -115,14 +117,50 @@ impl FileError {
     }
 }
 
+/// What a file is called until it is whole: a name that no other process has, on whatever computer.
+pub(crate) fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.tmp", process()));
+    PathBuf::from(name)
+}
+
+/// A number that no other process has that writes to the same file system: processes of two computers, or of two
+/// containers, may well have the same one of the system's.
+pub(crate) fn process() -> u64 {
+    static NUMBER: OnceLock<u64> = OnceLock::new();
+    *NUMBER.get_or_init(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let text = format!("{} {} {now}", host(), std::process::id());
+        let digest = blake3::hash(text.as_bytes());
+        let (part, _) = digest.as_bytes().split_at(8);
+        // 15 digits at most: it stands in names of files.
+        u64::from_le_bytes(part.try_into().expect("8 of 32 bytes")) % 1_000_000_000_000_000
+    })
+}
+
+/// The name of this computer, fit for the name of a file.
+pub(crate) fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .or_else(|| std::env::var("HOSTNAME").ok())
+        .or_else(|| std::env::var("COMPUTERNAME").ok())
+        .unwrap_or_default();
+    plain(name.trim())
+}
+
+/// A word with nothing in it that a name of a file should not have, and no dot; never empty.
+pub(crate) fn plain(word: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let word: String = word.chars().take(40).map(fits).collect();
+    if word.is_empty() { "host".to_owned() } else { word }
+}
+
 /// Writes a file whole or not at all: to another name first, which then replaces it.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let temporary = PathBuf::from(temporary);
+    let temporary = temporary(path);
     let written = File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, path));

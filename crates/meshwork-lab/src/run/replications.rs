@@ -2,17 +2,19 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
+use rayon::prelude::*;
 
 use crate::findings::statistics::{half_width, mean};
 use crate::run::Run;
+use crate::run::keys::PointKeys;
 use crate::run::results::Results;
 use crate::run::runs::Runs;
-use crate::run::store::{Findings, key};
+use crate::run::store::Findings;
 use crate::study::Replications;
 use crate::study::expand::Point;
 
 /// The runs of a study that are known, and how many of those that are wanted are not: what
-/// [`Runner::run`] would give if it ran nothing.
+/// [`Runner::run`](crate::run::Runner::run) would give if it ran nothing.
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -20,16 +22,17 @@ pub fn known(
     digests: &[Option<String>],
     replications: &Replications,
     build: &str,
-    find: &dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>>,
+    find: &(dyn Fn(usize, u64, &str) -> Option<Result<Findings, String>> + Sync),
 ) -> (Results, u64) {
-    let mut missing = 0;
-    let mut of_point = |(index, point): (usize, &Point)| {
+    let of_point = |(index, point): (usize, &Point)| {
+        let mut missing = 0;
         let mut runs = Runs::default();
         let mut wanted = first(replications, point);
+        let keys = PointKeys::of(catalogue, point, digests[index].as_deref(), build);
         let mut next = 0;
         while next < wanted {
-            let Ok(scenario) = point.scenario_of(catalogue, next) else { break };
-            let key = key(scenario.table(), digests[index].as_deref(), next, build);
+            let Some(key) = keys.of_replication(next) else { break };
+            let key = format!("{key:032x}");
             match find(index, next, &key) {
                 Some(result) => runs.push(Run { key, replication: next, result }),
                 None => missing += 1,
@@ -39,15 +42,16 @@ pub fn known(
                 wanted = more(replications, &runs);
             }
         }
-        runs
+        (runs, missing)
     };
-    let runs = points.iter().enumerate().map(&mut of_point).collect();
-    (Results::of(runs, replications), missing)
+    let (runs, missing): (Vec<Runs>, Vec<u64>) =
+        points.par_iter().enumerate().map(of_point).unzip();
+    (Results::of(runs, replications), missing.iter().sum())
 }
 
 /// How many replications of a scenario are run before anything is known of them. Where a log gives every replication the
 /// same jobs, two tell whether anything else is drawn.
-pub(super) fn first(replications: &Replications, point: &Point) -> u64 {
+pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
         Replications::Precision { least, .. } => *least,

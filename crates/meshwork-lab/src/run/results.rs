@@ -13,6 +13,8 @@ pub struct Results {
     pub constant: Vec<bool>,
     /// Why the store takes no more, if it does not; the results are whole all the same.
     pub trouble: Option<String>,
+    /// Whether it was stopped before all had run: then nothing is whole but what is stored.
+    pub stopped: bool,
     /// Runs that the store had of another build of the program, and that were therefore run again.
     pub outdated: u64,
 }

@@ -1,5 +1,7 @@
 //! A round of runs: what is wanted and not yet there, numbered through and never listed.
 
+use std::ops::Range;
+
 use crate::run::runs::Runs;
 
 /// What is wanted of each scenario and not yet there, numbered through.
@@ -25,6 +27,12 @@ impl Round {
     /// How many runs there are in it.
     pub(super) fn len(&self) -> usize {
         self.begins.last().map_or(0, |&(total, _)| total)
+    }
+
+    /// The replications of a scenario that are in it.
+    pub(super) fn replications(&self, point: usize) -> Range<u64> {
+        let (begin, have) = self.begins[point];
+        have..have + (self.begins[point + 1].0 - begin) as u64
     }
 
     /// The scenario and the replication of the run of this number. **O(log n)** for *n* scenarios.

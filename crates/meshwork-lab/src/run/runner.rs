@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::Observer;
@@ -12,11 +14,12 @@ use meshwork::scenario::{MODEL_VERSION, Scenario};
 use rayon::prelude::*;
 
 use crate::run::joboutput::{self, JobLog};
+use crate::run::keys::PointKeys;
 use crate::run::replications::{first, more};
 use crate::run::results::Results;
 use crate::run::round::Round;
 use crate::run::runs::Runs;
-use crate::run::store::{Findings, Input, Record, Store, json, key};
+use crate::run::store::{Findings, Input, Note, Record, Store, json, key};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::ticker::Ticker;
 use crate::run::{Progress, Run, Simulate, Watcher};
@@ -48,6 +51,18 @@ pub struct Runner<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Looks on, if anyone does; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
+    /// Is asked before every run whether to stop, from any thread.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A part of a study that one process does alone: a run or, where the number of replications depends on what they
+/// give, a scenario with all of its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unit {
+    /// The scenario, from 0.
+    pub scenario: usize,
+    /// Its replication; `None` is all of them, as many as are needed.
+    pub replication: Option<u64>,
 }
 
 impl Runner<'_> {
@@ -62,19 +77,64 @@ impl Runner<'_> {
     /// If the threads cannot be started.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
         let pool = pool(threads)?;
-        let shared = Shared {
-            runner: self,
-            progress: Mutex::default(),
-            trouble: Mutex::default(),
-            outdated: AtomicU64::new(0),
-            lengths: Mutex::default(),
-        };
+        let shared = Shared::new(self);
         let runs = pool.install(|| shared.rounds());
+        let stopped = shared.stopped.load(Ordering::Relaxed);
         let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
-        Ok(Results { trouble, outdated, ..Results::of(runs, self.replications) })
+        Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
+    }
+
+    /// Runs these parts of the study and no others, in this order; what they gave is in the store. Meanwhile it says there
+    /// now and then that it is alive.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
+        let pool = pool(threads)?;
+        let shared = Shared::new(self);
+        let unit = |unit: &Unit| match unit.replication {
+            Some(_) => 1,
+            None => first(self.replications, &self.points[unit.scenario]),
+        };
+        locked(&shared.progress).total = units.iter().map(unit).sum();
+        let (ended, is_over) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Moved here, so that it is gone when this thread is.
+                let is_over = is_over;
+                while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+                    if let Some(store) = &self.store {
+                        locked(store).beat();
+                    }
+                }
+            });
+            pool.install(|| units.par_iter().with_max_len(1).for_each(|unit| shared.unit(*unit)));
+            drop(ended);
+        });
+        let progress = *locked(&shared.progress);
+        let stopped = shared.stopped.load(Ordering::Relaxed);
+        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Worked { progress, stopped, trouble, failures })
     }
 }
+
+/// What came of a part of a study.
+#[derive(Clone, Debug)]
+pub struct Worked {
+    /// How far it came.
+    pub progress: Progress,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// Why the store takes no more, if it does not.
+    pub trouble: Option<String>,
+    /// The runs that failed: scenario, replication, and why.
+    pub failures: Vec<(usize, u64, String)>,
+}
+
+/// How often a process that shares a study with others says that it is alive.
+pub const BEAT: Duration = Duration::from_secs(30);
 
 pub(super) struct Shared<'a, 'b> {
     pub(super) runner: &'a Runner<'b>,
@@ -83,9 +143,132 @@ pub(super) struct Shared<'a, 'b> {
     outdated: AtomicU64,
     /// How many jobs the runs of a log have had, by its path.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
+    /// Whether a run was not begun because it is time to stop.
+    stopped: AtomicBool,
+    /// What was run before what is stored was read: nothing where the store has it now.
+    ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
+    /// The runs of a part of a study that failed.
+    failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
-impl Shared<'_, '_> {
+impl<'a, 'b> Shared<'a, 'b> {
+    fn new(runner: &'a Runner<'b>) -> Shared<'a, 'b> {
+        Shared {
+            runner,
+            progress: Mutex::default(),
+            trouble: Mutex::default(),
+            outdated: AtomicU64::new(0),
+            lengths: Mutex::default(),
+            stopped: AtomicBool::new(false),
+            ahead: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// Whether it is time to stop.
+    fn must_stop(&self) -> bool {
+        let stops = (self.runner.stop)();
+        if stops {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        stops
+    }
+
+    /// One part of a study.
+    fn unit(&self, unit: Unit) {
+        let one = |replication: u64| {
+            let run = self.replication(unit.scenario, replication);
+            if let Err(message) = &run.result {
+                let failed = (unit.scenario, replication, message.clone());
+                locked(&self.failures).push(failed);
+                if let Some(store) = &self.runner.store {
+                    let note = |at| Note::Failed {
+                        scenario: unit.scenario,
+                        replication,
+                        message: message.clone(),
+                        at,
+                    };
+                    let noted = locked(store).note(note);
+                    noted.unwrap_or_else(|error| *locked(&self.trouble) = Some(error.to_string()));
+                }
+            }
+            run
+        };
+        let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
+        if let Some(replication) = unit.replication {
+            if !is_full() && !self.must_stop() {
+                one(replication);
+            }
+            return;
+        }
+        let mut runs = Runs::default();
+        let mut wanted = first(self.runner.replications, &self.runner.points[unit.scenario]);
+        let mut counted = wanted;
+        while (runs.len() as u64) < wanted {
+            if is_full() || self.must_stop() {
+                return;
+            }
+            let next = runs.len() as u64;
+            runs.push(one(next));
+            if next + 1 == wanted {
+                wanted = more(self.runner.replications, &runs);
+                locked(&self.progress).total += wanted.saturating_sub(counted);
+                counted = counted.max(wanted);
+            }
+        }
+    }
+
+    /// Runs what the store has not, before anything is read of what it has: of a million runs that may take a while.
+    /// Whoever looks on sees what is stored first.
+    fn ahead(&self, round: &Round) {
+        let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
+        else {
+            return;
+        };
+        if self.runner.watcher.is_some() {
+            return;
+        }
+        let missing: Vec<(usize, u64)> = (0..self.runner.points.len())
+            .into_par_iter()
+            .with_max_len(1)
+            .flat_map_iter(|point| self.missing(store, round, point))
+            .collect();
+        if missing.len() == round.len() {
+            return;
+        }
+        missing.into_par_iter().with_max_len(1).for_each(|(point, replication)| {
+            if self.must_stop() {
+                return;
+            }
+            let run = self.replication(point, replication);
+            let is_kept = run.result.is_ok()
+                && u128::from_str_radix(&run.key, 16).is_ok_and(|key| locked(store).has(key));
+            let kept = (!is_kept).then(|| Box::new(run));
+            locked(&self.ahead).insert((point, replication), kept);
+        });
+    }
+
+    /// The replications of a scenario that are wanted in a round and cannot be had from the store.
+    fn missing(
+        &self,
+        store: &Mutex<Store>,
+        round: &Round,
+        point: usize,
+    ) -> impl Iterator<Item = (usize, u64)> {
+        let keys = self.runner.keys(point);
+        let replications = round.replications(point);
+        replications.filter_map(move |replication| {
+            let key = keys.of_replication(replication);
+            let is_there = key.is_some_and(|key| {
+                let text = || format!("{key:032x}");
+                locked(store).has(key)
+                    && (self.runner.jobs.is_none() || self.has_job_output(&text()))
+                    && self.has_recording(point, replication, text)
+            });
+            (!is_there).then_some((point, replication))
+        })
+    }
+
     /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. The runs of a round
     /// are numbered through, because nested parallel loops may pile one scenario on another's stack, and
     /// not listed, because there may be millions.
@@ -99,15 +282,20 @@ impl Shared<'_, '_> {
                 return runs;
             }
             locked(&self.progress).total += round.len() as u64;
+            self.ahead(&round);
             for begin in (0..round.len()).step_by(AT_ONCE) {
                 let part: Vec<(usize, Run)> = (begin..round.len().min(begin + AT_ONCE))
                     .into_par_iter()
                     .with_max_len(1)
-                    .map(|number| {
+                    .filter_map(|number| {
                         let (point, replication) = round.run(number);
-                        (point, self.replication(point, replication))
+                        let is_over = self.stopped.load(Ordering::Relaxed) || self.must_stop();
+                        (!is_over).then(|| (point, self.replication(point, replication)))
                     })
                     .collect();
+                if self.stopped.load(Ordering::Relaxed) {
+                    return runs;
+                }
                 for (point, run) in part {
                     runs[point].push(run);
                 }
@@ -119,6 +307,14 @@ impl Shared<'_, '_> {
     }
 
     fn replication(&self, point: usize, replication: u64) -> Run {
+        let ahead = match &mut *locked(&self.ahead) {
+            ahead if ahead.is_empty() => None,
+            ahead => ahead.remove(&(point, replication)),
+        };
+        let was_ahead = ahead.is_some();
+        if let Some(Some(run)) = ahead {
+            return *run;
+        }
         let input = self.runner.inputs[point].as_ref();
         let scenario = self.runner.points[point].scenario_of(self.runner.catalogue, replication);
         let digest = input.map(|input| input.blake3.as_str());
@@ -127,8 +323,9 @@ impl Shared<'_, '_> {
             |scenario| key(scenario.table(), digest, replication, self.runner.build),
         );
         let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key));
-        let stored = stored
-            .filter(|_| self.has_job_output(&key) && self.has_recording(point, replication, &key));
+        let stored = stored.filter(|_| {
+            self.has_job_output(&key) && self.has_recording(point, replication, || key.clone())
+        });
         let reused = stored.is_some();
         let result = match stored {
             Some(findings) => Ok(findings),
@@ -137,6 +334,9 @@ impl Shared<'_, '_> {
                 .and_then(|scenario| self.fresh(point, &scenario, replication, &key)),
         };
         let run = Run { key, replication, result };
+        if was_ahead {
+            return run;
+        }
         if let Some(watcher) = self.runner.watcher {
             watcher.ended(point, &run);
         }
@@ -157,9 +357,9 @@ impl Shared<'_, '_> {
     }
 
     /// The same for a stored run without the recording that the study asks for.
-    fn has_recording(&self, point: usize, replication: u64, key: &str) -> bool {
+    fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
-        asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(key).is_file())
+        asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
     /// What keeps a run, if it is kept. Nobody has lost anything if it cannot be and was not asked for.
@@ -182,6 +382,7 @@ impl Shared<'_, '_> {
         key: &str,
     ) -> Result<Findings, String> {
         let at = &self.runner.points[point];
+        let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
         let mut watched = |log: &mut dyn Observer| {
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
@@ -212,6 +413,7 @@ impl Shared<'_, '_> {
                 Ok(outcome)
             }
         });
+        let took = began.elapsed();
         ticker.end();
         let outcome = outcome?;
         if let Some(path) = scenario.input_path() {
@@ -235,13 +437,21 @@ impl Shared<'_, '_> {
                 self.outdated.fetch_add(1, Ordering::Relaxed);
             }
             let differs = store.get(key).is_some_and(|known| known != findings);
-            match store.append(&record) {
+            match store.append(&record, took) {
                 Err(error) if differs => return Err(error.to_string()),
                 Err(error) => *locked(&self.trouble) = Some(error.to_string()),
                 Ok(()) => {}
             }
         }
         Ok(findings)
+    }
+}
+
+impl Runner<'_> {
+    /// The keys of the replications of a scenario.
+    fn keys(&self, point: usize) -> PointKeys<'_> {
+        let digest = self.inputs[point].as_ref().map(|input| input.blake3.as_str());
+        PointKeys::of(self.catalogue, &self.points[point], digest, self.build)
     }
 }
 
@@ -271,7 +481,7 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, St
 }
 
 /// A poisoned lock guards plain data that is whole after every statement.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -371,6 +581,7 @@ mod tests {
             kept: None,
             progress,
             watcher: None,
+            stop: &|| false,
         }
         .run(threads)
         .unwrap()
@@ -435,6 +646,7 @@ mod tests {
             kept: None,
             progress: &|_| {},
             watcher: None,
+            stop: &|| false,
         };
         let results = runner.run(2).unwrap();
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";

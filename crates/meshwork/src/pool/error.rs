@@ -1,12 +1,10 @@
 //! What a pool and a desk do not do, and why: one sentence each.
 
-use super::{Name, PlacedBlock};
+use super::Name;
 use crate::alloc::RecallError;
 use crate::job::Time;
 use crate::machine::ClaimError;
-use crate::registry::with_article;
 use crate::scenario::MODEL_VERSION;
-use crate::topology::Topology;
 
 /// Why a pool does not do what it was asked to. It is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -30,22 +28,18 @@ pub enum PoolError {
     #[error("a placement has at least one block, and this one has none")]
     NoBlocks,
     /// A block that does not lie on the machine.
-    #[error(
-        "a block with base {:?} and dims {:?} does not lie on {}", .block.base, .block.dims,
-        with_article(.machine)
-    )]
+    #[error("a block with base {base:?} and dims {dims:?} does not lie on {machine}")]
     Misplaced {
-        /// The block.
-        block: PlacedBlock,
-        /// The machine.
-        machine: Topology,
+        /// Its base.
+        base: Vec<u32>,
+        /// Its sides.
+        dims: Vec<u32>,
+        /// The machine, with its article.
+        machine: String,
     },
-    /// A ratio of sides on a machine on which blocks have none to choose.
-    #[error(
-        "a ratio is that of the sides of a block on a mesh or torus, and this is {}",
-        with_article(.0)
-    )]
-    NoRatio(Topology),
+    /// A ratio of sides on a machine on which blocks have none to choose: which that is, with its article.
+    #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
+    NoRatio(String),
     /// A ratio that is none of this machine's blocks.
     #[error(
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"

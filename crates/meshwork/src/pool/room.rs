@@ -3,6 +3,7 @@
 use super::{PlacedBlock, Pool, PoolError};
 use crate::geometry::cube::CubeSearch;
 use crate::geometry::{Block, FreeBases};
+use crate::registry::with_article;
 use crate::topology::Wiring;
 
 /// What is free on a machine.
@@ -48,7 +49,7 @@ impl Pool {
         let (topology, grid) = (site.topology(), site.grid());
         let is_grid = matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus);
         if ratio.is_some() && !is_grid {
-            return Err(PoolError::NoRatio(topology.clone()));
+            return Err(PoolError::NoRatio(with_article(topology)));
         }
         let mut room = Room { free: site.free_nodes(), nodes: site.nodes(), largest: None };
         if topology.wiring() == Wiring::Hypercube {

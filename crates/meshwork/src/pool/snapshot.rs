@@ -8,7 +8,7 @@ use super::{Held, Pool, PoolError, RestoreError, first};
 use crate::geometry::Block;
 use crate::job::{Dims, Time};
 use crate::machine::Placement;
-use crate::registry::join;
+use crate::registry::{join, with_article};
 use crate::scenario::MODEL_VERSION;
 use crate::topology::{Grid, Topology};
 
@@ -91,7 +91,11 @@ impl PlacedBlock {
                 return Ok(block);
             }
         }
-        Err(PoolError::Misplaced { block: self.clone(), machine: topology.clone() })
+        Err(PoolError::Misplaced {
+            base: self.base.clone(),
+            dims: self.dims.clone(),
+            machine: with_article(topology),
+        })
     }
 }
 

@@ -1,33 +1,42 @@
 //! A store that is only looked into.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::lines::Lines;
+use super::lines::{Handles, Head, Lines, Place};
 use super::record::Record;
-use super::{RUNS, StoreError};
+use super::{RUNS, StoreError, segment};
 
-/// The runs of a folder, open to be read: changes nothing.
+/// The runs of a folder, open to be read: changes nothing. Those that lie in segments, because processes still add to
+/// them, are among them.
 ///
 /// # Complexity
-/// Some 40 bytes of memory for each run, however long its line is.
+/// Some 50 bytes of memory for each run, however long its line is.
 #[derive(Debug, Default)]
 pub struct Archive {
-    /// None where there is no run.
-    file: Option<Mutex<File>>,
     lines: Lines,
+    handles: Mutex<Handles>,
 }
 
 impl Archive {
-    /// Opens the store of a folder, and shows every run in it once, in the order in which they ended.
+    /// Opens the store of a folder, and shows every run in it once; a folder without one has no runs.
     ///
     /// # Errors
-    /// If there is none, it cannot be read, or it holds two different results for one run.
-    pub fn open(folder: &Path, each: impl FnMut(Record)) -> Result<Archive, StoreError> {
+    /// If it cannot be read, or holds two different results for one run.
+    pub fn open(
+        folder: &Path,
+        mut each: impl FnMut(&Head<'_>, &[u8]),
+    ) -> Result<Archive, StoreError> {
         let path = folder.join(RUNS);
-        let lines = Lines::read(&path, each)?;
-        Ok(Archive { file: File::open(path).ok().map(Mutex::new), lines })
+        let mut lines = Lines::default();
+        let segments = segment::all(folder)?;
+        if path.exists() || segments.is_empty() {
+            lines.read(&path, &mut each)?;
+        }
+        for segment in segments {
+            lines.read(&segment, &mut each)?;
+        }
+        Ok(Archive { lines, handles: Mutex::default() })
     }
 
     /// How many runs there are.
@@ -40,6 +49,12 @@ impl Archive {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the run with this key, as a number, is there.
+    #[must_use]
+    pub fn has(&self, key: u128) -> bool {
+        self.lines.has(key)
     }
 
     /// The run with this key.
@@ -55,7 +70,7 @@ impl Archive {
         let mut chosen = Vec::new();
         for place in places {
             let found = all.find(|(number, _)| *number == place);
-            chosen.extend(found.and_then(|(_, place)| self.at(place)));
+            chosen.extend(found.and_then(|(_, (_, place))| self.at(place)));
         }
         chosen
     }
@@ -66,8 +81,10 @@ impl Archive {
         &self.lines.warnings
     }
 
-    fn at(&self, place: super::lines::Place) -> Option<Record> {
-        let mut file = self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        place.record(&mut file)
+    fn at(&self, place: Place) -> Option<Record> {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = handles.line(&self.lines, place);
+        drop(handles);
+        Record::read(&line?)
     }
 }

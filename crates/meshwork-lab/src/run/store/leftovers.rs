@@ -30,8 +30,10 @@ const WHOLE: &[&str] = &[
 /// Removes what the dead left in a folder of results; only for who has the lock of its store. What cannot be removed
 /// stays: it is in nobody's way.
 pub(super) fn remove(folder: &Path) {
-    for name in WHOLE {
-        let _ = fs::remove_file(folder.join(format!("{name}{ENDING}")));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_unfinished) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
     for room in ["jobs", RECORDINGS] {
         for entry in fs::read_dir(folder.join(room)).into_iter().flatten().flatten() {
@@ -40,6 +42,15 @@ pub(super) fn remove(folder: &Path) {
             }
         }
     }
+}
+
+/// Whether a file of this name would have become one of those: `summary.csv.17.tmp`.
+fn is_unfinished(name: &str) -> bool {
+    let Some(name) = name.strip_suffix(ENDING) else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name =
+        name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name);
+    WHOLE.contains(&name)
 }
 
 /// Whether a file of this name in the folder of per-job output, or of recordings, is one that was never finished: a

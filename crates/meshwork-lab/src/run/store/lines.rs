@@ -1,33 +1,99 @@
-//! The lines of `runs.jsonl`: read once from end to end, and then one by one from where they are.
+//! The lines of files of runs: skimmed once from end to end, and then read one by one from where they are.
 //!
-//! A line is some kilobytes, and there may be a million of them: what stays in memory is where each run is.
+//! A line is some kilobytes, and there may be a million of them: what stays in memory is where each run is. They
+//! lie in `runs.jsonl` and, while a study is spread over processes, in their segments.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::record::Record;
+use super::segment;
 use super::{GARBLED, StoreError};
 use crate::run::file::FileError;
 
-/// Where a line lies in its file, without its line break.
-#[derive(Clone, Copy, Debug)]
+/// Where a line lies, without its line break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
+    /// Which of the files.
+    pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) length: u32,
 }
 
-/// Where every run of a store is, by its key.
+/// One of the files.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    /// Its length up to its last line break, when it was read.
+    pub(super) whole_bytes: u64,
+    /// How many bytes stood after that: half a line.
+    pub(super) torn_bytes: u64,
+}
+
+/// Where every run is, by its key.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
+    pub(super) files: Vec<Source>,
     places: BTreeMap<u128, Place>,
     /// One sentence for every line that cannot be read.
     pub(super) warnings: Vec<String>,
-    /// The lines that cannot be read, without their line breaks.
+    /// The lines of `runs.jsonl` that cannot be read, without their line breaks.
     pub(super) garbled: Vec<Vec<u8>>,
-    /// The length of the file up to its last line break.
-    pub(super) whole_bytes: u64,
+}
+
+/// What a look at a line tells of its run.
+#[derive(Deserialize)]
+pub struct Head<'a> {
+    /// Its key.
+    #[serde(borrow)]
+    pub key: Cow<'a, str>,
+    /// The version of the model that ran it.
+    pub model_version: u32,
+    /// The version of Meshwork that ran it.
+    #[serde(borrow)]
+    pub version: Cow<'a, str>,
+    /// The build of the program that ran it.
+    #[serde(borrow, default)]
+    pub build: Cow<'a, str>,
+    #[expect(dead_code, reason = "a line without it is no run")]
+    replication: u64,
+    #[expect(dead_code, reason = "a line without it is no run")]
+    scenario: IgnoredAny,
+    #[expect(dead_code, reason = "a line without it is no run")]
+    metrics: Object,
+    #[expect(dead_code, reason = "a line without it is no run")]
+    finished: u64,
+    #[expect(dead_code, reason = "a line without it is no run")]
+    end: f64,
+}
+
+/// An object, whatever is in it.
+struct Object;
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Object;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Object)
+    }
 }
 
 /// The key of a run as the number that its digits are.
@@ -38,55 +104,110 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Reads a file from end to end and shows every run, each key once; changes nothing.
+    /// Reads one more file from end to end and shows every run that is new, with its line; changes nothing.
     ///
     /// # Errors
-    /// If it cannot be read, or holds two different results for one run.
-    pub(super) fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<Lines, StoreError> {
+    /// If it cannot be read, or it and those before hold two different results for one run.
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        mut each: impl FnMut(&Head<'_>, &[u8]),
+    ) -> Result<(), StoreError> {
         let name = path.display().to_string();
         let failed = |error: io::Error| FileError::reading(&name, path, &error);
-        let metadata = fs::metadata(path).map_err(failed)?;
-        if !metadata.is_file() {
+        let is_segment = segment::is_segment(path);
+        // Asked before it is opened: opening a pipe would wait for its other end.
+        if !is_segment && !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(StoreError::NotRegular(name));
         }
-        let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-        let mut lines = Lines::default();
+        let opened = match segment::open(path) {
+            // It was collected since the folder was read.
+            Err(error) if is_segment && error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(failed)?,
+        };
+        let file = u32::try_from(self.files.len()).expect("files are named one by one");
+        self.files.push(Source { path: path.to_owned(), whole_bytes: 0, torn_bytes: 0 });
+        let mut reader = BufReader::with_capacity(1 << 18, opened);
         let mut line = Vec::new();
+        let mut handles = Handles::default();
         for number in 1_u64.. {
             line.clear();
             let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
             if read == 0 || line.pop() != Some(b'\n') {
+                self.files[file as usize].torn_bytes = read as u64;
                 break;
             }
-            let offset = lines.whole_bytes;
-            lines.whole_bytes += read as u64;
-            let whole = Record::read(&line).zip(u32::try_from(line.len()).ok());
-            let Some((record, length)) = whole else {
-                if !line.trim_ascii().is_empty() {
-                    lines.warnings.push(format!(
-                        "{name}:{number}: this line is garbled: it is kept in {GARBLED}, and its run is run \
-                         again"
-                    ));
-                }
-                lines.garbled.push(line.clone());
-                continue;
-            };
-            let first = lines.place(&record.key);
-            if let Some(first) = first {
-                let before = File::open(path)
-                    .map_err(failed)
-                    .ok()
-                    .and_then(|mut file| first.record(&mut file));
-                if before.is_none_or(|before| before.findings != record.findings) {
-                    let first = 1 + breaks_before(path, first.offset).map_err(failed)?;
-                    return Err(StoreError::TwoResults { file: name, line: number, first });
-                }
+            let offset = self.files[file as usize].whole_bytes;
+            self.files[file as usize].whole_bytes += read as u64;
+            if is_segment && segment::is_note(&line) {
                 continue;
             }
-            lines.insert(&record.key, Place { offset, length });
-            each(record);
+            let head: Option<Head<'_>> = serde_json::from_slice(&line).ok();
+            let key = head.as_ref().and_then(|head| digits(&head.key));
+            let whole = head.zip(key).zip(u32::try_from(line.len()).ok());
+            let Some(((head, key), length)) = whole else {
+                self.garbled(&name, number, is_segment, &line);
+                continue;
+            };
+            let place = Place { file, offset, length };
+            match self.places.get(&key).copied() {
+                None => {
+                    self.places.insert(key, place);
+                    each(&head, &line);
+                }
+                Some(first) => self.compare(&mut handles, (key, first, place), number, &line)?,
+            }
         }
-        Ok(lines)
+        Ok(())
+    }
+
+    fn garbled(&mut self, name: &str, number: u64, is_segment: bool, line: &[u8]) {
+        if !line.trim_ascii().is_empty() {
+            let kept = if is_segment {
+                "its run is run again".to_owned()
+            } else {
+                format!("it is kept in {GARBLED}, and its run is run again")
+            };
+            self.warnings.push(format!("{name}:{number}: this line is garbled: {kept}"));
+        }
+        if !is_segment {
+            self.garbled.push(line.to_vec());
+        }
+    }
+
+    /// Holds a second line of a run against the first; where that was no run after all, takes its place.
+    fn compare(
+        &mut self,
+        handles: &mut Handles,
+        (key, first, second): (u128, Place, Place),
+        number: u64,
+        line: &[u8],
+    ) -> Result<(), StoreError> {
+        let before = handles.line(self, first);
+        if before.as_deref() == Some(line) {
+            return Ok(());
+        }
+        let Some(now) = Record::read(line) else { return Ok(()) };
+        let Some(before) = before.and_then(|before| Record::read(&before)) else {
+            self.places.insert(key, second);
+            return Ok(());
+        };
+        if before.findings == now.findings {
+            return Ok(());
+        }
+        let path = &self.files[first.file as usize].path;
+        let breaks = breaks_before(path, first.offset)
+            .map_err(|error| FileError::reading(&path.display().to_string(), path, &error))?;
+        let file = self.files[second.file as usize].path.display().to_string();
+        Err(if first.file == second.file {
+            StoreError::TwoResults { file, line: number, first: breaks + 1 }
+        } else {
+            StoreError::TwoPayloads {
+                key: now.key,
+                first: format!("{}:{}", path.display(), breaks + 1),
+                second: format!("{file}:{number}"),
+            }
+        })
     }
 
     pub(super) fn insert(&mut self, key: &str, place: Place) {
@@ -95,8 +216,17 @@ impl Lines {
         }
     }
 
+    /// Forgets a run that turned out not to be one.
+    pub(super) fn remove(&mut self, key: &str) {
+        digits(key).map(|digits| self.places.remove(&digits));
+    }
+
     pub(super) fn place(&self, key: &str) -> Option<Place> {
         self.places.get(&digits(key)?).copied()
+    }
+
+    pub(super) fn has(&self, key: u128) -> bool {
+        self.places.contains_key(&key)
     }
 
     /// How many runs there are.
@@ -105,18 +235,39 @@ impl Lines {
     }
 
     /// Every run, in the order of their keys.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
-        self.places.values().copied()
+    pub(super) fn places(&self) -> impl Iterator<Item = (u128, Place)> {
+        self.places.iter().map(|(key, place)| (*key, *place))
+    }
+
+    /// Replaces all places.
+    pub(super) fn moved(&mut self, files: Vec<Source>, places: Vec<(u128, Place)>) {
+        self.files = files;
+        self.places = places.into_iter().collect();
     }
 }
 
-impl Place {
-    /// The run that stands here; `None` where the file has changed meanwhile.
-    pub(super) fn record(self, file: &mut File) -> Option<Record> {
-        let mut line = vec![0; self.length as usize];
-        file.seek(SeekFrom::Start(self.offset)).ok()?;
+/// Files that are open to be read: as many as a process may well have, and no more.
+#[derive(Debug, Default)]
+pub(super) struct Handles(BTreeMap<u32, File>);
+
+/// Many systems allow 256 or 1024 for all that a process does.
+const MAX_HANDLES: usize = 64;
+
+impl Handles {
+    /// The line that stands at a place.
+    pub(super) fn line(&mut self, lines: &Lines, place: Place) -> Option<Vec<u8>> {
+        if !self.0.contains_key(&place.file) {
+            if self.0.len() >= MAX_HANDLES {
+                self.0.clear();
+            }
+            let source = lines.files.get(place.file as usize)?;
+            self.0.insert(place.file, segment::open(&source.path).ok()?);
+        }
+        let file = self.0.get_mut(&place.file)?;
+        let mut line = vec![0; place.length as usize];
+        file.seek(SeekFrom::Start(place.offset)).ok()?;
         file.read_exact(&mut line).ok()?;
-        Record::read(&line)
+        Some(line)
     }
 }
 

@@ -8,22 +8,28 @@
 mod archive;
 mod leftovers;
 mod lines;
+mod order;
 mod record;
+mod segment;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use meshwork::scenario::MODEL_VERSION;
 use thiserror::Error;
 
-use self::lines::{Lines, Place};
-use crate::run::file::FileError;
+use self::lines::{Handles, Lines, Place, Source};
+use self::segment::Segment;
+use crate::run::file::{FileError, temporary};
 
 pub use archive::Archive;
 pub use leftovers::is_leftover;
-pub use record::{Finding, Findings, Input, OwnerFindings, Record, SizeFindings, json, key};
+pub use lines::Head;
+pub use record::{Finding, Findings, Input, Keys, OwnerFindings, Record, SizeFindings, json, key};
+pub use segment::{Attempt, Note, SEGMENTS, attempts};
 
 /// The file of runs in a folder.
 pub const RUNS: &str = "runs.jsonl";
@@ -56,6 +62,19 @@ pub enum StoreError {
         /// The earlier one.
         first: u64,
     },
+    /// Two files give different results for one run.
+    #[error(
+        "{first} and {second}: these two lines have the same key {key}, but other results: one of them was changed, or \
+         one of two computers computes wrongly; `meshwork check` replays runs; delete the wrong line"
+    )]
+    TwoPayloads {
+        /// The key of the run.
+        key: String,
+        /// The earlier line: its file and number.
+        first: String,
+        /// The later one.
+        second: String,
+    },
     /// A run has now given other results than those that are stored.
     #[error(
         "{file}: the run with the key {key} is stored with other results than it has now given"
@@ -74,18 +93,27 @@ pub enum StoreError {
 /// The runs of a folder, open for more.
 ///
 /// # Complexity
-/// Some 40 bytes of memory for each run: what it gave is read again from its line.
+/// Some 50 bytes of memory for each run: what it gave is read again from its line.
 pub struct Store {
     file: PathBuf,
-    sink: Box<dyn Write + Send>,
-    /// The same file, to be read.
-    reader: Option<File>,
+    sink: Sink,
     known: Lines,
+    handles: Handles,
     /// How long the file is.
     bytes: u64,
     /// What other builds of the program have run.
     elsewhere: BTreeSet<u128>,
+    /// Segments whose runs are in the file now.
+    merged: Vec<Source>,
     broken: bool,
+}
+
+/// Where new runs go.
+enum Sink {
+    /// To the file of all runs.
+    Whole(Box<dyn Write + Send>),
+    /// To a file of this attempt alone.
+    Segment(Segment),
 }
 
 impl Store {
@@ -94,46 +122,82 @@ impl Store {
     /// A last line without a line break was torn by a kill: it is cut off, and its run will run
     /// again. Garbled lines elsewhere are moved to `runs.garbled`, with a warning for each, and their
     /// runs will run again. No other process can open the store for writing meanwhile, and files that one left
-    /// unfinished when it was killed are removed.
+    /// unfinished when it was killed are removed. Runs in segments, which other processes may still write, are known
+    /// too, and nothing is changed there.
     ///
     /// # Errors
-    /// If the folder cannot be made or written, `runs.jsonl` is no regular file or is in use, or it holds two
+    /// If the folder cannot be made or written, `runs.jsonl` is no regular file or is in use, or there are two
     /// different results for one run.
     pub fn open(folder: &Path, build: &str) -> Result<Store, StoreError> {
-        if folder.exists() && !folder.is_dir() {
-            return Err(StoreError::NoFolder(folder.display().to_string()));
-        }
-        fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
+        make(folder)?;
         let path = folder.join(RUNS);
-        let writing = |error: io::Error| FileError::writing(&path, &error);
         let (mut file, is_ours_alone) = open_for_append(&path)?;
-        if is_ours_alone {
+        let segments = segment::all(folder)?;
+        // Where there are segments, somebody else may be writing beside them.
+        if is_ours_alone && segments.is_empty() {
             leftovers::remove(folder);
         }
         let mut elsewhere = BTreeSet::new();
-        let mut known = Lines::read(&path, |record| {
-            if record.build != build || record.model_version != MODEL_VERSION {
-                elsewhere.extend(request(&record));
-            }
-        })?;
+        let mut known = Lines::default();
+        known.read(&path, |head, line| note_elsewhere(&mut elsewhere, head, line, build))?;
         if !known.garbled.is_empty() {
             set_aside(&path, &folder.join(GARBLED), &known)?;
             // The file was replaced: the one that is open has lost its name.
             (file, _) = open_for_append(&path)?;
             let warnings = std::mem::take(&mut known.warnings);
-            known = Lines::read(&path, drop)?;
+            known = Lines::default();
+            known.read(&path, |_, _| {})?;
             known.warnings = warnings;
-        } else if file.metadata().is_ok_and(|data| data.len() > known.whole_bytes) {
-            file.set_len(known.whole_bytes).map_err(writing)?;
         }
-        file.seek(SeekFrom::End(0)).map_err(writing)?;
+        let bytes = known.files[0].whole_bytes;
+        if file.metadata().is_ok_and(|data| data.len() > bytes) {
+            file.set_len(bytes).map_err(|error| FileError::writing(&path, &error))?;
+        }
+        for segment in segments {
+            known.read(&segment, |head, line| note_elsewhere(&mut elsewhere, head, line, build))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(|error| FileError::writing(&path, &error))?;
         Ok(Store {
-            reader: File::open(&path).ok(),
-            bytes: known.whole_bytes,
             file: path,
-            sink: Box::new(file),
+            sink: Sink::Whole(Box::new(file)),
             known,
+            handles: Handles::default(),
+            bytes,
             elsewhere,
+            merged: Vec::new(),
+            broken: false,
+        })
+    }
+
+    /// Opens the store of a folder for one attempt at a shard: runs go to a segment of its own, and nothing else is
+    /// written. It knows the runs of earlier attempts at the same shard and, if it is to look there, those of
+    /// `runs.jsonl`. `label` names the shard and `attempt` the attempt.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or written, a file cannot be read, or there are two different results for one run.
+    pub fn for_shard(
+        folder: &Path,
+        label: &str,
+        attempt: &str,
+        looks_into_runs: bool,
+    ) -> Result<Store, StoreError> {
+        make(folder)?;
+        let mut known = Lines::default();
+        let runs = Some(folder.join(RUNS)).filter(|runs| looks_into_runs && runs.exists());
+        for path in runs.into_iter().chain(segment::of_shard(folder, label)?) {
+            known.read(&path, |_, _| {})?;
+        }
+        let segment = Segment::create(folder, label, attempt)?;
+        let path = segment.path().to_owned();
+        known.files.push(Source { path: path.clone(), whole_bytes: 0, torn_bytes: 0 });
+        Ok(Store {
+            file: path,
+            sink: Sink::Segment(segment),
+            known,
+            handles: Handles::default(),
+            bytes: 0,
+            elsewhere: BTreeSet::new(),
+            merged: Vec::new(),
             broken: false,
         })
     }
@@ -142,7 +206,31 @@ impl Store {
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<Findings> {
         let place = self.known.place(key)?;
-        Some(place.record(self.reader.as_mut()?)?.findings)
+        let line = self.handles.line(&self.known, place)?;
+        let record = Record::read(&line);
+        if record.is_none() {
+            // It looked like a run, and is none.
+            self.known.remove(key);
+        }
+        Some(record?.findings)
+    }
+
+    /// Whether the run with this key, as a number, seems to be there: that it can be read is not sure.
+    #[must_use]
+    pub fn has(&self, key: u128) -> bool {
+        self.known.has(key)
+    }
+
+    /// Whether no run is there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.len() == 0
+    }
+
+    /// How many runs are there.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.known.len()
     }
 
     /// Whether another build of the program, or of the model, has run this.
@@ -158,36 +246,122 @@ impl Store {
         &self.known.warnings
     }
 
-    /// Appends a run and flushes it. A run that is there already is not written again.
+    /// Whether it takes no more, because the disk is full or the like.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Forgets all that it knows; until it is dropped it still keeps others from writing.
+    pub(crate) fn forget(&mut self) {
+        self.known = Lines::default();
+    }
+
+    /// Appends a run, which took so long, and flushes it. A run that is there already is not written again.
     ///
     /// # Errors
     /// If the disk is full, or the like, and the store takes no more (later calls succeed and do nothing, so that
     /// it is said once); or if the run is there with other results.
-    pub fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+    pub fn append(&mut self, record: &Record, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
-            return if known.is_none_or(|known| known == record.findings) {
-                Ok(())
-            } else {
+            if known.is_some_and(|known| known != record.findings) {
                 let file = self.file.display().to_string();
-                Err(StoreError::Differs { file, key: record.key.clone() })
-            };
+                return Err(StoreError::Differs { file, key: record.key.clone() });
+            }
+            if self.known.place(&record.key).is_some() {
+                return Ok(());
+            }
         }
         if self.broken {
             return Ok(());
         }
         let line = record.line();
-        let written = self.sink.write_all(&line).and_then(|()| self.sink.flush());
-        if let Err(error) = written {
+        let all = match &mut self.sink {
+            Sink::Whole(sink) => {
+                sink.write_all(&line).and_then(|()| sink.flush()).map(|()| line.len() as u64)
+            }
+            Sink::Segment(segment) => segment.run(&line, &record.key, took),
+        };
+        let all = all.map_err(|error| {
             // What follows half a line would be garbled with it.
             self.broken = true;
-            return Err(FileError::writing(&self.file, &error).into());
-        }
+            FileError::writing(&self.file, &error)
+        })?;
+        // The file of all runs is the first that was read, and a segment of one's own the last.
+        let file = match self.sink {
+            Sink::Whole(_) => 0,
+            Sink::Segment(_) => u32::try_from(self.known.files.len() - 1).unwrap_or_default(),
+        };
         if let Ok(length) = u32::try_from(line.len() - 1) {
-            self.known.insert(&record.key, Place { offset: self.bytes, length });
+            self.known.insert(&record.key, Place { file, offset: self.bytes, length });
         }
-        self.bytes += line.len() as u64;
+        self.bytes += all;
         Ok(())
+    }
+
+    /// Notes in the segment of a shard; nothing elsewhere.
+    ///
+    /// # Errors
+    /// As [`append`](Store::append).
+    pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
+        let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
+        if self.broken {
+            return Ok(());
+        }
+        let note = note(segment.now());
+        self.bytes += segment.note(&note).map_err(|error| {
+            self.broken = true;
+            FileError::writing(&self.file, &error)
+        })?;
+        Ok(())
+    }
+
+    /// Says in the segment of a shard that it is alive.
+    pub fn beat(&mut self) {
+        if let Sink::Segment(segment) = &mut self.sink
+            && !self.broken
+            && segment.write(b"\n").is_ok()
+        {
+            self.bytes += 1;
+        }
+    }
+
+    /// Ends the segment of a shard, which gets the name of a whole one; does nothing elsewhere.
+    ///
+    /// # Errors
+    /// If that cannot be: what is in it counts all the same.
+    pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
+        match &mut self.sink {
+            Sink::Segment(segment) if !self.broken => segment.finish(stopped),
+            _ => Ok(()),
+        }
+    }
+
+    /// The file was replaced: goes on with the new one.
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        let (mut file, _) = open_for_append(&self.file)?;
+        let end = file.seek(SeekFrom::End(0));
+        self.bytes = end.map_err(|error| FileError::writing(&self.file, &error))?;
+        self.sink = Sink::Whole(Box::new(file));
+        self.handles = Handles::default();
+        Ok(())
+    }
+}
+
+/// Makes the folder of results, where it is missing.
+fn make(folder: &Path) -> Result<(), StoreError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(StoreError::NoFolder(folder.display().to_string()));
+    }
+    fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
+    Ok(())
+}
+
+/// What another build has run is read as a whole: that is rare.
+fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
+    if head.build != build || head.model_version != MODEL_VERSION {
+        elsewhere.extend(Record::read(line).as_ref().and_then(request));
     }
 }
 
@@ -200,21 +374,21 @@ fn request(record: &Record) -> Option<u128> {
 /// What a store holds.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Its runs, in the order in which they ended.
+    /// Its runs, in the order in which they stand there.
     pub records: Vec<Record>,
     /// One sentence for every line that cannot be read.
     pub warnings: Vec<String>,
 }
 
 /// Reads the store of a folder as a whole and changes nothing: some kilobytes of memory for each run, of which
-/// [`Archive`] keeps 40 bytes.
+/// [`Archive`] keeps 50 bytes.
 ///
 /// # Errors
 /// If there is none, it cannot be read, or it holds two different results for one run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
-    let lines = Lines::read(&folder.join(RUNS), |record| records.push(record))?;
-    Ok(Loaded { records, warnings: lines.warnings })
+    let archive = Archive::open(folder, |_, line| records.extend(Record::read(line)))?;
+    Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
 /// The file, and whether nobody else can have it open in this way: some file systems know no locks.
@@ -250,13 +424,12 @@ fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError>
         .open(aside)
         .and_then(|mut file| file.write_all(&garbled).and_then(|()| file.sync_all()))
         .map_err(|error| FileError::writing(aside, &error))?;
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
+    let temporary = temporary(path);
     let failed = |error: io::Error| FileError::writing(path, &error);
     let mut whole = File::create(&temporary).map(io::BufWriter::new).map_err(failed)?;
     let mut trouble = None;
-    Lines::read(path, |record| {
-        let written = whole.write_all(&record.line());
+    Lines::default().read(path, |_, line| {
+        let written = whole.write_all(line).and_then(|()| whole.write_all(b"\n"));
         trouble = trouble.take().or(written.err());
     })?;
     trouble
@@ -271,300 +444,4 @@ fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError>
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use toml::Table;
-
-    use super::*;
-
-    pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
-        Record {
-            key: format!("{number:032x}"),
-            scenario: serde_json::json!({ "seed": 1, "workload": { "load": 0.1 } }),
-            input: (number == 2).then(|| Input {
-                path: "a \"b\"\n.swf".to_owned(),
-                blake3: "00".to_owned(),
-                start: None,
-            }),
-            replication: number,
-            findings: Findings {
-                metrics: vec![
-                    Finding { name: "wait".to_owned(), value, batches: vec![0.1, 0.2] },
-                    Finding { name: "turnaround".to_owned(), value: None, batches: Vec::new() },
-                ],
-                by_size: vec![SizeFindings {
-                    size: 4,
-                    jobs: 3,
-                    metrics: vec![Finding {
-                        name: "wait".to_owned(),
-                        value: Some(1.0),
-                        batches: vec![],
-                    }],
-                }],
-                by_user: vec![],
-                by_group: vec![],
-                finished: 7,
-                refused: 1,
-                unusable: 0,
-                end: 12.5,
-                speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
-                batch_jobs: 0,
-                first_batch: 0,
-                queue_trend: None,
-            },
-            model_version: MODEL_VERSION,
-            version: "0.0.0".to_owned(),
-            build: BUILD.to_owned(),
-        }
-    }
-
-    const BUILD: &str = "b";
-
-    fn keys(loaded: &Loaded) -> Vec<&str> {
-        loaded.records.iter().map(|record| record.key.as_str()).collect()
-    }
-
-    #[test]
-    fn a_line_is_as_documented() {
-        let text = String::from_utf8(record(0, Some(2.0)).line()).unwrap();
-        assert_eq!(
-            text,
-            "{\"key\":\"00000000000000000000000000000000\",\"scenario\":{\"seed\":1,\"workload\":\
-             {\"load\":0.1}},\"replication\":0,\"metrics\":{\"wait\":2.0,\"turnaround\":null},\
-             \"batches\":{\"wait\":[0.1,0.2]},\"by_size\":[{\"size\":4,\"jobs\":3,\"metrics\":\
-             {\"wait\":1.0}}],\"finished\":7,\"refused\":1,\"unusable\":0,\"end\":12.5,\
-             \"model_version\":2,\"version\":\"0.0.0\",\"build\":\"b\"}\n"
-        );
-    }
-
-    #[test]
-    fn a_store_torn_at_any_byte_loses_no_whole_line() {
-        let lines: Vec<Vec<u8>> = (0..3).map(|i| record(i, Some(i as f64 / 3.0)).line()).collect();
-        let whole: Vec<u8> = lines.concat();
-        for cut in 0..=whole.len() {
-            let folder = tempfile::tempdir().unwrap();
-            fs::write(folder.path().join(RUNS), &whole[..cut]).unwrap();
-            let mut store = Store::open(folder.path(), BUILD).unwrap();
-            let kept = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
-            assert_eq!(store.known.len(), kept, "cut at {cut}");
-            assert!(store.warnings().is_empty(), "a torn last line needs no warning");
-            for i in 0..3 {
-                store.append(&record(i, Some(i as f64 / 3.0))).unwrap();
-            }
-            drop(store);
-            assert_eq!(fs::read(folder.path().join(RUNS)).unwrap(), whole, "cut at {cut}");
-        }
-    }
-
-    #[test]
-    fn garbled_lines_are_kept_aside_and_nothing_else_is_lost() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(RUNS);
-        let line = |i| record(i, Some(1.0)).line();
-        let garbled = b"{\"key\":\"half{\xff\n[1, 2]\n".to_vec();
-        fs::write(&path, [line(0), garbled.clone(), line(1), line(2)].concat()).unwrap();
-        let before = fs::read(&path).unwrap();
-        assert_eq!(load(folder.path()).unwrap().warnings.len(), 2);
-        assert_eq!(fs::read(&path).unwrap(), before, "loading changes nothing");
-        let store = Store::open(folder.path(), BUILD).unwrap();
-        assert_eq!(
-            store.warnings(),
-            [2, 3].map(|number| format!(
-                "{}:{number}: this line is garbled: it is kept in runs.garbled, and its run is run again",
-                path.display()
-            ))
-        );
-        drop(store);
-        assert_eq!(fs::read(&path).unwrap(), [line(0), line(1), line(2)].concat());
-        assert_eq!(fs::read(folder.path().join(GARBLED)).unwrap(), garbled);
-        let mut again = Store::open(folder.path(), BUILD).unwrap();
-        assert!(again.warnings().is_empty());
-        again.append(&record(3, None)).unwrap();
-        assert_eq!(load(folder.path()).unwrap().records.len(), 4);
-    }
-
-    #[test]
-    fn two_results_for_one_run_are_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(RUNS);
-        let lines = [record(0, Some(1.0)), record(1, None), record(0, Some(2.0))];
-        fs::write(&path, lines.iter().flat_map(Record::line).collect::<Vec<u8>>()).unwrap();
-        assert_eq!(
-            Store::open(folder.path(), BUILD).err().unwrap().to_string(),
-            format!(
-                "{}:3: this run has the same key as that of line 1, but other results: delete the wrong \
-                 line",
-                path.display()
-            )
-        );
-        fs::write(&path, [record(0, Some(1.0)).line(), record(0, Some(1.0)).line()].concat())
-            .unwrap();
-        let mut store = Store::open(folder.path(), BUILD).unwrap();
-        assert!(store.append(&record(0, Some(1.0))).is_ok());
-        assert_eq!(
-            store.append(&record(0, Some(2.0))).unwrap_err().to_string(),
-            format!(
-                "{}: the run with the key {} is stored with other results than it has now given",
-                path.display(),
-                record(0, None).key
-            )
-        );
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_used_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert_eq!(
-            Store::open(&file, BUILD).err().unwrap().to_string(),
-            format!("{}: this is a file, but must be a folder for results", file.display())
-        );
-        let below = file.join("below");
-        assert_eq!(
-            Store::open(&below, BUILD).err().unwrap().to_string(),
-            format!(
-                "{}: this folder cannot be made, because a file stands where a folder must be",
-                below.display()
-            )
-        );
-        let odd = folder.path().join("odd");
-        fs::create_dir_all(odd.join(RUNS)).unwrap();
-        assert_eq!(
-            Store::open(&odd, BUILD).err().unwrap().to_string(),
-            format!(
-                "{}: this is not a regular file, so no runs can be kept in it",
-                odd.join(RUNS).display()
-            )
-        );
-        let used = folder.path().join("used");
-        let _first = Store::open(&used, BUILD).unwrap();
-        assert_eq!(
-            Store::open(&used, BUILD).err().unwrap().to_string(),
-            format!(
-                "{}: another run is writing to this file: wait for it to end",
-                used.join(RUNS).display()
-            )
-        );
-    }
-
-    /// Takes so many bytes, and is then as full as a disk.
-    struct Full(usize);
-
-    impl Write for Full {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let taken = bytes.len().min(self.0);
-            self.0 -= taken;
-            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Store {
-        /// A store on a disk that has room for so many bytes.
-        pub(crate) fn with_room_for(bytes: usize) -> Store {
-            Store {
-                file: PathBuf::from("out/runs.jsonl"),
-                sink: Box::new(Full(bytes)),
-                reader: None,
-                known: Lines::default(),
-                bytes: 0,
-                elsewhere: BTreeSet::new(),
-                broken: false,
-            }
-        }
-    }
-
-    #[test]
-    fn a_full_disk_is_said_once() {
-        let mut store = Store::with_room_for(record(0, None).line().len() + 10);
-        assert!(store.append(&record(0, None)).is_ok());
-        assert_eq!(
-            store.append(&record(1, None)).unwrap_err().to_string(),
-            "out/runs.jsonl: this file cannot be written, the disk is full"
-        );
-        assert!(store.append(&record(3, None)).is_ok());
-        assert!(store.get(&record(3, None).key).is_none());
-    }
-
-    #[test]
-    fn a_key_tells_runs_apart_and_not_paths() {
-        let table = |text: &str| text.parse::<Table>().unwrap();
-        let base = table("seed = 1\n[workload]\nname = 'swf'\npath = 'a.swf'");
-        let moved = table("seed = 1\n[workload]\nname = 'swf'\npath = 'b/a.swf'");
-        let key = |table: &Table, digest, replication| key(table, Some(digest), replication, BUILD);
-        assert_eq!(key(&base, "d", 0), key(&moved, "d", 0));
-        assert_ne!(key(&base, "d", 0), key(&base, "e", 0));
-        assert_ne!(key(&base, "d", 0), key(&base, "d", 1));
-        assert_ne!(key(&base, "d", 0), key(&table("seed = 2"), "d", 0));
-        assert_eq!(key(&base, "d", 0).len(), 32);
-        assert_ne!(key(&base, "d", 0), super::key(&base, Some("d"), 0, "another build"));
-    }
-
-    #[test]
-    fn runs_of_another_build_are_known_for_what_they_are() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), BUILD).unwrap();
-        store.append(&record(1, None)).unwrap();
-        assert!(!store.is_known_elsewhere(&record(1, None)));
-        drop(store);
-        let store = Store::open(folder.path(), "another").unwrap();
-        assert!(store.is_known_elsewhere(&record(1, None)));
-        assert!(!store.is_known_elsewhere(&record(2, None)), "another replication");
-    }
-
-    #[test]
-    fn what_a_killed_run_left_is_removed_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let jobs = folder.path().join("jobs");
-        fs::create_dir(&jobs).unwrap();
-        let key = "0123456789abcdef0123456789abcdef";
-        let dead = [
-            format!("jobs/{key}.csv.17.0.tmp"),
-            format!("jobs/{key}.parquet.17.3.tmp"),
-            "jobs/index.csv.tmp".to_owned(),
-            "summary.csv.tmp".to_owned(),
-            "runs.jsonl.tmp".to_owned(),
-        ];
-        let others = [
-            format!("jobs/{key}.csv"),
-            format!("jobs/{key}.tmp"),
-            "jobs/notes.17.0.tmp".to_owned(),
-            "mine.tmp".to_owned(),
-            "summary.csv".to_owned(),
-        ];
-        for name in dead.iter().chain(&others) {
-            fs::write(folder.path().join(name), "").unwrap();
-        }
-        let first = Store::open(folder.path(), BUILD).unwrap();
-        let is_there = |name: &String| folder.path().join(name).exists();
-        assert!(!dead.iter().any(is_there) && others.iter().all(is_there));
-        // While another one has the store, its files are let alone.
-        fs::write(folder.path().join(&dead[0]), "").unwrap();
-        assert!(Store::open(folder.path(), BUILD).is_err() && is_there(&dead[0]));
-        drop(first);
-    }
-
-    proptest! {
-        #[test]
-        fn every_number_survives_the_store(bits in any::<u64>(), batches in prop::collection::vec(any::<f64>(), 0..4)) {
-            let value = Some(f64::from_bits(bits)).filter(|value| value.is_finite());
-            let mut given = record(2, value);
-            given.findings.metrics[0].batches =
-                batches.into_iter().filter(|value| value.is_finite()).collect();
-            let read = Record::read(given.line().strip_suffix(b"\n").unwrap()).unwrap();
-            prop_assert_eq!(read.line(), given.line());
-            prop_assert_eq!(read.findings.metrics[0].value.map(f64::to_bits), value.map(f64::to_bits));
-        }
-
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let folder = tempfile::tempdir().unwrap();
-            fs::write(folder.path().join(RUNS), [bytes, vec![b'\n'], record(1, None).line()].concat()).unwrap();
-            let loaded = load(folder.path()).unwrap();
-            prop_assert!(keys(&loaded).contains(&record(1, None).key.as_str()));
-        }
-    }
-}
+mod tests;

@@ -14,7 +14,7 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::{Event, JobId, Observer, Running};
 
-use crate::run::file::FileError;
+use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
 use crate::watch::{Happening, What};
 
@@ -138,7 +138,7 @@ impl Recorder {
         let path = path(folder, key);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{number}.tmp", std::process::id()));
+        name.push(format!(".{}.{number}.tmp", process()));
         let temporary = PathBuf::from(name);
         let file = File::create(&temporary).map_err(|error| FileError::writing(&path, &error))?;
         let mut buffer = Vec::with_capacity(BUFFER + 1024);

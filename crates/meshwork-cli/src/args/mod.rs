@@ -1,6 +1,9 @@
 //! What can be written on the command line.
 
+mod sweep;
+
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -8,6 +11,9 @@ use meshwork_lab::date::unix_seconds;
 use toml::Value;
 
 use crate::memory::Memory;
+
+pub(crate) use sweep::{Collect, Engine, RunsFormat, Shards, Status, Submit};
+use sweep::{SUBMIT_HELP, duration};
 
 /// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
 /// grids of sites.
@@ -32,9 +38,29 @@ pub(crate) enum Command {
         after_help = "Every run that ends is kept in DIR/runs.jsonl: the same command goes on where it \
         stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
         --serve=once ends it then in any case, --serve=stay keeps it until the command is ended. Its address is \
-        printed on standard error.\n\nExample:\n  meshwork run study.toml --set workload.load=0.7 --out results"
+        printed on standard error.\n\n--shard I/N runs the I-th of N parts of a study, from 0 to N-1, on any computer that sees DIR; all have the \
+        same arguments but I. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX (which counts \
+        from 1). `meshwork collect` then puts the parts together.\n\nAfter --time-budget, or on SIGTERM, no further run begins: \
+        the exit status is then 75, and the same command goes on.\n\nExamples:\n  meshwork run study.toml --set workload.load=0.7 --out results\n  \
+        meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
+    /// Write the script that runs a study as an array of jobs, and submit it
+    #[command(after_help = SUBMIT_HELP)]
+    Submit(Submit),
+    /// Put together what the shards of a study have written
+    #[command(
+        after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. That is no harm while shards run, \
+        and may be done as often as one likes. Once all has ended, the tables are written too.\n\nExit status: 0 all has ended, 1 \
+        all has ended and some of it has failed, 3 some of it is missing, which is listed.\n\nExample:\n  meshwork collect results"
+    )]
+    Collect(Collect),
+    /// Say how far the shards of a study are
+    #[command(
+        after_help = "Told by the files in DIR alone, on any computer that sees it.\n\nExit status: 0 all has ended, 3 not yet.\n\n\
+        Examples:\n  meshwork status results\n  meshwork status results --watch"
+    )]
+    Status(Status),
     /// Run the studies of a paper and print which of its claims hold
     #[command(
         after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
@@ -45,7 +71,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Write a page with the plots, tables and claims of stored runs
     #[command(
-        after_help = "The page is one file of HTML that needs nothing else, and no network.\n\n\
+        after_help = "The page is one file of HTML that needs nothing else, and no network. A folder to which shards still add \
+        is shown as far as it is; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
         Examples:\n  meshwork run study.toml --out results\n  meshwork report results\n  \
         meshwork report reproduction --out page.html"
     )]
@@ -130,6 +157,15 @@ pub(crate) struct Run {
         default_missing_value = "auto", hide_possible_values = true
     )]
     pub(crate) serve: Option<ServeUntil>,
+    /// Run one of N parts of the study, I from 0 to N-1; /N takes I from the task of an array
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
+    pub(crate) shard: Option<String>,
+    /// Deal only the runs that this file names, which `meshwork submit` wrote
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    pub(crate) deal: Option<PathBuf>,
+    /// Begin no run after this time, such as 55m, 1h30m or 1:30:00, and end with status 75
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
+    pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]
     pub(crate) memory: Memory,
 }
@@ -185,6 +221,12 @@ pub(crate) struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Show the page in a browser of this computer, and go on as runs are added to the folder
+    #[arg(
+        long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "auto", hide_possible_values = true, conflicts_with_all = ["out", "figures", "runs"]
+    )]
+    pub(crate) serve: Option<ServeUntil>,
     /// Write every figure into this folder too, as SVG, for a paper
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,

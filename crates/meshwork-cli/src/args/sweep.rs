@@ -1,0 +1,191 @@
+//! What can be written on the command line about a study that several processes share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use meshwork_lab::sweep::name::MAX_SHARDS;
+
+pub(super) const SUBMIT_HELP: &str = "The script, the deal and the numbers of the jobs are kept in DIR/submit, what tasks print in DIR/log: read \
+    the script, change it, and submit it by hand where it does not fit. Runs are dealt by what they are expected to take: by \
+    what those that have ended have taken, where there are any.\n\nShards: as many that each takes about half an hour, where that is known, \
+    and else one for each run, but no more than --max-parallel.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
+    refused; 2 the request was wrong.\n\n\
+    Examples:\n  meshwork submit study.toml --out results --engine slurm --dry-run\n  \
+    meshwork submit study.toml --out results --engine slurm --partition short --time 30:00\n  \
+    meshwork submit study.toml --out results --engine slurm --missing";
+
+/// `meshwork submit`.
+#[derive(Args, Debug)]
+pub(crate) struct Submit {
+    /// The study
+    pub(crate) file: PathBuf,
+    /// Set a key of the study, such as workload.load=0.7; it holds over the file and its sweep
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for results, which all computers see under this path
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// What starts the processes: slurm, pbs, lsf or hq
+    #[arg(long)]
+    pub(crate) engine: Engine,
+    /// How many shards, or auto
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = shards)]
+    pub(crate) shards: Shards,
+    /// How many of them run at once, at most
+    #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_parallel: u64,
+    /// How long a task may take, such as 1:00:00 or 90m; no run begins in its last twentieth
+    #[arg(long, value_name = "TIME", default_value = "1:00:00", value_parser = duration)]
+    pub(crate) time: Duration,
+    /// How much memory a task may take
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = crate::memory::bytes)]
+    pub(crate) mem: u64,
+    /// The partition, or queue
+    #[arg(long, value_name = "P", value_parser = word)]
+    pub(crate) partition: Option<String>,
+    /// The account, or project
+    #[arg(long, value_name = "A", value_parser = word)]
+    pub(crate) account: Option<String>,
+    /// Deal only what has not ended
+    #[arg(long)]
+    pub(crate) missing: bool,
+    /// Print the script and submit nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// A number of shards, or as many as fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shards {
+    /// As many as fit.
+    Auto,
+    /// So many.
+    Given(u64),
+}
+
+fn shards(text: &str) -> Result<Shards, String> {
+    if text == "auto" {
+        return Ok(Shards::Auto);
+    }
+    let number = text.parse().ok().filter(|number| (1..=MAX_SHARDS).contains(number));
+    number
+        .map(Shards::Given)
+        .ok_or_else(|| format!("must be `auto`, or a whole number from 1 to {MAX_SHARDS}"))
+}
+
+/// A word that stands in a script.
+fn word(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-.,@+:/".contains(c);
+    let is_word = !text.is_empty() && text.chars().all(fits) && !text.starts_with('-');
+    is_word
+        .then(|| text.to_owned())
+        .ok_or_else(|| "must be a name of letters, digits and the signs _ - . , @ + : /".to_owned())
+}
+
+/// What starts the processes of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Engine {
+    /// Slurm: an array of jobs.
+    Slurm,
+    /// OpenPBS and PBS Professional: an array of jobs.
+    Pbs,
+    /// LSF: an array of jobs.
+    Lsf,
+    /// HyperQueue: a job with many tasks.
+    Hq,
+}
+
+/// `meshwork collect`.
+#[derive(Args, Debug)]
+pub(crate) struct Collect {
+    /// The folder that was given to all shards
+    pub(crate) dir: PathBuf,
+    /// Write the runs as a table, DIR/runs.parquet, too
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    pub(crate) format: RunsFormat,
+}
+
+/// What runs are kept as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RunsFormat {
+    /// A line of JSON for each.
+    Jsonl,
+    /// A row of Parquet for each, beside that.
+    Parquet,
+}
+
+/// `meshwork status`.
+#[derive(Args, Debug)]
+pub(crate) struct Status {
+    /// The folder that was given to all shards
+    pub(crate) dir: PathBuf,
+    /// Look again now and then, until all has ended
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Print one JSON object for each look
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A time as engines and people write it: `55m`, `1h30m`, `90s`, `1:30:00`, `30:00`, or a number of seconds.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "must be a time such as 55m, 1h30m, 90s or 1:30:00".to_owned();
+    let mut seconds: u64 = 0;
+    if text.contains(':') {
+        let parts: Vec<&str> = text.split(':').collect();
+        for part in &parts {
+            let number: u64 = part.parse().map_err(|_| wrong())?;
+            seconds =
+                seconds.checked_mul(60).and_then(|s| s.checked_add(number)).ok_or_else(wrong)?;
+        }
+        if parts.len() > 3 {
+            return Err(wrong());
+        }
+    } else {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            let number: u64 = rest[..end].parse().map_err(|_| wrong())?;
+            let (unit, after) =
+                rest[end..].split_at(rest[end..].chars().next().map_or(0, char::len_utf8));
+            let factor = match unit {
+                "d" => 86400,
+                "h" => 3600,
+                "m" => 60,
+                "s" | "" => 1,
+                _ => return Err(wrong()),
+            };
+            seconds = number
+                .checked_mul(factor)
+                .and_then(|s| s.checked_add(seconds))
+                .ok_or_else(wrong)?;
+            rest = after;
+        }
+    }
+    (1..=u64::from(u32::MAX))
+        .contains(&seconds)
+        .then(|| Duration::from_secs(seconds))
+        .ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_are_read_as_people_and_engines_write_them() {
+        for (text, seconds) in [
+            ("55m", 3300),
+            ("1h30m", 5400),
+            ("90s", 90),
+            ("90", 90),
+            ("1:30:00", 5400),
+            ("30:00", 1800),
+            ("2d", 172_800),
+        ] {
+            assert_eq!(super::duration(text).map(|time| time.as_secs()), Ok(seconds), "{text}");
+        }
+        for wrong in ["", "0", "m", "1x", "-1", "1:2:3:4", "1:", "99999999999999999999h", "5é"] {
+            assert!(super::duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What `meshwork report --serve` shows: the page of a folder to which processes still add.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::report::Report;
+use meshwork_lab::run::store::{RUNS, SEGMENTS};
+use meshwork_lab::sweep::{Progress, progress};
+use meshwork_lab::visible::visible_json;
+use serde_json::json;
+
+use crate::args::ServeUntil;
+use crate::output::{Ended, Stop, Verdict, tell};
+use crate::serve::http::Resource;
+use crate::serve::{Answer, Server, Source};
+
+/// How often the folder is looked at, and how many times as long as a page took to make it rests.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const REST_SHARE: u32 = 8;
+
+/// How long a page that is open may take to fetch the last numbers.
+const FAREWELL: Duration = Duration::from_secs(4);
+
+/// A page that has been made.
+#[derive(Default)]
+struct Made {
+    version: u64,
+    page: Arc<Vec<u8>>,
+    report: Arc<Vec<u8>>,
+    now: Arc<Vec<u8>>,
+}
+
+struct Folder(Mutex<Made>);
+
+impl Source for Folder {
+    fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer> {
+        let made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let json = "application/json; charset=utf-8";
+        let (kind, tag, body) = match resource {
+            Resource::Page => ("text/html; charset=utf-8", String::new(), &made.page),
+            Resource::Report => (json, made.version.to_string(), &made.report),
+            Resource::Machine => (json, String::new(), &made.now),
+        };
+        (tag.is_empty() || known != Some(&tag)).then(|| Answer {
+            kind,
+            tag,
+            body: Arc::clone(body),
+        })
+    }
+}
+
+/// Serves the page of a folder until all of its runs have ended, or the command is.
+pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
+    let mut made = make(catalogue, folder, 1)?;
+    let mut seen = signature(folder);
+    let has_ended = |now: &Progress| now.running + now.missing == 0;
+    let mut is_over = has_ended(&made.1);
+    let source = Arc::new(Folder(Mutex::new(made.0)));
+    let shared: Arc<dyn Source> = Arc::<Folder>::clone(&source);
+    let server = Server::start(shared)
+        .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
+    tell(&format!("Watch at {}", server.address()));
+    let stays = match until {
+        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
+        ServeUntil::Once => false,
+        ServeUntil::Stay => true,
+    };
+    let mut version = 1;
+    loop {
+        if is_over && !stays {
+            thread::sleep(FAREWELL);
+            return Ok(Verdict::Done);
+        }
+        thread::sleep(LOOK_EVERY);
+        let now = signature(folder);
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        version += 1;
+        let began = Instant::now();
+        // What is just being collected may be half there for a moment.
+        if let Ok(again) = make(catalogue, folder, version) {
+            made = again;
+            is_over = has_ended(&made.1);
+            *source.0.lock().unwrap_or_else(PoisonError::into_inner) = made.0;
+        }
+        thread::sleep((began.elapsed() * REST_SHARE).min(Duration::from_secs(60)));
+    }
+}
+
+fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Progress), Stop> {
+    let (now, _) = progress(catalogue, folder)?;
+    let maps = meshwork_lab::report::Maps::none();
+    let report = Report::with_maps_in(catalogue, folder, &maps)?;
+    let name = report.sections.first().map_or("", |section| section.title.as_str());
+    let state = json!({
+        "study": name, "studies": 1, "done": now.done + now.failed, "total": now.total, "failed": now.failed,
+        "ended": now.running + now.missing == 0, "version": version.to_string(), "machine": null,
+    });
+    let data = json!({ "data": report.data(), "results": report.results() });
+    let bytes = |json| Arc::new(visible_json(json).to_string().into_bytes());
+    let page = Arc::new(report.live().into_bytes());
+    Ok((Made { version, page, report: bytes(data), now: bytes(state) }, now))
+}
+
+/// What changes when a run is added: the lengths and times of all files of runs.
+fn signature(folder: &Path) -> Vec<(u64, Option<SystemTime>)> {
+    let segments = std::fs::read_dir(folder.join(SEGMENTS)).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = segments.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.push(folder.join(RUNS));
+    let of = |path: &std::path::PathBuf| {
+        let data = std::fs::metadata(path).ok()?;
+        Some((data.len(), data.modified().ok()))
+    };
+    paths.iter().filter_map(of).collect()
+}

@@ -1,0 +1,75 @@
+//! `meshwork run --shard`: one part of a study, whose runs are collected later.
+
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::Study;
+use meshwork_lab::findings::number::{count, plural};
+use meshwork_lab::run::{Progress, build};
+use meshwork_lab::sweep::{Shard, Work, run_shard};
+
+use super::meter::Meter;
+use super::stop::Stopper;
+use crate::args::Run;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+
+/// Runs a shard.
+pub(super) fn run(
+    out: &mut Output,
+    catalogue: &Catalogue,
+    arguments: &Run,
+    shard: &str,
+    stopper: &Stopper,
+) -> Ended {
+    let wrong = |sentence: String| Stop::Wrong(sentence);
+    let shard = Shard::read(shard, |name| std::env::var(name).ok())
+        .map_err(|sentence| wrong(format!("--shard: {sentence}")))?;
+    let Some(folder) = &arguments.out else {
+        return Err(wrong(format!(
+            "--shard {shard}: there is no folder for what its runs give: give `--out DIR`, the same for all shards"
+        )));
+    };
+    let [file] = &arguments.files[..] else {
+        return Err(wrong(format!(
+            "--shard {shard}: {} studies are given, but a shard is a part of one: give one study",
+            arguments.files.len()
+        )));
+    };
+    let study = Study::read_in(catalogue, file, &arguments.settings)?;
+    let meter = if arguments.quiet { Meter::silent() } else { Meter::new() };
+    let show = |progress: Progress| meter.show(progress);
+    let ended = run_shard(
+        &study,
+        &Work {
+            folder: folder.clone(),
+            shard,
+            deal: arguments.deal.clone(),
+            threads: arguments.threads.unwrap_or(0),
+            max_memory: arguments.memory.limit(),
+            progress: &show,
+            build: build::of(&study.catalogue),
+            stop: &|| stopper.is_time(),
+        },
+    );
+    meter.end();
+    let ended = ended?;
+    let Progress { done, total, reused, .. } = ended.progress;
+    if !arguments.quiet {
+        let reused = match reused {
+            0 => String::new(),
+            some => format!(", {} of them before", count(some)),
+        };
+        out.line(&format!(
+            "shard {shard}: {} of {} ended{reused}",
+            count(done),
+            plural(total, "run")
+        ))?;
+        out.flush()?;
+        for warning in &ended.warnings {
+            say("warning", warning);
+        }
+    }
+    super::run::complain(&ended.failures);
+    if ended.stopped {
+        return Ok(Verdict::Stopped);
+    }
+    Ok(if ended.failures.is_empty() { Verdict::Done } else { Verdict::RunFailed })
+}

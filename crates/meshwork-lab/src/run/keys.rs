@@ -1,0 +1,39 @@
+//! The keys of the runs of a study, many at a time.
+
+use meshwork::catalogue::Catalogue;
+
+use crate::run::store::Keys;
+use crate::study::expand::Point;
+
+/// The keys of the replications of one scenario.
+pub(crate) struct PointKeys<'a> {
+    catalogue: &'a Catalogue,
+    point: &'a Point,
+    digest: Option<&'a str>,
+    build: &'a str,
+    /// What all have in common; nothing where each is a window of its own.
+    shared: Option<Keys>,
+}
+
+impl<'a> PointKeys<'a> {
+    /// Of this scenario, which reads a file with this digest, run by this build.
+    pub(crate) fn of(
+        catalogue: &'a Catalogue,
+        point: &'a Point,
+        digest: Option<&'a str>,
+        build: &'a str,
+    ) -> PointKeys<'a> {
+        let is_shared = point.windows.is_none();
+        let shared = is_shared.then(|| Keys::of(point.scenario.table(), digest, build));
+        PointKeys { catalogue, point, digest, build, shared }
+    }
+
+    /// The key of a replication; `None` where there can be no such run.
+    pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
+        if let Some(shared) = &self.shared {
+            return Some(shared.key(replication));
+        }
+        let scenario = self.point.scenario_of(self.catalogue, replication).ok()?;
+        Some(Keys::of(scenario.table(), self.digest, self.build).key(replication))
+    }
+}

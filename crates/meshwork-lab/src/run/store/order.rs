@@ -1,0 +1,137 @@
+//! The one order of `runs.jsonl`: what makes the same runs the same bytes, whoever made them, and in whatever order they
+//! ended.
+//!
+//! The runs of the study stand first, by scenario and replication; all others follow, by key. While a study runs, lines
+//! are appended as runs end; when all has ended, the file is put in order once.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+
+use super::lines::{Lines, Place, Source};
+use super::{Store, StoreError, segment};
+use crate::run::file::{FileError, temporary};
+
+/// So much of the new file is put together in memory at a time. Every old file is opened once for each such part.
+const PART: u64 = 64 << 20;
+
+impl Store {
+    /// Puts `runs.jsonl` in order, the runs with these keys first, and takes in what lies in segments. Gives whether
+    /// anything was to be done.
+    ///
+    /// # Errors
+    /// If it cannot be written: then it is as it was.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
+    pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
+        let places = in_order(&self.known, order);
+        let mut end = 0;
+        let is_in_order = places.iter().all(|(_, place)| {
+            let fits = place.file == 0 && place.offset == end;
+            end += u64::from(place.length) + 1;
+            fits
+        });
+        if is_in_order && end == self.bytes {
+            self.merged.extend(self.known.files.drain(1..));
+            return Ok(false);
+        }
+        let writing = |error: io::Error| FileError::writing(&self.file, &error);
+        let name = temporary(&self.file);
+        let written = File::create(&name)
+            .and_then(|mut file| {
+                copy(&self.known, &places, &mut file)?;
+                file.sync_all()
+            })
+            .and_then(|()| fs::rename(&name, &self.file));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&name);
+            return Err(writing(error).into());
+        }
+        let mut offset = 0;
+        let moved = places.into_iter().map(|(key, place)| {
+            let now = Place { file: 0, offset, length: place.length };
+            offset += u64::from(place.length) + 1;
+            (key, now)
+        });
+        let moved = moved.collect();
+        self.merged.extend(self.known.files.drain(1..));
+        let source = Source { path: self.file.clone(), whole_bytes: offset, torn_bytes: 0 };
+        self.known.moved(vec![source], moved);
+        self.reopen()?;
+        Ok(true)
+    }
+
+    /// Removes the segments that [`settle`](Store::settle) has taken in, and that nobody has added to since.
+    pub fn remove_segments(&mut self) {
+        for source in self.merged.drain(..) {
+            // Under the name that it had, or the one that it got meanwhile.
+            for path in [segment::whole_of(&source.path), source.path] {
+                let length = fs::metadata(&path).map(|data| data.len());
+                if length.is_ok_and(|length| length == source.whole_bytes + source.torn_bytes) {
+                    let _ = fs::remove_file(&path);
+                }
+            }
+        }
+        if let Some(folder) = self.file.parent() {
+            // Only where nothing is left in it.
+            let _ = fs::remove_dir(folder.join(segment::SEGMENTS));
+        }
+    }
+}
+
+/// Every run that is known, in order.
+fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Place)> {
+    let all: Vec<(u128, Place)> = known.places().collect();
+    let mut is_placed = vec![false; all.len()];
+    let mut places = Vec::with_capacity(all.len());
+    for key in order {
+        if let Ok(found) = all.binary_search_by_key(&key, |(key, _)| *key)
+            && !std::mem::replace(&mut is_placed[found], true)
+        {
+            places.push(all[found]);
+        }
+    }
+    let rest = all.iter().zip(&is_placed).filter(|(_, is_placed)| !**is_placed);
+    places.extend(rest.map(|(place, _)| *place));
+    places
+}
+
+/// Writes lines one after the other. The lines of a part are read file by file, each from its beginning to its end,
+/// whatever their order in the part.
+fn copy(known: &Lines, places: &[(u128, Place)], out: &mut File) -> io::Result<()> {
+    let mut rest = places;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let count = rest
+            .iter()
+            .take_while(|(_, place)| {
+                let fits = bytes < PART;
+                bytes += u64::from(place.length) + 1;
+                fits
+            })
+            .count();
+        let (part, after) = rest.split_at(count);
+        rest = after;
+        let mut offset = 0;
+        let mut wanted: Vec<(Place, usize)> = Vec::with_capacity(part.len());
+        for (_, place) in part {
+            wanted.push((*place, offset));
+            offset += place.length as usize + 1;
+        }
+        let mut buffer = vec![b'\n'; offset];
+        wanted.sort_unstable_by_key(|(place, _)| (place.file, place.offset));
+        for of_file in wanted.chunk_by(|(a, _), (b, _)| a.file == b.file) {
+            let path = &known.files[of_file[0].0.file as usize].path;
+            let mut reader = BufReader::with_capacity(1 << 17, segment::open(path)?);
+            let mut at = of_file[0].0.offset;
+            reader.seek(SeekFrom::Start(at))?;
+            for (place, begin) in of_file {
+                reader.seek_relative((place.offset - at) as i64)?;
+                reader.read_exact(&mut buffer[*begin..*begin + place.length as usize])?;
+                at = place.offset + u64::from(place.length);
+            }
+        }
+        out.write_all(&buffer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! A segment: the runs of one attempt at one shard, in a file of its own.
+//!
+//! While a study is spread over processes, nobody shares a file: each attempt at a shard writes
+//! `runs/SHARD.ATTEMPT.jsonl`, which is called `….jsonl.part` until the attempt has ended. Its lines are those of
+//! `runs.jsonl`, and beside them **notes**, which begin with another word: what the attempt is, how long each run
+//! took, which runs failed, and how the attempt ended. An empty line says that it is alive. All times are told by
+//! one clock, that of the attempt since it began, so that clocks of several computers are never compared.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+use crate::run::file::FileError;
+
+/// The folder of segments in a folder of results.
+pub const SEGMENTS: &str = "runs";
+
+/// How a segment ends that is not whole yet.
+const PART: &str = ".jsonl.part";
+const WHOLE: &str = ".jsonl";
+
+/// What is on the disk after a computer dies: at most this long ago.
+const SYNC_EVERY: Duration = Duration::from_secs(15);
+
+/// A line of a segment that is no run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// What the attempt is: the first line.
+    Segment {
+        /// Which shard.
+        shard: u64,
+        /// Of how many.
+        of: u64,
+        /// Where it runs.
+        host: String,
+        /// How many threads it has.
+        threads: usize,
+        /// How many runs it was dealt; of scenarios as a whole, those that they begin with.
+        runs: u64,
+    },
+    /// A run has ended: the line after it.
+    Ended {
+        /// Its key.
+        key: String,
+        /// How many seconds it took.
+        took: f64,
+        /// When it ended, in seconds since the attempt began.
+        at: f64,
+    },
+    /// A run has failed.
+    Failed {
+        /// Its scenario, from 0.
+        scenario: usize,
+        /// Its replication, from 0.
+        replication: u64,
+        /// Why.
+        message: String,
+        /// When, in seconds since the attempt began.
+        at: f64,
+    },
+    /// The attempt has ended: the last line.
+    Over {
+        /// How long it took, in seconds.
+        at: f64,
+        /// Whether it was stopped before all was done.
+        stopped: bool,
+    },
+}
+
+impl Note {
+    fn line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(self).expect("a note is plain data");
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Whether a line of a segment is a note, or empty.
+pub(super) fn is_note(line: &[u8]) -> bool {
+    let begins = |word: &str| line.starts_with(word.as_bytes());
+    line.is_empty()
+        || ["{\"segment\":", "{\"ended\":", "{\"failed\":", "{\"over\":"].into_iter().any(begins)
+}
+
+/// Whether a file of this name is a segment.
+pub(super) fn is_segment(path: &Path) -> bool {
+    let is_inside = path.parent().is_some_and(|parent| parent.ends_with(SEGMENTS));
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
+}
+
+/// The segments of a folder of results, by name; none where there is no folder of them.
+///
+/// # Errors
+/// If there is one that cannot be read.
+pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let folder = folder.join(SEGMENTS);
+    let failed =
+        |error: io::Error| FileError::reading(&folder.display().to_string(), &folder, &error);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(failed(error).into()),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        // Its kind stands in the folder: ten thousand files are not asked one by one.
+        if is_segment(&path) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Opens a segment, which may have got the name of a whole one since the folder was read.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    File::open(path).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
+        _ => Err(error),
+    })
+}
+
+/// The segments of earlier attempts at a shard.
+pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, StoreError> {
+    let begin = format!("{label}.");
+    let mut found = all(folder)?;
+    found.retain(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin))
+    });
+    Ok(found)
+}
+
+/// A segment that is being written, by its only writer.
+pub(super) struct Segment {
+    file: File,
+    part: PathBuf,
+    began: Instant,
+    synced: Instant,
+}
+
+impl Segment {
+    /// Begins a segment that nobody else has: the name ends in what tells attempts apart, and in a number where
+    /// that should not be enough.
+    pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
+        let folder = folder.join(SEGMENTS);
+        fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
+        for number in 0_u32.. {
+            let count = if number == 0 { String::new() } else { format!("-{number}") };
+            let part = folder.join(format!("{label}.{attempt}{count}{PART}"));
+            if whole_of(&part).exists() {
+                continue;
+            }
+            match OpenOptions::new().append(true).create_new(true).open(&part) {
+                Ok(file) => {
+                    let now = Instant::now();
+                    return Ok(Segment { file, part, began: now, synced: now });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(FileError::writing(&part, &error).into()),
+            }
+        }
+        unreachable!("there are more numbers than attempts")
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.part
+    }
+
+    /// How long the attempt has gone on, in seconds, to the millisecond.
+    pub(super) fn now(&self) -> f64 {
+        millis(self.began.elapsed())
+    }
+
+    /// Writes all of it in one call.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        if self.synced.elapsed() >= SYNC_EVERY {
+            self.synced = Instant::now();
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn note(&mut self, note: &Note) -> io::Result<u64> {
+        let line = note.line();
+        self.write(&line)?;
+        Ok(line.len() as u64)
+    }
+
+    /// A line of a run, and the note of how long it took.
+    pub(super) fn run(&mut self, line: &[u8], key: &str, took: Duration) -> io::Result<u64> {
+        let note = Note::Ended { key: key.to_owned(), took: millis(took), at: self.now() };
+        let both = [line, &note.line()].concat();
+        self.write(&both)?;
+        Ok(both.len() as u64)
+    }
+
+    /// Ends the segment: it has its name now. That it is gone, because all has been collected meanwhile, is no loss.
+    pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
+        let writing = |error: io::Error| FileError::writing(&self.part, &error);
+        let line = Note::Over { at: self.now(), stopped }.line();
+        self.file.write_all(&line).and_then(|()| self.file.sync_all()).map_err(writing)?;
+        match fs::rename(&self.part, whole_of(&self.part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(writing(error).into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a segment is called when it is whole.
+pub(super) fn whole_of(part: &Path) -> PathBuf {
+    let name = part.to_string_lossy();
+    PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_millis() as f64 / 1000.0
+}
+
+/// What the notes of a segment say, and how the file stands.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether it has its last name.
+    pub is_whole: bool,
+    /// When it was last written to, by the clock of the file system.
+    pub touched: Option<std::time::SystemTime>,
+    /// Its notes, in order.
+    pub notes: Vec<Note>,
+}
+
+/// Reads the notes of all segments of a folder; what cannot be read in them is passed over.
+///
+/// # Errors
+/// If a file cannot be read.
+///
+/// # Complexity
+/// All bytes of all segments; 100 bytes of memory for each run.
+pub fn attempts(folder: &Path) -> Result<Vec<Attempt>, StoreError> {
+    let mut attempts = Vec::new();
+    for path in all(folder)? {
+        let failed =
+            |error: io::Error| FileError::reading(&path.display().to_string(), &path, &error);
+        let file = match open(&path) {
+            Ok(file) => file,
+            // It was collected since the folder was read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed(error).into()),
+        };
+        let touched = file.metadata().and_then(|data| data.modified()).ok();
+        let mut notes = Vec::new();
+        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let mut line = Vec::new();
+        while reader.by_ref().read_until(b'\n', &mut line).map_err(failed)? > 0 {
+            if line.pop() == Some(b'\n') && !line.is_empty() && is_note(&line) {
+                notes.extend(serde_json::from_slice::<Note>(&line).ok());
+            }
+            line.clear();
+        }
+        let is_whole = !path.to_string_lossy().ends_with(PART);
+        attempts.push(Attempt { path, is_whole, touched, notes });
+    }
+    Ok(attempts)
+}

@@ -1,0 +1,85 @@
+//! The segments of a sweep, put together: the store is then what one process would have written.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use meshwork::catalogue::Catalogue;
+
+use crate::findings::claims;
+use crate::findings::summary::Summary;
+use crate::run::store::{Archive, RUNS, Store, attempts};
+use crate::run::{joboutput, known, locked};
+use crate::study::Refused;
+use crate::study::expand::Point;
+use crate::study::stored::order;
+use crate::sweep::progress::{Missing, failures, missing};
+use crate::sweep::shard::{failure, stored};
+
+/// What was collected.
+pub struct Collected {
+    /// How many runs the store now has of this study and of others.
+    pub stored: usize,
+    /// What has not ended.
+    pub missing: Missing,
+    /// The scenarios.
+    pub points: Vec<Point>,
+    /// The runs that failed, one sentence each.
+    pub failures: Vec<String>,
+    /// What is worth a word, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Puts all that has ended into `runs.jsonl`. Once nothing is missing, the tables are written, and the segments, of
+/// which nothing is needed any more, are removed. To collect twice, or while shards run, is no harm.
+///
+/// # Errors
+/// If there is no sweep in the folder, somebody else collects, a run has two different results, or the folder cannot be
+/// written; `runs.jsonl` is then as it was.
+///
+/// # Complexity
+/// **O(n log n)** for *n* runs; 100 bytes of memory for each, and 64 MiB.
+pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
+    let stored = stored(catalogue, folder)?;
+    let mut store = Store::open(folder, &stored.asked.build)?;
+    let mut warnings = store.warnings().to_vec();
+    let failures = failures(folder, &stored, &attempts(folder)?);
+    store.settle(order(&stored.study, &stored.points, |point| stored.keys(point)))?;
+    let store = Mutex::new(store);
+    let missing = missing(
+        &stored,
+        &|key| locked(&store).has(key),
+        &|key| locked(&store).get(&format!("{key:032x}")),
+        &failures,
+    );
+    let mut store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let count = store.len();
+    let failed = failures.iter().filter(|((scenario, replication), _)| {
+        let key = stored.keys(*scenario).of_replication(*replication);
+        *scenario < stored.points.len() && key.is_some_and(|key| !store.has(key))
+    });
+    let sentences = failed.map(|((scenario, replication), message)| {
+        failure(&stored.study, &stored.points, *scenario, *replication, message)
+    });
+    let sentences: Vec<String> = sentences.collect();
+    if missing.runs == 0 {
+        store.remove_segments();
+        // What it knows is not needed any more, and is as large as the archive.
+        store.forget();
+        let archive = Archive::open(folder, |_, _| {})?;
+        let find = |scenario: usize, replication: u64, key: &str| {
+            let found = archive.find(key).map(|record| Ok(record.findings));
+            found.or_else(|| failures.get(&(scenario, replication)).cloned().map(Err))
+        };
+        let (study, points, digests) = (&stored.study, &stored.points, &stored.digests);
+        let build = &stored.asked.build;
+        let (results, _) = known(catalogue, points, digests, &study.replications, build, &find);
+        drop(archive);
+        let summary = Summary::of(study, points, &results);
+        summary.write(folder)?;
+        claims::write(&claims::judge(study, points, &results), folder)?;
+        joboutput::write_index(folder, &study.jobs, points, &results)?;
+    } else if !folder.join(RUNS).exists() {
+        warnings.push(format!("{}: no run has ended yet", folder.display()));
+    }
+    Ok(Collected { stored: count, missing, points: stored.points, failures: sentences, warnings })
+}

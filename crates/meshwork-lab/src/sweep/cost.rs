@@ -1,0 +1,67 @@
+//! What the runs of a scenario cost, as far as that can be told beforehand.
+
+use std::collections::BTreeMap;
+
+use meshwork::scenario::Scenario;
+
+use crate::run::store::{Attempt, Note};
+
+/// The cost of a run by its size: its jobs, times the processors of the machine, times the load. Which unit that is
+/// nobody knows; it says which of two runs takes longer.
+#[must_use]
+pub fn nominal(scenario: &Scenario) -> f64 {
+    let number = |table: &str, key: &str| {
+        let value = scenario.table().get(table)?.get(key)?;
+        value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+    };
+    let jobs = number("measure", "jobs")
+        .or_else(|| number("workload", "first_jobs"))
+        .or_else(|| number("workload", "jobs"))
+        .unwrap_or(JOBS_OF_A_LOG);
+    let load = number("workload", "load").unwrap_or(1.0);
+    let machine: f64 = scenario.topologies().iter().map(|t| f64::from(t.grid().nodes())).sum();
+    (jobs * machine * load).clamp(1.0, 1e15)
+}
+
+/// What a log counts of which nothing is known: it is the same for all scenarios that read one.
+const JOBS_OF_A_LOG: f64 = 100_000.0;
+
+/// What the runs that have ended took, in seconds, by key.
+#[must_use]
+pub fn measured(attempts: &[Attempt]) -> BTreeMap<u128, f64> {
+    let notes = attempts.iter().flat_map(|attempt| &attempt.notes);
+    let ended = notes.filter_map(|note| match note {
+        Note::Ended { key, took, .. } => Some((u128::from_str_radix(key, 16).ok()?, *took)),
+        _ => None,
+    });
+    ended.collect()
+}
+
+/// What a run of each scenario takes, in seconds: the mean of those that were measured; where none was, its nominal cost
+/// at the speed of those that were. Where nothing was measured at all, the nominal cost itself.
+#[must_use]
+pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
+    let mut known = (0.0, 0.0);
+    for (nominal, (count, seconds)) in nominal.iter().zip(measured) {
+        known.0 += seconds;
+        known.1 += *count as f64 * nominal;
+    }
+    let speed = if known.1 > 0.0 { known.0 / known.1 } else { 1.0 };
+    let of = |(nominal, (count, seconds)): (&f64, &(u64, f64))| {
+        if *count > 0 { seconds / *count as f64 } else { nominal * speed }
+    };
+    nominal.iter().zip(measured).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_counts_and_the_rest_is_scaled_by_hand() {
+        let costs = refined(&[10.0, 20.0, 40.0], &[(2, 6.0), (0, 0.0), (1, 9.0)]);
+        // 15 seconds for 2 × 10 + 40 = 60: a quarter of a second for each unit.
+        assert_eq!(costs, [3.0, 5.0, 9.0]);
+        assert_eq!(refined(&[10.0, 20.0], &[(0, 0.0), (0, 0.0)]), [10.0, 20.0]);
+    }
+}

@@ -1,0 +1,239 @@
+//! Which runs a shard has.
+//!
+//! Runs are dealt by what they are expected to cost, the longest first, each to the shard that has least so far. What
+//! a deal depends on is the study and, where it is given, the file of the deal; never on what has ended, or on when a
+//! shard begins: two attempts at a shard have the same runs, and all shards together have every run once.
+//!
+//! A file of a deal is a table, `scenario,seconds,replications`: the scenario from 1, what a run of it is expected to
+//! take, and which of its replications, from 0, are dealt: `0-4 7`, or `all` where their number depends on what they
+//! give. `meshwork submit` writes it once, before any shard begins: that is how what has ended, and how long it took,
+//! comes into a deal.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::run::Unit;
+use crate::run::file::FileError;
+use crate::run::has_same_jobs;
+use crate::run::replications::first;
+use crate::study::expand::Point;
+use crate::study::{Refused, Replications};
+use crate::sweep::cost::nominal;
+use crate::sweep::name::Shard;
+
+/// What is dealt, and what each part costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deal {
+    /// By scenario and replication.
+    pub units: Vec<(Unit, f64)>,
+}
+
+/// Whether a scenario is dealt as a whole, because what it gives says how often it is run.
+#[must_use]
+pub fn is_whole(replications: &Replications, point: &Point) -> bool {
+    match replications {
+        Replications::Precision { .. } => true,
+        // Where two runs of a log are the same, no more are made.
+        Replications::Fixed(count) => *count > 2 && has_same_jobs(&point.scenario),
+        Replications::Windows { .. } => false,
+    }
+}
+
+/// The parts of a scenario.
+pub(crate) fn units_of(
+    replications: &Replications,
+    point: &Point,
+    scenario: usize,
+) -> impl Iterator<Item = Unit> {
+    let is_whole = is_whole(replications, point);
+    let count = if is_whole { 1 } else { first(replications, point) };
+    (0..count).map(move |number| Unit { scenario, replication: (!is_whole).then_some(number) })
+}
+
+impl Deal {
+    /// All of a study, at its nominal costs.
+    #[must_use]
+    pub fn of(replications: &Replications, points: &[Point]) -> Deal {
+        let mut units = Vec::new();
+        for (scenario, point) in points.iter().enumerate() {
+            let cost = nominal(&point.scenario);
+            let parts = units_of(replications, point, scenario);
+            units.extend(parts.map(|unit| (unit, cost * weight(replications, point, unit))));
+        }
+        Deal { units }
+    }
+
+    /// The runs of one shard, in the order in which they are to be run.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* runs, and 32 bytes for each.
+    #[must_use]
+    pub fn hand(&self, shard: Shard) -> Vec<Unit> {
+        let mut units: Vec<(u64, Unit)> =
+            self.units.iter().map(|(unit, cost)| (whole(*cost), *unit)).collect();
+        units.sort_unstable_by_key(|(cost, unit)| (Reverse(*cost), *unit));
+        let mut loads: BinaryHeap<Reverse<(u128, u64)>> =
+            (0..shard.of.min(units.len() as u64)).map(|index| Reverse((0, index))).collect();
+        let mut own = Vec::new();
+        for (cost, unit) in units {
+            let Some(mut least) = loads.peek_mut() else { break };
+            let Reverse((load, index)) = *least;
+            *least = Reverse((load + u128::from(cost), index));
+            drop(least);
+            if index == shard.index {
+                own.push(unit);
+            }
+        }
+        own
+    }
+
+    /// What all of it costs.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.units.iter().map(|(_, cost)| cost).sum()
+    }
+
+    /// The text of its file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = "scenario,seconds,replications\n".to_owned();
+        for units in self.units.chunk_by(|(a, _), (b, _)| a.scenario == b.scenario) {
+            let (scenario, seconds) = (units[0].0.scenario + 1, units[0].1);
+            let mut ranges: Vec<(u64, u64)> = Vec::new();
+            for number in units.iter().filter_map(|(unit, _)| unit.replication) {
+                match ranges.last_mut() {
+                    Some((_, last)) if *last + 1 == number => *last = number,
+                    _ => ranges.push((number, number)),
+                }
+            }
+            let range = |(first, last): &(u64, u64)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            };
+            let replications: Vec<String> = ranges.iter().map(range).collect();
+            let replications =
+                if ranges.is_empty() { "all".to_owned() } else { replications.join(" ") };
+            writeln!(text, "{scenario},{seconds},{replications}").expect("a text takes all");
+        }
+        text
+    }
+
+    /// Reads the file of a deal of a study.
+    ///
+    /// # Errors
+    /// One sentence with the line, if it cannot be read or is none of this study.
+    pub fn read(
+        path: &Path,
+        replications: &Replications,
+        points: &[Point],
+    ) -> Result<Deal, Refused> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| FileError::reading(&name, path, &error))?;
+        let mut units = Vec::new();
+        for (number, line) in text.lines().enumerate().skip(1) {
+            let row = row(line, replications, points).ok_or_else(|| {
+                Refused(format!(
+                    "{name}:{}: this is no line of a deal of this study: give one that `meshwork submit` wrote \
+                     for it",
+                    number + 1
+                ))
+            })?;
+            units.extend(row);
+        }
+        if units.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+            return Err(Refused(format!(
+                "{name}: a run is dealt twice: give a deal that `meshwork submit` wrote"
+            )));
+        }
+        Ok(Deal { units })
+    }
+}
+
+/// A line of a deal.
+fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<(Unit, f64)>> {
+    let cells: Vec<&str> = line.split(',').collect();
+    let [scenario, seconds, numbers] = cells[..] else { return None };
+    let scenario = scenario.parse::<usize>().ok()?.checked_sub(1)?;
+    let point = points.get(scenario)?;
+    let seconds = seconds.parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0)?;
+    if is_whole(replications, point) {
+        return (numbers == "all").then(|| vec![(Unit { scenario, replication: None }, seconds)]);
+    }
+    let most = first(replications, point);
+    let mut units = Vec::new();
+    for range in numbers.split(' ') {
+        let (begin, end) = range.split_once('-').unwrap_or((range, range));
+        let (begin, end) = (begin.parse::<u64>().ok()?, end.parse::<u64>().ok()?);
+        if begin > end || end >= most {
+            return None;
+        }
+        let unit = |number| (Unit { scenario, replication: Some(number) }, seconds);
+        units.extend((begin..=end).map(unit));
+    }
+    Some(units)
+}
+
+/// How many runs a part is, as far as that is known.
+pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
+    if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
+}
+
+/// A cost as a whole number, so that sums do not depend on their order: seconds in microseconds, and what is
+/// nominal in millionths.
+fn whole(cost: f64) -> u64 {
+    (cost * 1e6).min(1e18) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unit(scenario: usize, number: u64) -> Unit {
+        Unit { scenario, replication: Some(number) }
+    }
+
+    proptest! {
+        #[test]
+        fn every_run_is_dealt_once_and_nobody_has_much_more(
+            costs in prop::collection::vec((1_u64..4, 0.0_f64..100.0), 1..12), of in 1_u64..9,
+        ) {
+            let units: Vec<(Unit, f64)> = costs
+                .iter()
+                .enumerate()
+                .flat_map(|(scenario, (count, cost))| (0..*count).map(move |n| (unit(scenario, n), *cost)))
+                .collect();
+            let deal = Deal { units: units.clone() };
+            let hands: Vec<Vec<Unit>> =
+                (0..of).map(|index| deal.hand(Shard { index, of })).collect();
+            let mut all: Vec<Unit> = hands.concat();
+            all.sort();
+            let expected: Vec<Unit> = units.iter().map(|(unit, _)| *unit).collect();
+            prop_assert_eq!(all, expected);
+            let cost = |unit: &Unit| costs[unit.scenario].1;
+            let loads: Vec<f64> = hands.iter().map(|hand| hand.iter().map(cost).sum()).collect();
+            // The longest first: whoever ends last began its last run before anybody else was done.
+            let longest = units.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
+            let mean = deal.cost() / of as f64;
+            prop_assert!(loads.iter().all(|load| *load <= mean + longest + 1e-3));
+            for hand in &hands {
+                prop_assert!(hand.windows(2).all(|pair| cost(&pair[0]) >= cost(&pair[1]) - 1e-6));
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_first_by_hand() {
+        let units = [5.0, 4.0, 3.0, 3.0, 3.0];
+        let units = units.iter().enumerate().map(|(n, cost)| (unit(n, 0), *cost)).collect();
+        let deal = Deal { units };
+        let of = |index| -> Vec<usize> {
+            deal.hand(Shard { index, of: 2 }).iter().map(|unit| unit.scenario).collect()
+        };
+        // 5 | 4, then 3 to the second (7), 3 to the first (8), 3 to the second (10).
+        assert_eq!((of(0), of(1)), (vec![0, 3], vec![1, 2, 4]));
+    }
+}

@@ -1,0 +1,294 @@
+//! How far a sweep is: from its files alone.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use meshwork::catalogue::Catalogue;
+use rayon::prelude::*;
+
+use crate::report::failures_in;
+use crate::run::file::temporary;
+use crate::run::replications::first;
+use crate::run::store::{Archive, Attempt, Findings, Note, RUNS, SEGMENTS, attempts};
+use crate::run::{BEAT, Run, Runs, Unit, more};
+use crate::study::Refused;
+use crate::study::stored::Stored;
+use crate::sweep::cost::{measured, nominal, refined};
+use crate::sweep::deal::{Deal, is_whole};
+use crate::sweep::shard::stored;
+
+/// An attempt that has written nothing for so long is dead, or cut off: six beats, since what a file system
+/// knows of other computers' files may be a minute old.
+const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
+
+/// Clocks that differ by less say nothing wrong.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// How far a sweep is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Runs that are wanted, as far as that is known: where their number depends on what they give, it grows.
+    pub total: u64,
+    /// Runs that have ended well.
+    pub done: u64,
+    /// Runs that go on now, as far as can be seen.
+    pub running: u64,
+    /// Runs that have neither ended nor go on.
+    pub missing: u64,
+    /// Runs that have failed.
+    pub failed: u64,
+    /// Attempts that write, and those that stopped writing without an end.
+    pub attempts: (u64, u64),
+    /// Runs in a second, of those attempts that write; none where none does.
+    pub rate: Option<f64>,
+    /// How many seconds it takes until all has ended, if they go on like this and share what is left evenly.
+    pub seconds_left: Option<f64>,
+    /// What is worth a word.
+    pub warnings: Vec<String>,
+}
+
+/// What is known of a sweep.
+pub(crate) struct Known {
+    pub(crate) stored: Stored,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) failures: BTreeMap<(usize, u64), String>,
+    pub(crate) warnings: Vec<String>,
+    archive: Archive,
+}
+
+/// What of a sweep has not ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Missing {
+    /// Its parts, by scenario and replication.
+    pub units: Vec<Unit>,
+    /// How many runs that are, as far as is known.
+    pub runs: u64,
+    /// How many runs are wanted.
+    pub total: u64,
+    /// How many of them failed.
+    pub failed: u64,
+}
+
+impl Known {
+    /// Reads a folder; changes nothing.
+    pub(crate) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Known, Refused> {
+        let stored = stored(catalogue, folder)?;
+        let attempts = attempts(folder)?;
+        let archive = if folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir() {
+            Archive::open(folder, |_, _| {})?
+        } else {
+            Archive::default()
+        };
+        let failures = failures(folder, &stored, &attempts);
+        let warnings = archive.warnings().to_vec();
+        Ok(Known { stored, attempts, failures, warnings, archive })
+    }
+
+    /// What has not ended.
+    pub(crate) fn missing(&self) -> Missing {
+        let find = |key: u128| {
+            let record = self.archive.find(&format!("{key:032x}"))?;
+            Some(record.findings)
+        };
+        missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
+    }
+
+    /// A deal of these parts: a run costs what those of its scenario have taken.
+    pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
+        let seconds = self.costs();
+        let least = |unit: &Unit| match unit.replication {
+            Some(_) => 1.0,
+            None => {
+                let point = &self.stored.points[unit.scenario];
+                first(&self.stored.study.replications, point) as f64
+            }
+        };
+        let cost = |unit: &Unit| (*unit, seconds[unit.scenario] * least(unit));
+        Deal { units: units.iter().map(cost).collect() }
+    }
+
+    /// Whether the time of any run is known.
+    pub(crate) fn is_measured(&self) -> bool {
+        let is_end = |note: &Note| matches!(note, Note::Ended { .. });
+        self.attempts.iter().any(|attempt| attempt.notes.iter().any(is_end))
+    }
+
+    /// What a run of each scenario takes.
+    fn costs(&self) -> Vec<f64> {
+        let points = &self.stored.points;
+        let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
+        let taken = measured(&self.attempts);
+        if taken.is_empty() {
+            return nominal;
+        }
+        let of_point = |(index, point)| {
+            let replications = &self.stored.study.replications;
+            let most = if is_whole(replications, point) {
+                self.stored.study.most_replications()
+            } else {
+                first(replications, point)
+            };
+            let keys = self.stored.keys(index);
+            let keys = (0..most).map_while(|number| keys.of_replication(number));
+            let seconds: Vec<f64> = keys.filter_map(|key| taken.get(&key).copied()).collect();
+            (seconds.len() as u64, seconds.iter().sum())
+        };
+        let sums: Vec<(u64, f64)> = points.par_iter().enumerate().map(of_point).collect();
+        refined(&nominal, &sums)
+    }
+}
+
+/// The runs that failed, by scenario and replication: those that `failures.csv` has, and those of segments.
+pub(crate) fn failures(
+    folder: &Path,
+    stored: &Stored,
+    attempts: &[Attempt],
+) -> BTreeMap<(usize, u64), String> {
+    let mut failures = failures_in(folder, &stored.points);
+    for note in attempts.iter().flat_map(|attempt| &attempt.notes) {
+        if let Note::Failed { scenario, replication, message, .. } = note {
+            failures.insert((*scenario, *replication), message.clone());
+        }
+    }
+    failures
+}
+
+/// What of a study is neither there nor has failed; `has` and `find` look for a run by its key.
+pub(crate) fn missing(
+    stored: &Stored,
+    has: &(dyn Fn(u128) -> bool + Sync),
+    find: &(dyn Fn(u128) -> Option<Findings> + Sync),
+    failures: &BTreeMap<(usize, u64), String>,
+) -> Missing {
+    let replications = &stored.study.replications;
+    let of_point = |(index, point)| {
+        let keys = stored.keys(index);
+        let mut found = Missing::default();
+        let mut wanted = first(replications, point);
+        if !is_whole(replications, point) {
+            for number in 0..wanted {
+                let Some(key) = keys.of_replication(number) else { break };
+                found.total += 1;
+                if has(key) {
+                    continue;
+                }
+                if failures.contains_key(&(index, number)) {
+                    found.failed += 1;
+                } else {
+                    found.units.push(Unit { scenario: index, replication: Some(number) });
+                    found.runs += 1;
+                }
+            }
+            return found;
+        }
+        let mut runs = Runs::default();
+        let mut number = 0;
+        while number < wanted {
+            let Some(key) = keys.of_replication(number) else { break };
+            let failure = || failures.get(&(index, number)).cloned().map(Err);
+            let result = if has(key) { find(key).map(Ok) } else { None }.or_else(failure);
+            match result {
+                Some(result) => {
+                    found.failed += u64::from(result.is_err());
+                    runs.push(Run { key: format!("{key:032x}"), replication: number, result });
+                }
+                None => found.runs += 1,
+            }
+            number += 1;
+            if number == wanted && found.runs == 0 {
+                wanted = more(replications, &runs);
+            }
+        }
+        found.total = wanted;
+        if found.runs > 0 {
+            found.units.push(Unit { scenario: index, replication: None });
+        }
+        found
+    };
+    let all: Vec<Missing> = stored.points.par_iter().enumerate().map(of_point).collect();
+    let mut sum = Missing::default();
+    for one in all {
+        sum.units.extend(one.units);
+        sum.runs += one.runs;
+        sum.total += one.total;
+        sum.failed += one.failed;
+    }
+    sum
+}
+
+/// How far the sweep in a folder is, and what has not ended.
+///
+/// # Errors
+/// If the folder cannot be read, or has no study.
+///
+/// # Complexity
+/// All bytes of all runs are read once.
+pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missing), Refused> {
+    let known = Known::read(catalogue, folder)?;
+    let missing = known.missing();
+    let mut warnings = known.warnings.clone();
+    let now = now_of(folder);
+    let (mut live, mut silent, mut workers) = (0, 0, 0);
+    let mut rate = 0.0;
+    for attempt in known.attempts.iter().filter(|attempt| !attempt.is_whole) {
+        let touched = attempt.touched.unwrap_or(now);
+        if let Ok(ahead) = touched.duration_since(now)
+            && ahead > SKEW
+        {
+            warnings.push(format!(
+                "{}: this file was written {} s in the future, so the clocks of two computers differ: who still runs is \
+                 uncertain, and all else is not; let somebody set the clocks, or look again and see what grows",
+                attempt.path.display(),
+                ahead.as_secs()
+            ));
+        }
+        if now.duration_since(touched).is_ok_and(|age| age > SILENCE) {
+            silent += 1;
+            continue;
+        }
+        live += 1;
+        let threads = attempt.notes.iter().find_map(|note| match note {
+            Note::Segment { threads, .. } => Some(*threads as u64),
+            _ => None,
+        });
+        workers += threads.unwrap_or(1);
+        let ends = attempt.notes.iter().filter_map(|note| match note {
+            Note::Ended { at, .. } => Some(*at),
+            _ => None,
+        });
+        let (count, last) = ends.fold((0.0, 0.0), |(count, _), at| (count + 1.0, at));
+        if last > 0.0 {
+            rate += count / last;
+        }
+    }
+    let running = workers.min(missing.runs);
+    let seconds = known.is_measured().then(|| known.deal(&missing.units).cost());
+    Ok((
+        Progress {
+            total: missing.total,
+            done: missing.total - missing.runs - missing.failed,
+            running,
+            missing: missing.runs - running,
+            failed: missing.failed,
+            attempts: (live, silent),
+            rate: (live > 0 && rate > 0.0).then_some(rate),
+            seconds_left: seconds.filter(|_| workers > 0).map(|s| s / workers as f64),
+            warnings,
+        },
+        missing,
+    ))
+}
+
+/// What time it is by the clock that stamps the files of a folder, which on a shared file system is not that of this
+/// computer; by the latter where nothing can be written.
+fn now_of(folder: &Path) -> SystemTime {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    let path = temporary(&folder.join("clock"));
+    let stamped = File::create(&path).and_then(|file| file.metadata()?.modified());
+    let _ = std::fs::remove_file(&path);
+    stamped.unwrap_or_else(|_| SystemTime::now())
+}

@@ -1,0 +1,556 @@
+//! The script that an engine is given: one for all tasks of an array.
+//!
+//! It is written to be read and changed by people: directives at the top, one command at the bottom.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::run::file::plain;
+
+/// What starts the processes of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Slurm.
+    Slurm,
+    /// OpenPBS and PBS Professional.
+    Pbs,
+    /// LSF.
+    Lsf,
+    /// HyperQueue.
+    Hq,
+}
+
+/// All that a script says.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// Who reads it.
+    pub engine: Engine,
+    /// What the study is called.
+    pub name: String,
+    /// The command `meshwork`, absolute; where it is a module of an interpreter, that and its words.
+    pub command: Vec<String>,
+    /// The folder of results, absolute.
+    pub folder: PathBuf,
+    /// The settings of the command line.
+    pub settings: Vec<String>,
+    /// The number of the submission: its files begin with it.
+    pub number: u64,
+    /// How many shards there are.
+    pub shards: u64,
+    /// How many tasks an array may have, at most.
+    pub largest_array: u64,
+    /// How many tasks run at once, at most.
+    pub max_parallel: u64,
+    /// How long a task may take.
+    pub time: Duration,
+    /// How much memory it may take, in bytes.
+    pub memory: u64,
+    /// The partition, or queue.
+    pub partition: Option<String>,
+    /// The account, or project.
+    pub account: Option<String>,
+}
+
+/// A program that is to be started, and what it reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The file that is its standard input, if it has one.
+    pub input: Option<PathBuf>,
+}
+
+/// The folder of scripts in a folder of results.
+pub const SUBMISSIONS: &str = "submit";
+
+/// The folder of what tasks print.
+pub const LOGS: &str = "log";
+
+/// Of the time that a task has, no run begins in this part, its last.
+const LAST_PART: u32 = 20;
+
+impl Script {
+    /// Whether the paths can stand in a script: directives have no common way of quoting.
+    ///
+    /// # Errors
+    /// One sentence, if one cannot.
+    pub fn check(&self) -> Result<(), String> {
+        let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
+        let folder = self.folder.to_string_lossy();
+        let unfit = std::iter::once(&*folder)
+            .chain(self.command.iter().map(String::as_str))
+            .find(|word| !word.chars().all(fits));
+        unfit.map_or(Ok(()), |word| {
+            Err(format!(
+                "{word}: the script of an engine cannot name this path: give one of letters, digits and the signs \
+                 / . _ - + @ : , = ~"
+            ))
+        })
+    }
+
+    /// Where it is kept.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.beside("sh")
+    }
+
+    /// Where the deal is kept.
+    #[must_use]
+    pub fn deal(&self) -> PathBuf {
+        self.beside("deal.csv")
+    }
+
+    /// Where the script that collects is kept.
+    #[must_use]
+    pub fn collect_path(&self) -> PathBuf {
+        self.beside("collect.sh")
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.folder.join(SUBMISSIONS).join(format!("{}.{ending}", self.number))
+    }
+
+    fn log(&self, name: &str) -> String {
+        self.folder.join(LOGS).join(name).display().to_string()
+    }
+
+    /// The first shard and the number of tasks of every array: one, unless they are more than an array may have.
+    #[must_use]
+    pub fn arrays(&self) -> Vec<(u64, u64)> {
+        let largest = self.largest_array.max(1);
+        (0..self.shards)
+            .step_by(usize::try_from(largest).unwrap_or(usize::MAX))
+            .map(|first| (first, largest.min(self.shards - first)))
+            .collect()
+    }
+
+    /// Tasks of one array that run at once.
+    fn at_once(&self) -> u64 {
+        (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
+    }
+
+    /// The tasks of an array, as this engine writes them.
+    fn tasks(&self, count: u64) -> String {
+        let last = count - 1;
+        match self.engine {
+            Engine::Lsf => format!("[1-{count}]%{}", self.at_once()),
+            Engine::Hq => format!("0-{last}"),
+            Engine::Slurm | Engine::Pbs => format!("0-{last}%{}", self.at_once()),
+        }
+    }
+
+    fn job(&self) -> String {
+        let name: String = plain(&self.name).chars().take(15).collect();
+        if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
+    }
+
+    /// The text of the script.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = "#!/bin/bash\n".to_owned();
+        let arrays = self.arrays();
+        let index = self.index();
+        for line in self.directives(arrays[0].1) {
+            writeln!(text, "{line}").expect("a text takes all");
+        }
+        let budget = (self.time - self.time / LAST_PART).as_secs().max(1);
+        let settings: String =
+            self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect();
+        write!(
+            text,
+            "\n# One of {} shards of {}. What has ended is kept, so any task may be run again.\n\
+             exec {} run {}{settings} \\\n    --out {} \\\n    --deal {} \\\n    \
+             --shard {index}/{} --threads 1 --time-budget {budget}s\n",
+            self.shards,
+            self.name.replace(char::is_control, " "),
+            self.command.join(" "),
+            self.folder.join("experiment.toml").display(),
+            self.folder.display(),
+            self.deal().display(),
+            self.shards
+        )
+        .expect("a text takes all");
+        text
+    }
+
+    /// The number of the shard, as the shell computes it. Of several arrays each is told its first shard.
+    fn index(&self) -> String {
+        let is_split = self.arrays().len() > 1;
+        if self.shards == 1 {
+            return "0".to_owned();
+        }
+        let first = if is_split { "${MESHWORK_FIRST:-0} + " } else { "" };
+        match self.engine {
+            Engine::Slurm if is_split => "$((${1:-0} + SLURM_ARRAY_TASK_ID))".to_owned(),
+            Engine::Slurm => "${SLURM_ARRAY_TASK_ID}".to_owned(),
+            Engine::Pbs if is_split => format!("$(({first}PBS_ARRAY_INDEX))"),
+            Engine::Pbs => "${PBS_ARRAY_INDEX}".to_owned(),
+            Engine::Lsf => format!("$(({first}LSB_JOBINDEX - 1))"),
+            Engine::Hq => "${HQ_TASK_ID}".to_owned(),
+        }
+    }
+
+    fn directives(&self, count: u64) -> Vec<String> {
+        let tasks = self.tasks(count);
+        let is_array = self.shards > 1;
+        let (job, mebibytes) = (self.job(), self.memory.div_ceil(1 << 20));
+        let clock = clock(self.time);
+        let of = |engine: &str, lines: Vec<String>| -> Vec<String> {
+            lines.into_iter().map(|line| format!("#{engine} {line}")).collect()
+        };
+        let word = |option: &str, value: &Option<String>| {
+            value.iter().map(|value| format!("{option}{value}")).collect::<Vec<String>>()
+        };
+        match self.engine {
+            Engine::Slurm => {
+                let mut lines = vec![format!("--job-name={job}")];
+                lines.extend(is_array.then(|| format!("--array={tasks}")));
+                let log = if is_array { "%A_%a.log" } else { "%j.log" };
+                lines.extend([
+                    "--ntasks=1 --cpus-per-task=1".to_owned(),
+                    format!("--mem={mebibytes}M"),
+                    format!("--time={clock}"),
+                    format!("--output={}", self.log(log)),
+                    "--open-mode=append".to_owned(),
+                    "--requeue".to_owned(),
+                    "--signal=B:TERM@60".to_owned(),
+                ]);
+                lines.extend(word("--partition=", &self.partition));
+                lines.extend(word("--account=", &self.account));
+                of("SBATCH", lines)
+            }
+            Engine::Pbs => {
+                let mut lines = vec![format!("-N {job}")];
+                lines.extend(is_array.then(|| format!("-J {tasks}")));
+                lines.extend([
+                    format!("-l select=1:ncpus=1:mem={mebibytes}mb"),
+                    format!("-l walltime={clock}"),
+                    format!("-o {}/", self.log("")).replace("//", "/"),
+                    "-j oe".to_owned(),
+                    "-r y".to_owned(),
+                ]);
+                lines.extend(word("-q ", &self.partition));
+                lines.extend(word("-A ", &self.account));
+                of("PBS", lines)
+            }
+            Engine::Lsf => {
+                let tasks = if is_array { tasks } else { String::new() };
+                let mut lines = vec![format!("-J \"{job}{tasks}\"")];
+                let log = if is_array { "%J_%I.log" } else { "%J.log" };
+                lines.extend([
+                    "-n 1".to_owned(),
+                    format!("-M {mebibytes}MB"),
+                    format!("-W {}", self.time.as_secs().div_ceil(60)),
+                    format!("-o {}", self.log(log)),
+                    "-r".to_owned(),
+                    "-wa TERM -wt 1".to_owned(),
+                ]);
+                lines.extend(word("-q ", &self.partition));
+                lines.extend(word("-P ", &self.account));
+                of("BSUB", lines)
+            }
+            Engine::Hq => {
+                let mut lines = vec![format!("--name {job}")];
+                lines.extend(is_array.then(|| format!("--array {tasks}")));
+                lines.extend([
+                    "--cpus 1".to_owned(),
+                    format!("--time-limit {}s", self.time.as_secs()),
+                    format!("--stdout {}", self.log("%{JOB_ID}_%{TASK_ID}.log")),
+                    format!("--stderr {}", self.log("%{JOB_ID}_%{TASK_ID}.err")),
+                ]);
+                of("HQ", lines)
+            }
+        }
+    }
+
+    /// What is called to submit it: once for each array.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Call> {
+        let path = self.path().display().to_string();
+        let arrays = self.arrays();
+        let is_split = arrays.len() > 1;
+        let call = |(first, count): &(u64, u64)| {
+            let mut words: Vec<String> = Vec::new();
+            let mut input = None;
+            match self.engine {
+                Engine::Slurm => {
+                    words.extend(["sbatch".to_owned(), "--parsable".to_owned()]);
+                    if is_split {
+                        words.push(format!("--array={}", self.tasks(*count)));
+                    }
+                    words.push(path.clone());
+                    words.extend(is_split.then(|| first.to_string()));
+                }
+                Engine::Pbs => {
+                    words.push("qsub".to_owned());
+                    if is_split {
+                        words.extend(["-J".to_owned(), self.tasks(*count)]);
+                        words.extend(["-v".to_owned(), format!("MESHWORK_FIRST={first}")]);
+                    }
+                    words.push(path.clone());
+                }
+                Engine::Lsf => {
+                    words.push("bsub".to_owned());
+                    if is_split {
+                        let job = format!("{}{}", self.job(), self.tasks(*count));
+                        words.extend(["-J".to_owned(), job]);
+                        words.extend(["-env".to_owned(), format!("all,MESHWORK_FIRST={first}")]);
+                    }
+                    input = Some(self.path());
+                }
+                Engine::Hq => {
+                    words.extend(["hq", "--output-mode", "quiet", "submit"].map(str::to_owned));
+                    words.push(path.clone());
+                }
+            }
+            Call { words, input }
+        };
+        arrays.iter().map(call).collect()
+    }
+
+    /// The text of the script that collects, once no task runs any more.
+    #[must_use]
+    pub fn collect_text(&self) -> String {
+        let job: String = format!("c{}", self.job()).chars().take(15).collect();
+        let log = self.log(&format!("{}.collect.log", self.number));
+        let directives = match self.engine {
+            Engine::Slurm => {
+                let mut lines = vec![
+                    format!("#SBATCH --job-name={job}"),
+                    "#SBATCH --ntasks=1 --cpus-per-task=1 --mem=1G --time=01:00:00".to_owned(),
+                    format!("#SBATCH --output={log}"),
+                ];
+                lines.extend(self.partition.iter().map(|p| format!("#SBATCH --partition={p}")));
+                lines.extend(self.account.iter().map(|a| format!("#SBATCH --account={a}")));
+                lines
+            }
+            Engine::Pbs => {
+                let mut lines = vec![
+                    format!("#PBS -N {job}"),
+                    "#PBS -l select=1:ncpus=1:mem=1gb -l walltime=01:00:00".to_owned(),
+                    format!("#PBS -j oe -o {log}"),
+                ];
+                lines.extend(self.partition.iter().map(|p| format!("#PBS -q {p}")));
+                lines.extend(self.account.iter().map(|a| format!("#PBS -A {a}")));
+                lines
+            }
+            Engine::Lsf => {
+                let mut lines = vec![
+                    format!("#BSUB -J {job}"),
+                    "#BSUB -n 1 -M 1024MB -W 60".to_owned(),
+                    format!("#BSUB -o {log}"),
+                ];
+                lines.extend(self.partition.iter().map(|p| format!("#BSUB -q {p}")));
+                lines.extend(self.account.iter().map(|a| format!("#BSUB -P {a}")));
+                lines
+            }
+            Engine::Hq => Vec::new(),
+        };
+        let mut text = "#!/bin/bash\n".to_owned();
+        for line in directives {
+            writeln!(text, "{line}").expect("a text takes all");
+        }
+        let (command, folder) = (self.command.join(" "), self.folder.display());
+        writeln!(text, "exec {command} collect {folder}").expect("a text takes all");
+        text
+    }
+
+    /// What is called to collect after these jobs, however they end; nothing where the engine knows no such order.
+    #[must_use]
+    pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
+        let path = self.collect_path().display().to_string();
+        let words: Vec<String> = match self.engine {
+            Engine::Slurm => vec![
+                "sbatch".to_owned(),
+                "--parsable".to_owned(),
+                format!("--dependency=afterany:{}", jobs.join(":")),
+                "--kill-on-invalid-dep=yes".to_owned(),
+                path,
+            ],
+            Engine::Pbs => vec![
+                "qsub".to_owned(),
+                "-W".to_owned(),
+                format!("depend=afterany:{}", jobs.join(":")),
+                path,
+            ],
+            Engine::Lsf => {
+                let ended: Vec<String> = jobs.iter().map(|job| format!("ended({job})")).collect();
+                let input = Some(self.collect_path());
+                let words = vec!["bsub".to_owned(), "-w".to_owned(), ended.join(" && ")];
+                return Some(Call { words, input });
+            }
+            Engine::Hq => return None,
+        };
+        Some(Call { words, input: None })
+    }
+}
+
+impl Engine {
+    /// The number of the job in what the engine has answered.
+    ///
+    /// ```
+    /// use meshwork_lab::sweep::script::Engine;
+    /// assert_eq!(Engine::Slurm.job("123;cluster\n").as_deref(), Some("123"));
+    /// assert_eq!(Engine::Lsf.job("Job <7> is submitted to queue <q>.\n").as_deref(), Some("7"));
+    /// ```
+    #[must_use]
+    pub fn job(self, answer: &str) -> Option<String> {
+        let line = answer.lines().rev().find(|line| !line.trim().is_empty())?.trim();
+        let number = match self {
+            Engine::Slurm => line.split(';').next()?,
+            Engine::Pbs | Engine::Hq => line,
+            Engine::Lsf => answer.split_once('<')?.1.split_once('>')?.0,
+        };
+        let fits = |c: char| c.is_ascii_alphanumeric() || "[].-_".contains(c);
+        (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
+    }
+
+    /// The word by which the command line knows it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Slurm => "slurm",
+            Engine::Pbs => "pbs",
+            Engine::Lsf => "lsf",
+            Engine::Hq => "hq",
+        }
+    }
+}
+
+/// The largest array that `scontrol show config` tells: indices are below this number.
+///
+/// ```
+/// use meshwork_lab::sweep::script::max_array_size;
+/// assert_eq!(max_array_size("MaxArraySize            = 1001\nMaxJobCount = 10000"), Some(1001));
+/// ```
+#[must_use]
+pub fn max_array_size(config: &str) -> Option<u64> {
+    let line = config.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
+    line.split_once('=')?.1.trim().parse().ok()
+}
+
+/// Hours, minutes and seconds.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A call as one would type it.
+#[must_use]
+pub fn shown(call: &Call) -> String {
+    let plain = |word: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=~%".contains(c);
+        if word.chars().all(fits) { word.to_owned() } else { quoted(word) }
+    };
+    let words: Vec<String> = call.words.iter().map(|word| plain(word)).collect();
+    let input = call.input.as_deref().map(Path::display);
+    input.map_or_else(|| words.join(" "), |input| format!("{} < {input}", words.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(engine: Engine, shards: u64, largest_array: u64) -> Script {
+        Script {
+            engine,
+            name: "my study".to_owned(),
+            command: vec!["/opt/meshwork".to_owned()],
+            folder: PathBuf::from("/s/out"),
+            settings: vec!["workload.load=0.7".to_owned(), "name='it''s'".to_owned()],
+            number: 1,
+            shards,
+            largest_array,
+            max_parallel: 200,
+            time: Duration::from_secs(3600),
+            memory: 1 << 30,
+            partition: Some("short".to_owned()),
+            account: None,
+        }
+    }
+
+    #[test]
+    fn arrays_are_split_where_they_are_too_long() {
+        assert_eq!(script(Engine::Slurm, 20, 1001).arrays(), [(0, 20)]);
+        let long = script(Engine::Slurm, 2500, 1001);
+        assert_eq!(long.arrays(), [(0, 1001), (1001, 1001), (2002, 498)]);
+        let calls: Vec<String> = long.calls().iter().map(shown).collect();
+        assert_eq!(calls[1], "sbatch --parsable --array=0-1000%66 /s/out/submit/1.sh 1001");
+        assert!(long.text().contains("--shard $((${1:-0} + SLURM_ARRAY_TASK_ID))/2500"));
+        assert_eq!(script(Engine::Slurm, 3, 1).arrays(), [(0, 1), (1, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn a_script_for_each_engine_as_it_is_read() {
+        let text = script(Engine::Slurm, 20, 1001).text();
+        assert_eq!(
+            text,
+            "#!/bin/bash\n#SBATCH --job-name=my-study\n#SBATCH --array=0-19%200\n\
+             #SBATCH --ntasks=1 --cpus-per-task=1\n#SBATCH --mem=1024M\n#SBATCH --time=01:00:00\n\
+             #SBATCH --output=/s/out/log/%A_%a.log\n#SBATCH --open-mode=append\n#SBATCH --requeue\n\
+             #SBATCH --signal=B:TERM@60\n#SBATCH --partition=short\n\n\
+             # One of 20 shards of my study. What has ended is kept, so any task may be run again.\n\
+             exec /opt/meshwork run /s/out/experiment.toml --set 'workload.load=0.7' --set 'name='\\''it'\\'''\\''s'\\''' \\\n    \
+             --out /s/out \\\n    --deal /s/out/submit/1.deal.csv \\\n    \
+             --shard ${SLURM_ARRAY_TASK_ID}/20 --threads 1 --time-budget 3420s\n"
+        );
+        let pbs = script(Engine::Pbs, 20, u64::MAX).text();
+        for line in [
+            "#PBS -J 0-19%200\n",
+            "#PBS -l walltime=01:00:00\n",
+            "#PBS -o /s/out/log/\n",
+            "--shard ${PBS_ARRAY_INDEX}/20",
+        ] {
+            assert!(pbs.contains(line), "{line} in {pbs}");
+        }
+        let lsf = script(Engine::Lsf, 20, u64::MAX).text();
+        for line in [
+            "#BSUB -J \"my-study[1-20]%200\"\n",
+            "#BSUB -W 60\n",
+            "--shard $((LSB_JOBINDEX - 1))/20",
+        ] {
+            assert!(lsf.contains(line), "{line} in {lsf}");
+        }
+        let hq = script(Engine::Hq, 20, u64::MAX).text();
+        for line in ["#HQ --array 0-19\n", "#HQ --time-limit 3600s\n", "--shard ${HQ_TASK_ID}/20"] {
+            assert!(hq.contains(line), "{line} in {hq}");
+        }
+        for engine in [Engine::Slurm, Engine::Pbs, Engine::Lsf, Engine::Hq] {
+            let one = script(engine, 1, u64::MAX).text();
+            assert!(one.contains("--shard 0/1") && !one.contains("rray"), "{one}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_collected_after_all_of_them() {
+        let jobs = ["7".to_owned(), "8".to_owned()];
+        let of = |engine| script(engine, 20, 10).collect_call(&jobs).as_ref().map(shown);
+        assert_eq!(
+            of(Engine::Slurm).unwrap(),
+            "sbatch --parsable --dependency=afterany:7:8 --kill-on-invalid-dep=yes /s/out/submit/1.collect.sh"
+        );
+        assert_eq!(
+            of(Engine::Pbs).unwrap(),
+            "qsub -W depend=afterany:7:8 /s/out/submit/1.collect.sh"
+        );
+        assert_eq!(
+            of(Engine::Lsf).unwrap(),
+            "bsub -w 'ended(7) && ended(8)' < /s/out/submit/1.collect.sh"
+        );
+        assert_eq!(of(Engine::Hq), None);
+    }
+
+    #[test]
+    fn a_path_that_a_script_cannot_name_is_refused() {
+        let mut script = script(Engine::Slurm, 1, 1001);
+        assert_eq!(script.check(), Ok(()));
+        script.folder = PathBuf::from("/s/my results");
+        assert!(script.check().unwrap_err().starts_with("/s/my results: the script of an engine"));
+    }
+}

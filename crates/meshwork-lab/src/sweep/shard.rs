@@ -1,0 +1,244 @@
+//! One attempt at a shard.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use meshwork::catalogue::Catalogue;
+
+use crate::findings::summary::label;
+use crate::lab::{Prepared, known_inputs, prepare};
+use crate::run::replications::first;
+use crate::run::store::{Note, RUNS, Store};
+use crate::run::{Progress, Runner};
+use crate::study::asked::{Asked, EXPERIMENT};
+use crate::study::expand::Point;
+use crate::study::{Refused, Study};
+use crate::sweep::deal::Deal;
+use crate::sweep::name::{Shard, attempt};
+use crate::watch::recording::kept::Kept;
+
+/// What an attempt is to do.
+pub struct Work<'a> {
+    /// The folder of results, which all shards share.
+    pub folder: PathBuf,
+    /// Which shard.
+    pub shard: Shard,
+    /// The file of the deal; without one all runs of the study are dealt.
+    pub deal: Option<PathBuf>,
+    /// How many threads run; 0 is as many as there are processors.
+    pub threads: usize,
+    /// The most memory that runs may take together, in bytes; `None` refuses nothing.
+    pub max_memory: Option<u64>,
+    /// Is told after every run.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// The build of the program.
+    pub build: String,
+    /// Is asked before every run whether to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// How an attempt ended.
+pub struct Ended {
+    /// How far it came: runs that an earlier attempt had ended are counted as reused.
+    pub progress: Progress,
+    /// Whether it was stopped before all was done.
+    pub stopped: bool,
+    /// What is worth a word.
+    pub warnings: Vec<String>,
+    /// What failed: runs, or writing what they gave.
+    pub failures: Vec<String>,
+}
+
+/// Runs what a shard has and earlier attempts at it have not ended. What ends is appended to a segment of this
+/// attempt's own.
+///
+/// # Errors
+/// If the study, its inputs, the deal or the folder are wrong; then nothing has run.
+pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
+    let prepared = prepare(study, work.threads, work.max_memory, true)?;
+    begin(study, &work.folder, &prepared, &work.build)?;
+    let Prepared { points, inputs, files, .. } = prepared;
+    let deal = match &work.deal {
+        Some(path) => Deal::read(path, &study.replications, &points)?,
+        None => Deal::of(&study.replications, &points),
+    };
+    let units = deal.hand(work.shard);
+    drop(deal);
+    let environment = |name: &str| std::env::var(name).ok();
+    let label = work.shard.label(work.deal.as_deref().and_then(number).as_deref());
+    let looks_into_runs = work.deal.is_none();
+    let mut store = Store::for_shard(&work.folder, &label, &attempt(environment), looks_into_runs)?;
+    let warnings = store.warnings().to_vec();
+    let runs = units.iter().map(|unit| match unit.replication {
+        Some(_) => 1,
+        None => first(&study.replications, &points[unit.scenario]),
+    });
+    let runs = runs.sum();
+    store.note(|_| Note::Segment {
+        shard: work.shard.index,
+        of: work.shard.of,
+        host: crate::run::file::host(),
+        threads: threads(work.threads),
+        runs,
+    })?;
+    let jobs = (!study.jobs.is_empty()).then(|| (work.folder.clone(), study.jobs.clone()));
+    let runner = Runner {
+        catalogue: &study.catalogue,
+        points: &points,
+        inputs: &inputs,
+        replications: &study.replications,
+        simulate: &|scenario, replication, observer| {
+            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
+        },
+        build: &work.build,
+        store: Some(Mutex::new(store)),
+        jobs,
+        kept: Kept::of(&work.folder, study.record, crate::report::sample(study)),
+        progress: work.progress,
+        watcher: None,
+        stop: work.stop,
+    };
+    let worked = runner.work(work.threads, &units)?;
+    let mut failures: Vec<String> = worked
+        .failures
+        .iter()
+        .map(|failed| failure(study, &points, failed.0, failed.1, &failed.2))
+        .collect();
+    let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
+    let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
+    if let Some(trouble) = &worked.trouble {
+        failures.push(format!("{trouble}: what had ended before is kept, and the rest is run again by the same command"));
+    } else if let Err(error) = finished {
+        failures.push(error.to_string());
+    }
+    Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
+}
+
+/// A run that failed, in a sentence.
+pub(crate) fn failure(
+    study: &Study,
+    points: &[Point],
+    scenario: usize,
+    replication: u64,
+    message: &str,
+) -> String {
+    let swept = points.get(scenario).map_or_else(String::new, |point| label(&point.swept));
+    let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
+    format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
+}
+
+/// The number of a deal, which its file begins with.
+fn number(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    Some(name.split('.').next().unwrap_or_default().to_owned())
+}
+
+fn threads(asked: usize) -> usize {
+    if asked > 0 {
+        return asked;
+    }
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Begins a sweep in a folder, or finds it begun: the study stands there, and every process has the same one. All that begin
+/// at once write the same.
+///
+/// # Errors
+/// If the folder holds another study, or was begun by another build of the program, or cannot be written.
+pub(crate) fn begin(
+    study: &Study,
+    folder: &Path,
+    prepared: &Prepared,
+    build: &str,
+) -> Result<(), Refused> {
+    let shown = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Refused(format!("{shown}: this is a file, but must be a folder for results")));
+    }
+    let asked = Asked {
+        spans: prepared.spans.clone(),
+        build: build.to_owned(),
+        ..Asked::of(study, &known_inputs(&prepared.points, &prepared.inputs))
+    };
+    let text = folder.join(EXPERIMENT);
+    let before = std::fs::read(&text).ok();
+    let Some(before) = before else {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| crate::run::file::FileError::making(folder, &error))?;
+        asked.write(folder)?;
+        return Ok(crate::run::file::write_whole(&text, study.source.as_bytes())?);
+    };
+    if before != study.source.as_bytes() {
+        return Err(Refused(format!(
+            "{shown}: this folder holds another study, or an earlier form of this one, and shards must all run the \
+             same: give another `--out`"
+        )));
+    }
+    let Some(other) = Asked::read(folder)? else { return asked.write(folder) };
+    if other.build != build {
+        if !has_runs(folder) {
+            return asked.write(folder);
+        }
+        return Err(Refused(format!(
+            "{shown}: another build of the program began this sweep ({}, and this is {}), whose results must not be \
+             mixed with those of this one: run it with that one, or give another `--out`",
+            short(&other.build),
+            short(build)
+        )));
+    }
+    if other.settings != asked.settings {
+        let words = |asked: &Asked| match &asked.settings[..] {
+            [] => "no --set".to_owned(),
+            settings => format!("--set {}", settings.join(" --set ")),
+        };
+        return Err(Refused(format!(
+            "{shown}: this sweep was begun with {}, and is now asked for with {}: give the same, or another `--out`",
+            words(&other),
+            words(&asked)
+        )));
+    }
+    for input in &asked.inputs {
+        if other.digest(&input.path).is_some_and(|digest| digest != input.blake3) {
+            return Err(Refused(format!(
+                "{}: this file has changed since the sweep in {shown} was begun: restore it, or give another `--out`",
+                input.path
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn short(build: &str) -> &str {
+    let shown = build.get(..8).unwrap_or(build);
+    if shown.is_empty() { "one of before" } else { shown }
+}
+
+/// Whether any run lies in a folder, whoever ran it.
+fn has_runs(folder: &Path) -> bool {
+    let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
+    is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
+}
+
+/// The study in a folder where a sweep was begun.
+///
+/// # Errors
+/// One sentence, if there is none.
+pub(crate) fn stored(
+    catalogue: &Catalogue,
+    folder: &Path,
+) -> Result<crate::study::stored::Stored, Refused> {
+    if !folder.join(EXPERIMENT).is_file() {
+        let shown = folder.display();
+        let what = if !folder.exists() {
+            "there is no such folder"
+        } else if folder.is_dir() {
+            "there is no study in this folder"
+        } else {
+            "this is no folder"
+        };
+        return Err(Refused(format!(
+            "{shown}: {what}: give one that `meshwork run --out`, with or without `--shard`, or `meshwork submit` wrote"
+        )));
+    }
+    crate::study::stored::Stored::read(catalogue, folder, Asked::guess)
+}
