@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{job, run, scenario, starts};
 use meshwork::alloc::optical::rfold::Rfold;
-use meshwork::alloc::optical::{Ties, folded_for_cubes, folded_for_torus};
+use meshwork::alloc::optical::{Ties, cubes_needed, folded_for_cubes, folded_for_torus};
 use meshwork::job::Request;
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::pool::Pool;
@@ -172,7 +172,10 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
                 let shape = random_shape(12, &mut rng);
                 Submitted { id, arrival: now, duration: 1 + rng.below(40_000_000_000), shape }
             })
-            .filter(|job| job.shape.iter().product::<u32>() <= 512)
+            // As the program's generator sees to it; it has no answer to a job that no machine of cubes could hold.
+            .filter(|job| {
+                job.shape.iter().product::<u32>() <= 512 && cubes_needed(&job.shape, 4) <= 8
+            })
             .collect();
         let jobs: Vec<_> = trace
             .iter()
@@ -194,7 +197,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
             dropped += u32::from(start.is_none());
         }
         assert!(
-            waited > 30 && (dropped > 3 || way == Way::Reconfigurable),
+            waited > 10 && (dropped > 0 || way == Way::Reconfigurable),
             "{way:?} {waited} {dropped}"
         );
     }

@@ -45,6 +45,9 @@ impl FreeBases {
     /// The free base of lowest index. `sides` has one side for each dimension.
     pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
         let end = self.narrow(grid, free, sides);
+        if grid.is_all_rings() {
+            return self.bases.first().filter(|&base| base < end);
+        }
         let mut base = self.bases.first().filter(|&base| base < end)?;
         // Bases too near an edge are skipped a row at a time.
         while let Some(d) = over_the_edge(grid, base, sides) {
@@ -59,7 +62,7 @@ impl FreeBases {
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
-        if end > 0 {
+        if end > 0 && !grid.is_all_rings() {
             // The last dimension has its edge at the end, if it has one.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
                 if !grid.is_ring(d) {
@@ -83,11 +86,11 @@ impl FreeBases {
         let mut words = 0..self.bases.words().len();
         // From the last dimension to the first: its edge spares the others the rows beyond it.
         for (d, &side) in sides.iter().enumerate().rev() {
-            let mut run = 1;
+            let (mut run, is_ring) = (1, grid.is_ring(d));
             while run < side {
                 let step = run.min(side - run);
                 run += step;
-                if grid.is_ring(d) {
+                if is_ring {
                     self.keep_if_ahead_on_the_ring(grid, d, step);
                     if self.bases.is_empty() {
                         return 0;
@@ -127,15 +130,15 @@ impl FreeBases {
         to: &mut NodeSet,
     ) {
         let (stride, side) = (grid.strides()[d], grid.sides()[d]);
-        let ring = stride * side;
-        if grid.is_ring(d) && (ring.is_multiple_of(64) || 64 % ring == 0) {
+        let (ring, is_ring) = (stride * side, grid.is_ring(d));
+        if is_ring && (ring.is_multiple_of(64) || 64 % ring == 0) {
             to.assign_rotated_down(from, ring, step % side * stride);
             return;
         }
         to.assign_shifted_down(from, step * stride);
         let straight_on = below_edge(&self.below_edge, grid, d, step);
         to.intersect(straight_on);
-        if grid.is_ring(d) {
+        if is_ring {
             self.around.assign_shifted_up(from, (side - step) * stride);
             self.around.subtract(straight_on);
             to.unite(&self.around);

@@ -18,9 +18,10 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension closes to a ring, and whether any does.
+    /// Whether each dimension closes to a ring, whether any does, and whether all do.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
+    all_rings: bool,
     /// Whether every side is 2, as in a hypercube: a coordinate is then a bit of the index.
     binary: bool,
 }
@@ -70,6 +71,7 @@ impl Grid {
             nodes: nodes as u32,
             rings: SmallVec::from_slice(rings),
             wrapped: rings.contains(&true),
+            all_rings: !rings.contains(&false),
             binary,
         })
     }
@@ -109,7 +111,15 @@ impl Grid {
     #[must_use]
     #[inline]
     pub fn is_ring(&self, dimension: usize) -> bool {
-        self.wrapped && self.rings[dimension]
+        // Inner loops of searches ask this, and mostly of grids whose dimensions are all alike.
+        self.all_rings || self.wrapped && self.rings[dimension]
+    }
+
+    /// Whether every dimension closes to a ring.
+    #[must_use]
+    #[inline]
+    pub fn is_all_rings(&self) -> bool {
+        self.all_rings
     }
 
     /// Whether each dimension closes to a ring.

@@ -208,7 +208,7 @@ fn study() -> String {
          | table | what it says |\n|---|---|\n\
          | `[sweep]` | each key with a list of values: their cross product is run |\n\
          | `[compare]` | a swept key and its baseline: every other value is compared with it, on the same jobs |\n\
-         | `[output]` | `jobs = [\"csv\", \"parquet\"]` writes one row for each job, into `jobs/` of the folder of results |\n\
+         | `[output]` | `jobs = [\"csv\", \"parquet\", \"batsim\"]` writes one row for each job, into `jobs/` of the folder of results |\n\
          | `[quick]` | what `meshwork reproduce --quick` lays over the study |\n\
          | `[[claim]]` | a sentence that the runs are to bear out: see [claims](../claims.md) |\n";
     text
