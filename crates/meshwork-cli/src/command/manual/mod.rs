@@ -170,10 +170,16 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
         };
         let may_be = match param.kind {
             Kind::Component(family) | Kind::Components(family) | Kind::Names(family) => {
-                let kind = KINDS.iter().find(|kind| std::ptr::eq(kind.family, family));
-                let kind = kind.expect("every family that a parameter names is a kind");
-                let folder = kind.plural();
-                format!("{} ([list]({up}{folder}/README.md))", cell(&param.kind.to_string()))
+                let what = cell(&param.kind.to_string());
+                match KINDS.iter().find(|kind| std::ptr::eq(kind.family, family)) {
+                    Some(kind) => format!("{what} ([list]({up}{}/README.md))", kind.plural()),
+                    // A family without pages of its own is told here.
+                    None => {
+                        let word = |about: &&About| format!("`{}` ({})", about.name, about.summary);
+                        let words: Vec<String> = (family.entries)().iter().map(word).collect();
+                        format!("{what}: {}", words.join(", "))
+                    }
+                }
             }
             Kind::Choice(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
