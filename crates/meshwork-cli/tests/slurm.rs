@@ -125,10 +125,9 @@ impl Slurm {
              KillWait=2\nSlurmctldTimeout=30\nSlurmdTimeout=60\nMaxArraySize=6\n",
             ports[0]
         );
-        for node in 1..=NODES {
+        for (node, port) in (1..=NODES).zip(&ports[1..]) {
             conf += &format!(
-                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2 RealMemory=4000\n",
-                ports[node]
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=4000\n"
             );
         }
         conf += "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n";

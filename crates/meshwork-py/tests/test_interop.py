@@ -36,6 +36,20 @@ def test_evalys_reads_the_jobs(tmp_path: Path) -> None:
     assert np.isclose((load[:-1] * np.diff(time)).sum(), area, rtol=1e-6)
 
 
+def test_a_study_writes_the_same_for_all_its_runs(tmp_path: Path) -> None:
+    keys: dict[str, Any] = {"workload": LUBLIN, "scheduler": {"name": "easy", "kill_at_estimate": True}, "name": "w0"}
+    results = mw.Study(machine=mw.torus(8, 8), output={"jobs": ["batsim"]}, **keys).run(out=tmp_path)
+    (written,) = (tmp_path / "jobs").glob("*.batsim.csv")
+    assert written.name in (tmp_path / "jobs/index.csv").read_text()
+    ours = batsim.write_jobs(results, tmp_path / "ours.csv").read_text().splitlines()
+    theirs = written.read_text().splitlines()
+    assert ours[0] == theirs[0]
+    assert len(ours) == len(theirs) == 81
+    for one, other in zip(ours[1:], theirs[1:], strict=True):
+        for a, b in zip(one.split(","), other.split(","), strict=True):
+            assert a == b or float(a) == float(b)
+
+
 def test_a_workload_of_batsim_goes_round(tmp_path: Path) -> None:
     first = mw.Study(machine=mw.flat(64), workload=LUBLIN).run().jobs()
     path = batsim.write_workload(first, tmp_path / "workload.json", 64)

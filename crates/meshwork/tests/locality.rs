@@ -44,7 +44,7 @@ fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
         let tight = parts.iter().filter(|(_, nodes)| nodes.len() >= wanted);
         let tight = tight.min_by_key(|(part, nodes)| (nodes.len(), **part)).map(|(part, _)| *part);
         let full = || {
-            let most = parts.iter().map(|(_, nodes)| nodes.len()).max().unwrap();
+            let most = parts.values().map(|nodes| nodes.len()).max().unwrap();
             *parts.iter().find(|(_, nodes)| nodes.len() == most).unwrap().0
         };
         let part = tight.unwrap_or_else(full);

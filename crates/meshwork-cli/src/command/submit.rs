@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use meshwork::catalogue::Catalogue;
@@ -222,7 +222,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
 }
 
 /// Calls a program of the engine, and gives the number of the job that it answers.
-fn answered(call: &Call, engine: script::Engine, path: &PathBuf) -> Result<String, Stop> {
+fn answered(call: &Call, engine: script::Engine, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {
         Stop::Failed(format!(

@@ -52,7 +52,7 @@ fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {
-        workload.retain(|key, _| !KEYS.contains(&&key[..]));
+        workload.retain(|key, _| !KEYS.contains(&key));
     }
     Scenario::read_in(catalogue, &table)
 }

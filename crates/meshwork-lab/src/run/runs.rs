@@ -429,7 +429,7 @@ mod tests {
                 .map(|(i, result)| Run { key: format!("{i:032x}"), replication: i as u64, result })
                 .collect();
             let runs: Runs = list.iter().cloned().collect();
-            prop_assert_eq!(runs.iter().collect::<Vec<_>>(), list.clone());
+            prop_assert_eq!(&runs.iter().collect::<Vec<_>>(), &list);
             prop_assert_eq!(runs.len(), list.len());
             for (index, run) in list.iter().enumerate() {
                 prop_assert_eq!(runs.get(index), Some(run.clone()));

@@ -87,6 +87,18 @@ impl<K: Ord + Clone> Desk<K> {
         self.site.up.iter().filter(|&node| self.used[node as usize] == 0).count() as u32
     }
 
+    /// How much of the lists of a torus is broken: for each box that is not wholly free its size, summed. It is the
+    /// number by which Slurm chooses between later starts, where it is told to.
+    #[must_use]
+    pub fn fragmentation(&self) -> Option<u64> {
+        let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
+        let mut idle = self.site.up.clone();
+        for node in self.site.up.iter().filter(|&node| self.used[node as usize] > 0) {
+            idle.remove(node);
+        }
+        Some(anchors.fragmentation(&idle))
+    }
+
     /// What a job would be told now; nothing changes.
     ///
     /// # Complexity

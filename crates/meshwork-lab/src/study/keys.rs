@@ -188,18 +188,21 @@ pub(super) fn job_formats(mut output: Table) -> Result<Vec<JobFormat>, Problem> 
     for word in words {
         let format = match word.as_str() {
             Some("csv") => JobFormat::Csv,
+            Some("batsim") => JobFormat::Batsim,
             Some("parquet") if !cfg!(feature = "parquet") => {
                 return Err(Problem::new(
                     "output.jobs",
                     "`output.jobs` has \"parquet\", and this program was built without the feature \
-                     `parquet`: it can be csv",
+                     `parquet`: it can be csv or batsim",
                 ));
             }
             Some("parquet") => JobFormat::Parquet,
             _ => {
                 return Err(Problem::new(
                     "output.jobs",
-                    format!("`output.jobs` has {word}, but must be a list of csv and parquet"),
+                    format!(
+                        "`output.jobs` has {word}, but must be a list of csv, parquet and batsim"
+                    ),
                 ));
             }
         };

@@ -93,15 +93,27 @@ pub enum JobFormat {
     Csv,
     /// `jobs/<key>.parquet`.
     Parquet,
+    /// `jobs/<key>.batsim.csv`: the columns of Batsim's `jobs.csv`.
+    Batsim,
 }
 
 impl JobFormat {
-    /// Its name in studies, which is also the ending of its files.
+    /// Its name in studies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             JobFormat::Csv => "csv",
             JobFormat::Parquet => "parquet",
+            JobFormat::Batsim => "batsim",
+        }
+    }
+
+    /// The ending of its files.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            JobFormat::Batsim => "batsim.csv",
+            JobFormat::Csv | JobFormat::Parquet => self.name(),
         }
     }
 }
@@ -485,7 +497,7 @@ mod tests {
         assert!(
             refused.0.ends_with(
                 "`output.jobs` has \"parquet\", and this program was built without the feature \
-                 `parquet`: it can be csv"
+                 `parquet`: it can be csv or batsim"
             ),
             "{refused}"
         );
@@ -582,7 +594,7 @@ mod tests {
             ),
             (
                 "[output]\njobs = ['xml']",
-                "dir/a.toml:2: `output.jobs` has \"xml\", but must be a list of csv and parquet",
+                "dir/a.toml:2: `output.jobs` has \"xml\", but must be a list of csv, parquet and batsim",
             ),
             (
                 "[[claim]]\nmetric = 'wait'",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,8 @@ def ask(*words: str) -> tuple[str, bool]:
 
 
 def _objects(*words: str) -> list[dict[str, Any]]:
+    import json
+
     text, _ = ask(*words, "--json")
     return [json.loads(line) for line in text.splitlines()]
 
@@ -36,6 +37,8 @@ def _options(**options: object) -> list[str]:
 
 
 def _toml(value: object) -> str:
+    import json
+
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -231,4 +234,6 @@ def main(words: Iterable[str]) -> int:
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
+    import json
+
     return Table(_native.Table.from_json(json.dumps(rows)))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -66,6 +63,9 @@ def column_names(source: Any) -> list[str]:
 
 
 def _csv_of_columns(source: Mapping[str, Any], what: str) -> str:
+    import csv
+    import io
+
     columns: dict[str, list[Any]] = {}
     for name in source:
         if name in COLUMNS:
@@ -105,6 +105,8 @@ def _cell(value: Any) -> Any:
 
 def written(source: Any, folder: Path, what: str) -> tuple[str, Path]:
     """Write a table of jobs into a folder; the name says what is in it, so that equal tables are one."""
+    import hashlib
+
     text = csv_of(source, what).encode()
     name = f"jobs-{hashlib.sha256(text).hexdigest()[:16]}.csv"
     path = folder / name

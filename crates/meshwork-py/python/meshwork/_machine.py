@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _meshwork as _native
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from ._meshwork import Topology
 
 
-@dataclass(frozen=True)
 class Machine:
     """A machine, or one site of several; see `mesh`, `torus`, `hypercube`, `flat` and `sites`.
 
@@ -25,11 +23,21 @@ class Machine:
     {'topology': 'torus', 'dims': [8, 8], 'speed': 2.0}
     """
 
-    table: Mapping[str, Any] = field(hash=False)
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self._table = dict(table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Machine) and self._table == other._table
+
+    def __hash__(self) -> int:
+        return hash(repr(self._table))
+
+    def __repr__(self) -> str:
+        return f"Machine({self._table!r})"
 
     def as_table(self) -> dict[str, Any]:
         """Give the table that a study has under `machine`."""
-        return dict(self.table)
+        return dict(self._table)
 
     @property
     def topology(self) -> Topology:
@@ -42,7 +50,7 @@ class Machine:
         >>> grid.coordinates(5), grid.node((3, 0)), grid.distance(0, 3)
         ((1, 1), 3, 1)
         """
-        own = {key: value for key, value in self.table.items() if key not in ("speed", "allocator")}
+        own = {key: value for key, value in self._table.items() if key not in ("speed", "allocator")}
         return _native.Pool({"machine": own}).topology
 
     def graph(self) -> networkx.Graph:

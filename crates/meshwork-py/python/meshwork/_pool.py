@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +89,8 @@ class Pool(_native.Pool):
 
     def snapshot(self) -> dict[str, Any]:
         """Give all that there is to know of it, as what JSON can write."""
+        import json
+
         state: dict[str, Any] = json.loads(self.snapshot_json())
         return state
 
@@ -101,6 +102,8 @@ class Pool(_native.Pool):
         InputError
             If it is none, or that of another pool; nothing is changed then.
         """
+        import json
+
         try:
             text = json.dumps(snapshot)
         except TypeError as error:

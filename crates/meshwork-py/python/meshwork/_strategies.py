@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import re
-import typing
-import uuid
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _meshwork as _native
 from ._errors import InputError
+
+if TYPE_CHECKING:
+    import inspect
 
 C = TypeVar("C", bound=type)
 
@@ -97,11 +95,16 @@ def kind_of(cls: type) -> str:
 
 def name_of(cls: type) -> str:
     """Give the name of a class in studies."""
+    import re
+
     name = getattr(cls, "name", None)
     return name if isinstance(name, str) else re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 def _register(cls: type, name: str | None) -> None:
+    import inspect
+    import re
+
     kind = kind_of(cls)
     name = name or name_of(cls)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
@@ -130,6 +133,10 @@ def _register(cls: type, name: str | None) -> None:
 
 def _digest(cls: type) -> str:
     """Say which source a class has: that of its module, or its own in a notebook. Without one, no stored run is its."""
+    import hashlib
+    import inspect
+    import uuid
+
     try:
         module = inspect.getmodule(cls)
         source = inspect.getsource(cls)
@@ -143,6 +150,9 @@ def _digest(cls: type) -> str:
 def _params(cls: type) -> list[tuple[str, str, list[str], str | None, str]]:
     if cls.__init__ is object.__init__:  # type: ignore[misc]
         return []
+    import inspect
+    import typing
+
     try:
         hints = typing.get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
     except (NameError, TypeError) as error:
@@ -156,6 +166,8 @@ def _params(cls: type) -> list[tuple[str, str, list[str], str | None, str]]:
 
 
 def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str, list[str], str | None, str]:
+    import typing
+
     extras: tuple[Any, ...] = ()
     if typing.get_origin(hint) is typing.Annotated:
         hint, *rest = typing.get_args(hint)
@@ -191,10 +203,14 @@ def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str
 
 def instance(cls: type, kind: str, machine: tuple[Any, ...], given: dict[str, Any]) -> Any:
     """Make a strategy for a machine; called when a run or a pool begins."""
+    import inspect
+
     if "machine" in inspect.signature(cls).parameters:
         given = {"machine": machine[0] if kind == "allocator" else machine, **given}
     return cls(**{key: value for key, value in given.items() if key != "kill_at_estimate" or _takes(cls, key)})
 
 
 def _takes(cls: type, key: str) -> bool:
+    import inspect
+
     return key in inspect.signature(cls).parameters

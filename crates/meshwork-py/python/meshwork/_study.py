@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy as _copy
 import os
-import re
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +17,8 @@ from ._progress import Progress, teller
 from ._table import Table
 
 if TYPE_CHECKING:
+    import tempfile
+
     from matplotlib.axes import Axes
 
     from ._meshwork import Topology
@@ -108,6 +107,8 @@ class Study:
     def _workload(self, value: object, what: str, found: dict[str, list[str]]) -> object:
         if _frame.is_table(value):
             if self._folder is None:
+                import tempfile
+
                 self._folder = tempfile.TemporaryDirectory(prefix="meshwork-")
             name, path = _frame.written(value, Path(self._folder.name), f"`{what}`")
             found[name] = [str(path)]
@@ -204,7 +205,7 @@ class Study:
 
     def copy(self) -> Study:
         """Give a copy that can be changed by itself."""
-        other = self._of(_copy.copy(self._native))
+        other = self._of(self._native.__copy__())
         # Both read the same tables, which are there until nobody needs them.
         other._folder = self._folder
         return other
@@ -418,6 +419,9 @@ class Results:
     def folder(self) -> Path:
         """A folder with these results, as the command leaves one: that of `out`, or one that goes with this object."""
         if self._folder is None:
+            import re
+            import tempfile
+
             self._own = tempfile.TemporaryDirectory(prefix="meshwork-")
             # The page is called after its folder.
             folder = Path(self._own.name) / (re.sub(r"[^\w.-]+", "-", self.name) or "study")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +114,8 @@ class Table:
         return "\n".join([*text, self._more()]).rstrip()
 
     def _repr_html_(self) -> str:
+        import html
+
         def line(cells: list[str], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 

@@ -26,8 +26,9 @@ COLUMNS = (
 def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1, replication: int = 0) -> Path:
     """Write the jobs of a run as Batsim's `jobs.csv`, which evalys reads.
 
-    Every job that is written has finished; the processors of a machine of one site are numbered as its nodes are, with
-    dimension 0 running fastest. What Batsim measures and Meshwork does not, energy, is an empty cell.
+    A study with `output={"jobs": ["batsim"]}` writes the same for all its runs, into the folder of its results. The
+    processors of a machine are numbered as its nodes are, with dimension 0 running fastest. What Batsim measures and
+    Meshwork does not, energy, is an empty cell.
 
     Raises
     ------
@@ -45,9 +46,12 @@ def write_jobs(results: Results, path: str | os.PathLike[str], scenario: int = 1
         writer.writerow(COLUMNS)
         for job in jobs:
             run = job["finish"] - job["start"]
+            # Only the estimate ends a job before its time.
+            killed = job["runtime"] > job["estimate"] and run < job["runtime"] * job["stretch"] * (1 - 1e-9)
             writer.writerow([
-                job["job"], results.name, job["job"], job["submit"], job["requested"], job["estimate"], 1,
-                "COMPLETED_SUCCESSFULLY", job["start"], run, job["finish"], job["wait"], job["turnaround"],
+                job["job"], results.name, job["job"], job["submit"], job["requested"], job["estimate"], int(not killed),
+                "COMPLETED_WALLTIME_REACHED" if killed else "COMPLETED_SUCCESSFULLY",
+                job["start"], run, job["finish"], job["wait"], job["turnaround"],
                 job["turnaround"] / run if run > 0 else 1.0, intervals(nodes_of(job["blocks"], sides)), "", "",
             ])  # fmt: skip
     return target

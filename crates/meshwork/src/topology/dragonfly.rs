@@ -79,7 +79,7 @@ impl Dragonfly {
     }
 
     /// Leads from a router to a group: the local link to the gateway if there need be one, and the global one.
-    fn to_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
+    fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
         let (gateway, port) = self.gateway(*at / self.a, group);
         self.within_group(*at, gateway, local, route);
         route.push(Leg { port, class: global, hops: 1 });
@@ -155,10 +155,10 @@ impl Wires for Dragonfly {
         if detour {
             let by = below(mixed(coins), self.groups);
             if by != source && by != group {
-                self.to_group(&mut at, by, 0, 0, &mut route);
+                self.reach_group(&mut at, by, 0, 0, &mut route);
             }
         }
-        self.to_group(&mut at, group, last - 1, last, &mut route);
+        self.reach_group(&mut at, group, last - 1, last, &mut route);
         self.within_group(at, end, last, &mut route);
         route
     }

@@ -253,7 +253,7 @@ impl Topology {
         };
         let widths = arity.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
         let tapered =
-            if taper == 1.0 { String::new() } else { format!(" with a taper of {taper}") };
+            if taper <= 1.0 { String::new() } else { format!(" with a taper of {taper}") };
         Ok(Topology {
             wiring: Wiring::FatTree,
             text: format!("{widths} fat tree{tapered}"),

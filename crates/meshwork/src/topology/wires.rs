@@ -141,5 +141,5 @@ pub(super) fn mixed(bits: u64) -> u64 {
 
 /// A number below `bound` that follows from random bits.
 pub(super) fn below(bits: u64, bound: u32) -> u32 {
-    (u128::from(bits) * u128::from(bound) >> 64) as u32
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u32
 }

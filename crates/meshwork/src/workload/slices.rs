@@ -162,10 +162,11 @@ fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
     // By size: lines, sheets and blocks.
     let kinds = |size: u32| -> [Vec<[u32; 3]>; 3] {
         let lines = [[size, 1, 1]];
-        let sheets = even(2, size).take_while(|a| a * a <= size).filter(|a| size % a == 0);
+        let sheets =
+            even(2, size).take_while(|a| a * a <= size).filter(|a| size.is_multiple_of(*a));
         let sheets = sheets.map(|a| [a, size / a, 1]).filter(|sheet| sheet[1] % 2 == 0);
         let blocks = even(2, size).take_while(|a| a * a * a <= size).flat_map(|a| {
-            let rest = if size % a == 0 { size / a } else { 0 };
+            let rest = if size.is_multiple_of(a) { size / a } else { 0 };
             let second = even(a, rest).take_while(move |b| b * b <= rest);
             second.filter(move |b| rest % b == 0).map(move |b| [a, b, rest / b])
         });

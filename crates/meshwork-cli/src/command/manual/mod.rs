@@ -170,10 +170,16 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
         };
         let may_be = match param.kind {
             Kind::Component(family) | Kind::Components(family) | Kind::Names(family) => {
-                let kind = KINDS.iter().find(|kind| std::ptr::eq(kind.family, family));
-                let kind = kind.expect("every family that a parameter names is a kind");
-                let folder = kind.plural();
-                format!("{} ([list]({up}{folder}/README.md))", cell(&param.kind.to_string()))
+                let what = cell(&param.kind.to_string());
+                match KINDS.iter().find(|kind| std::ptr::eq(kind.family, family)) {
+                    Some(kind) => format!("{what} ([list]({up}{}/README.md))", kind.plural()),
+                    // A family without pages of its own is told here.
+                    None => {
+                        let word = |about: &&About| format!("`{}` ({})", about.name, about.summary);
+                        let words: Vec<String> = (family.entries)().iter().map(word).collect();
+                        format!("{what}: {}", words.join(", "))
+                    }
+                }
             }
             Kind::Choice(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
@@ -208,7 +214,7 @@ fn study() -> String {
          | table | what it says |\n|---|---|\n\
          | `[sweep]` | each key with a list of values: their cross product is run |\n\
          | `[compare]` | a swept key and its baseline: every other value is compared with it, on the same jobs |\n\
-         | `[output]` | `jobs = [\"csv\", \"parquet\"]` writes one row for each job, into `jobs/` of the folder of results |\n\
+         | `[output]` | `jobs = [\"csv\", \"parquet\", \"batsim\"]` writes one row for each job, into `jobs/` of the folder of results |\n\
          | `[quick]` | what `meshwork reproduce --quick` lays over the study |\n\
          | `[[claim]]` | a sentence that the runs are to bear out: see [claims](../claims.md) |\n";
     text

@@ -77,7 +77,11 @@ impl Window {
                     |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.listed(nodes) });
                 let held: Vec<Json> = self.desk.held().map(held).collect();
                 let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
-                let _ = write!(out, "{}", json!({ "free": free, "nodes": nodes, "held": held }));
+                let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
+                if let Some(fragmentation) = self.desk.fragmentation() {
+                    shown["fragmentation"] = fragmentation.into();
+                }
+                let _ = write!(out, "{shown}");
                 Ok(())
             }
             _ => Err(format!("`op` is {}, but must be {OPS}", json!(op))),

@@ -1,9 +1,10 @@
-//! Per-job output: one row for every job of a run, as CSV and as Parquet.
+//! Per-job output: one row for every job of a run, as CSV, as Parquet, and as CSV in the columns of Batsim.
 //!
 //! The columns are `job,submit,start,finish,requested,held,site,blocks`, what happened, and then
 //! `runtime,estimate,nodes,block,subcube`, what was asked for, so that a `table` workload replays
 //! the same jobs. `requested` and `held` are counts of processors; `site` is an index from 0.
 
+mod batsim;
 #[cfg(feature = "parquet")]
 mod parquet;
 
@@ -32,7 +33,7 @@ pub const HEADER: &str =
 /// Where the jobs of a run with this key are, in a folder of results.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
-    folder.join("jobs").join(format!("{key}.{}", format.name()))
+    folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }
 
 /// Why the jobs of a run cannot be written.
@@ -78,7 +79,7 @@ pub fn write_index(
         for (replication, key) in runs.keys() {
             for format in formats {
                 let own = [
-                    format!("{key}.{}", format.name()),
+                    format!("{key}.{}", format.ending()),
                     format.name().to_owned(),
                     (number + 1).to_string(),
                     replication.to_string(),
@@ -118,6 +119,7 @@ struct Row {
     held: u32,
     site: usize,
     placement: Placement,
+    stretch: f64,
 }
 
 impl JobLog {
@@ -194,6 +196,7 @@ impl JobLog {
             held: running.held,
             site: running.site,
             placement: running.placement.clone(),
+            stretch: running.stretch,
         }));
         self.drain();
     }
@@ -224,6 +227,7 @@ struct Output {
 
 enum Form {
     Csv(BufWriter<File>),
+    Batsim(BufWriter<File>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Columns>),
 }
@@ -238,12 +242,14 @@ impl Output {
         let temporary = PathBuf::from(name);
         let failed = |error: io::Error| FileError::writing(&path, &error);
         let file = File::create(&temporary).map_err(failed)?;
+        let begun = |header: &str, file: File| -> io::Result<BufWriter<File>> {
+            let mut writer = BufWriter::with_capacity(1 << 16, file);
+            writeln!(writer, "{header}")?;
+            Ok(writer)
+        };
         let form = match format {
-            JobFormat::Csv => {
-                let mut writer = BufWriter::with_capacity(1 << 16, file);
-                writeln!(writer, "{HEADER}").map_err(failed)?;
-                Form::Csv(writer)
-            }
+            JobFormat::Csv => Form::Csv(begun(HEADER, file).map_err(failed)?),
+            JobFormat::Batsim => Form::Batsim(begun(batsim::HEADER, file).map_err(failed)?),
             #[cfg(feature = "parquet")]
             JobFormat::Parquet => {
                 Form::Parquet(Box::new(parquet::Columns::create(file).map_err(failed)?))
@@ -259,6 +265,7 @@ impl Output {
     fn write(&mut self, row: &Row, topologies: &[Topology]) -> Result<(), JobOutputError> {
         let written = match &mut self.form {
             Some(Form::Csv(writer)) => write_csv(writer, row, topologies),
+            Some(Form::Batsim(writer)) => batsim::write(writer, row, topologies),
             #[cfg(feature = "parquet")]
             Some(Form::Parquet(columns)) => columns.push(row, topologies),
             None => Ok(()),
@@ -268,7 +275,7 @@ impl Output {
 
     fn finish(mut self) -> Result<(), JobOutputError> {
         let written = match self.form.take() {
-            Some(Form::Csv(mut writer)) => writer.flush(),
+            Some(Form::Csv(mut writer) | Form::Batsim(mut writer)) => writer.flush(),
             #[cfg(feature = "parquet")]
             Some(Form::Parquet(columns)) => columns.finish(),
             None => Ok(()),
@@ -292,7 +299,7 @@ impl Drop for Output {
 }
 
 fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
-    let Row { job, start, finish, requested, held, site, placement } = row;
+    let Row { job, start, finish, requested, held, site, placement, .. } = row;
     let blocks = placement.text(topologies[*site].grid());
     write!(
         out,

@@ -65,7 +65,7 @@ impl Columns {
 
 impl Builders {
     fn push(&mut self, row: &Row, topologies: &[Topology]) {
-        let Row { job, start, finish, requested, held, site, placement } = row;
+        let Row { job, start, finish, requested, held, site, placement, .. } = row;
         let times = [job.arrival.units(), start.units(), finish.units(), job.runtime, job.estimate];
         for (builder, time) in self.times.iter_mut().zip(times) {
             builder.append_value(time);

@@ -283,7 +283,7 @@ impl Keys {
         Keys { scenario: hasher, rest: format!("\n{MODEL_VERSION}\n{build}\n") }
     }
 
-    /// The key of a replication as the number that its digits are. **O(1)**, about a microsecond.
+    /// The key of a replication as the number that its digits are. **O(1)**: the scenario is not read again.
     #[must_use]
     pub fn key(&self, replication: u64) -> u128 {
         let mut request = self.scenario.clone();

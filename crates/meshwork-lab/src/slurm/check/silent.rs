@@ -21,7 +21,7 @@ pub(super) fn look(reading: &mut Reading) {
                 toruses(listed, anchors, named, &mut findings);
             }
             (Kind::Block(..), Structure::Block(..)) => {
-                sizes(reading, topology, structure, &mut findings)
+                sizes(reading, topology, structure, &mut findings);
             }
             _ => {}
         }
@@ -65,7 +65,7 @@ fn toruses(
                     findings.warn(placement.line, says);
                 }
             }
-            let twins = torus.placements.iter().filter(|other| {
+            let mut twins = torus.placements.iter().filter(|other| {
                 other.line < placement.line
                     && other.dims == dims
                     && other.seed == placement.seed
@@ -75,7 +75,7 @@ fn toruses(
                         own == step(axis)
                     })
             });
-            if let Some(twin) = twins.last() {
+            if let Some(twin) = twins.next_back() {
                 let says =
                     format!("this placement of {} is that of line {} again", by(dims), twin.line);
                 findings.warn(placement.line, says);

@@ -336,7 +336,6 @@ impl Builder<'_> {
         self.warn_of_blocks(topology, sizes, base, &levels, &named);
         let sets = named.iter().map(|block| block.nodes.clone()).collect();
         let blocks = Blocks::new(self.hosts.count(), base, &levels, sets);
-        let mut levels = levels;
         levels.push(0);
         levels.sort_unstable();
         levels.dedup();

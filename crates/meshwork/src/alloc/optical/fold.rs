@@ -34,11 +34,11 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     let mut all = vec![sorted(shape)];
     for least in (1..=nodes).take_while(|least| least.pow(3) <= nodes) {
         let rest = nodes / least;
-        if nodes % least != 0 {
+        if !nodes.is_multiple_of(least) {
             continue;
         }
         for next in (1..=rest).take_while(|next| next.pow(2) <= rest) {
-            if rest % next == 0 {
+            if rest.is_multiple_of(next) {
                 all.push(sorted([least as u32, next as u32, (rest / next) as u32]));
             }
         }
@@ -59,15 +59,15 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
                 && pairs.filter(|&(two, even)| two != even).any(|(two, even)| {
                     let other = from[3 - two - even];
                     from[two] == 2
-                        && from[even] % 2 == 0
+                        && from[even].is_multiple_of(2)
                         && sorted([4, from[even] / 2, other]) == to
                 })
         }
         (2, 3) => {
             let mut long = from.iter().copied().filter(|&own| own != 1);
             let (Some(a), Some(b)) = (long.next(), long.next()) else { return false };
-            let halved = |a: u32, b: u32| a % 2 == 0 && sorted([a / 2, b, 2]) == to;
-            let quartered = |a: u32, b: u32| a % 4 == 0 && sorted([a / 4, b, 4]) == to;
+            let halved = |a: u32, b: u32| a.is_multiple_of(2) && sorted([a / 2, b, 2]) == to;
+            let quartered = |a: u32, b: u32| a.is_multiple_of(4) && sorted([a / 4, b, 4]) == to;
             let both = a % 2 == 0 && b % 2 == 0 && sorted([a / 2, b / 2, 4]) == to;
             halved(a, b)
                 || halved(b, a)
@@ -132,7 +132,7 @@ mod tests {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {
             let layers = along_a * along_b;
-            let whole = a % along_a == 0 && b % along_b == 0;
+            let whole = a.is_multiple_of(along_a) && b.is_multiple_of(along_b);
             if whole && (layers == 2 || side == 4) {
                 all.push(sorted([a / along_a, b / along_b, layers]));
             }

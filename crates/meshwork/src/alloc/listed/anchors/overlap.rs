@@ -52,15 +52,10 @@ pub(super) fn count_meeting(
     own: &[u32; 3],
     other: &[u32; 3],
 ) -> Vec<u32> {
-    let mut counts = vec![0_u32; grid.nodes() as usize];
-    let mut none = true;
-    for base in others.iter() {
-        counts[base as usize] = 1;
-        none = false;
+    if others.is_empty() {
+        return vec![0; grid.nodes() as usize];
     }
-    if none {
-        return counts;
-    }
+    let mut counts = as_numbers(others);
     let mut sums = counts.clone();
     for axis in (0..3).rev() {
         let (stride, length) = (grid.strides()[axis] as usize, grid.sides()[axis] as usize);
@@ -77,8 +72,35 @@ pub(super) fn count_meeting(
     counts
 }
 
+/// A 1 for each node of a set, and a 0 for each other one.
+fn as_numbers(set: &NodeSet) -> Vec<u32> {
+    let count = set.universe() as usize;
+    let mut numbers = Vec::with_capacity(count.next_multiple_of(64));
+    for &word in set.words() {
+        for nibble in 0..16 {
+            numbers.extend_from_slice(&NIBBLES[(word >> (4 * nibble) & 15) as usize]);
+        }
+    }
+    numbers.truncate(count);
+    numbers
+}
+
+/// The four bits of each number below 16, as numbers.
+const NIBBLES: [[u32; 4]; 16] = {
+    let mut all = [[0; 4]; 16];
+    let mut i = 0;
+    while i < 64 {
+        all[i / 4][i % 4] = (i / 4 >> (i % 4) & 1) as u32;
+        i += 1;
+    }
+    all
+};
+
 /// Sums `window` rows around each of `length` rows, each of `stride` numbers.
 fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usize, before: usize) {
+    if stride == 1 {
+        return slide_numbers(from, to, window, before);
+    }
     let row = |i: usize| (i + length - before) % length * stride;
     let (first, _) = to.split_at_mut(stride);
     first.fill(0);
@@ -93,6 +115,25 @@ fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usi
         let pairs = from[gone..gone + stride].iter().zip(&from[come..come + stride]);
         for ((sum, &last), (&gone, &come)) in rest.iter_mut().zip(last).zip(pairs) {
             *sum = last + come - gone;
+        }
+    }
+}
+
+/// The same for rows of one number, which would spend their time on beginning anew.
+fn slide_numbers(from: &[u32], to: &mut [u32], window: usize, before: usize) {
+    let length = from.len();
+    let (mut gone, mut come) = ((length - before) % length, length - before);
+    let mut sum: u32 = (0..window).map(|i| from[(come + i) % length]).sum();
+    come = (come + window) % length;
+    for number in to {
+        *number = sum;
+        sum = sum + from[come] - from[gone];
+        (come, gone) = (come + 1, gone + 1);
+        if come == length {
+            come = 0;
+        }
+        if gone == length {
+            gone = 0;
         }
     }
 }

@@ -53,6 +53,12 @@ impl Shape {
     }
 }
 
+/// The largest torus on which each placement keeps its boxes in order.
+const MOST_IN_ORDER: u32 = 1 << 16;
+
+/// So many boxes are put in order faster than they are looked for in it.
+const FEW: u32 = 32;
+
 /// A placement of a torus, with all places that it names.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -61,6 +67,8 @@ pub struct Entry {
     order: [Vec<Option<u32>>; 3],
     /// The corners of its boxes.
     bases: NodeSet,
+    /// The same in the order in which they are tried; nothing on a torus so large that this would take much memory.
+    in_order: Vec<u32>,
     /// The corners of those that have a node in every cell, each a node of its own.
     complete: NodeSet,
     overlaps_others: bool,
@@ -219,7 +227,12 @@ impl Torus {
         }
         let same_size = all.iter().filter(|other| other.size() == shape.size());
         let overlaps_others = grids_overlap(sides, shape, same_size);
-        Entry { shape: *shape, order, bases, complete, overlaps_others }
+        let mut entry =
+            Entry { shape: *shape, order, bases, in_order: Vec::new(), complete, overlaps_others };
+        if self.grid.nodes() <= MOST_IN_ORDER {
+            entry.in_order = entry.corners(&self.grid).collect();
+        }
+        entry
     }
 
     fn has_a_node_twice(&self, base: u32, shape: &Shape) -> bool {
@@ -233,13 +246,13 @@ impl Torus {
     fn cells_of(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let [x, y, z] = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let [dx, dy, dz] = shape.sides;
-        let sides = self.grid.sides();
+        let [width, height, depth] = [0, 1, 2].map(|axis| self.grid.sides()[axis]);
+        let around = |at: u32, length: u32| if at < length { at } else { at - length };
         (0..dz).flat_map(move |k| {
+            let layer = around(z + k, depth) * height;
             (0..dy).flat_map(move |j| {
-                (0..dx).map(move |i| {
-                    let at = [(x + i) % sides[0], (y + j) % sides[1], (z + k) % sides[2]];
-                    self.grid.node(&at)
-                })
+                let row = (layer + around(y + j, height)) * width;
+                (0..dx).map(move |i| row + around(x + i, width))
             })
         })
     }
@@ -471,6 +484,10 @@ impl Torus {
 
     /// The first of some boxes of an entry, in its order.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
+        let in_order = &self.entries[entry].in_order;
+        if !in_order.is_empty() && bases.count() > FEW {
+            return in_order.iter().copied().find(|&base| bases.contains(base));
+        }
         bases.iter().min_by_key(|&base| self.entries[entry].rank(&self.grid, base))
     }
 
@@ -520,8 +537,29 @@ fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
 
 /// Keeps those that cost least, and says how much that is.
 fn keep_cheapest(bases: &mut NodeSet, costs: &[u32]) -> i64 {
-    let Some(least) = bases.iter().map(|base| costs[base as usize]).min() else { return 0 };
-    let dear: Vec<u32> = bases.iter().filter(|&base| costs[base as usize] > least).collect();
-    dear.into_iter().for_each(|base| bases.remove(base));
+    let (mut least, mut most) = (u32::MAX, 0);
+    for (word, costs) in bases.words().iter().zip(costs.chunks(64)) {
+        if *word == u64::MAX {
+            least = costs.iter().copied().fold(least, u32::min);
+            most = costs.iter().copied().fold(most, u32::max);
+        } else {
+            let mut rest = *word;
+            while rest != 0 {
+                let cost = costs[rest.trailing_zeros() as usize];
+                (least, most) = (least.min(cost), most.max(cost));
+                rest &= rest - 1;
+            }
+        }
+    }
+    if least == most {
+        return i64::from(least);
+    }
+    for (word, costs) in bases.words_mut().iter_mut().zip(costs.chunks(64)) {
+        if *word != 0 {
+            let cheap =
+                costs.iter().rev().fold(0, |bits, &cost| bits << 1 | u64::from(cost == least));
+            *word &= cheap;
+        }
+    }
     i64::from(least)
 }

@@ -1,0 +1,218 @@
+//! `meshwork place --slurm` and `meshwork ops check`, as those use them who operate a machine.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use common::{Said, command, examples, meshwork, said, skip};
+use serde_json::{Value as Json, json};
+
+/// A ring of 4, a ring of 4 in another order, and two nodes in neither.
+const RINGS: &str = "- topology: rings\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-03]'}\n      - {ring: b, nodes: 'n[07,05,06,04]'}\n";
+const CONF: &str =
+    "NodeName=n[00-09] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=rings\n";
+
+fn place(folder: &Path, more: &[&str], lines: &str) -> Said {
+    fs::write(folder.join("questions"), lines).unwrap();
+    let mut arguments = vec!["place", "--slurm", "topology.yaml", "--conf", "slurm.conf"];
+    arguments.extend(more);
+    let input = File::open(folder.join("questions")).unwrap();
+    said(&command(folder, &arguments).stdin(input).output().unwrap())
+}
+
+fn site(topology: &str, conf: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("topology.yaml"), topology).unwrap();
+    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+    folder
+}
+
+#[test]
+fn every_question_is_answered_by_a_line_with_names() {
+    let folder = site(RINGS, CONF);
+    let said = place(
+        folder.path(),
+        &[],
+        r#"{"op":"allocate","id":"a","nodes":3}
+{"op":"allocate","id":7,"nodes":2,"dry":true}
+{"op":"allocate","id":7,"nodes":2}
+
+nonsense
+{"op":"allocate","id":"b","nodes":3}
+{"op":"allocate","id":"b","nodes":5}
+{"op":"allocate","id":"b","nodes":4,"segment":2}
+{"op":"allocate","id":"b","nodes":11}
+{"op":"allocate","id":"b","nodes":1,"exclude":"n[00-08]"}
+{"op":"allocate","id":"c","nodes":2,"require":"n0x"}
+{"op":"allocate","id":"c","nodes":2,"require":"n[0"}
+{"op":"allocate","id":"a","nodes":2}
+{"op":"allocate","id":"c","nodes":0}
+{"op":"allocate","id":"c","nodes":2,"nodes_max":1}
+{"op":"allocate","id":"c","nodes":2,"exclusive":true}
+{"op":"allocate","id":"c","nodes":2,"contigous":true}
+{"op":"allocate","nodes":2}
+{"op":"release","id":"x"}
+{"op":"release","id":"a"}
+{"op":"allocate","id":"s","nodes":3,"share":2}
+{"op":"allocate","id":"t","nodes":3,"share":2}
+{"op":"allocate","id":"u","nodes":4,"share":5}
+{"op":"show"}
+[]"#,
+    );
+    let expected = r#"{"id":"a","nodes":"n[00-02]"}
+{"id":7,"nodes":"n[05,07]"}
+{"id":7,"nodes":"n[05,07]"}
+{"error":"this line is empty, but must be an object, as in {\"op\":\"show\"}","line":4}
+{"error":"this is not JSON (column 2)","line":5}
+{"id":"b","wait":"shape","reason":"No suitable topology unit found"}
+{"id":"b","never":"Requested node configuration is not available"}
+{"id":"b","wait":"shape","reason":"No suitable topology unit found"}
+{"id":"b","never":"Requested partition configuration not available now"}
+{"id":"b","nodes":"n09"}
+{"id":"c","never":"Invalid node name specified"}
+{"id":"c","error":"`require`: the list `n[0` has a bracket that is not closed","line":12}
+{"id":"a","error":"\"a\" is held already: release it first","line":13}
+{"id":"c","error":"`nodes` is 0, but must be a whole number from 1 to 4294967295","line":14}
+{"id":"c","error":"`nodes_max` is 1, but must be at least `nodes`, 2","line":15}
+{"id":"c","error":"`exclusive` is true, but must be \"topo\", or be left out","line":16}
+{"id":"c","error":"unknown key `contigous` (known to `allocate`: op, id, nodes, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, require, exclude, exclusive, share, dry)","line":17}
+{"error":"`id` is missing: a text or a whole number of your choice","line":18}
+{"id":"x","error":"\"x\" is not held, so it cannot be released","line":19}
+{"id":"a","released":3}
+{"id":"s","nodes":"n[00-02]"}
+{"id":"t","nodes":"n[00-02]"}
+{"id":"u","never":"Requested node configuration is not available"}
+{"free":4,"nodes":10,"held":[{"id":7,"nodes":"n[05,07]"},{"id":"b","nodes":"n09"},{"id":"s","nodes":"n[00-02]"},{"id":"t","nodes":"n[00-02]"}]}
+{"error":"a line must be an object, as in {\"op\":\"show\"}","line":25}
+"#;
+    assert_eq!((said.out.as_str(), said.err.as_str()), (expected, ""));
+    assert_eq!(said.status, Some(1), "some lines were refused");
+}
+
+#[test]
+fn a_wrong_file_or_partition_is_one_sentence() {
+    let folder = site(RINGS, CONF);
+    let refused = |more: &[&str]| {
+        let said = place(folder.path(), more, "");
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        said.err
+    };
+    assert_eq!(
+        refused(&["--partition", "q"]),
+        "error: --slurm slurm.conf: there is no partition q (there are: p)\n"
+    );
+    fs::write(folder.path().join("topology.yaml"), "- topology: t\n  dragonfly: {}\n").unwrap();
+    assert_eq!(
+        refused(&[]),
+        "error: --slurm topology.yaml, line 1: this topology has none of block, flat, ring, torus3d, tree, one of which \
+         says what it is (Slurm says: fatal: Failed to initialize topology plugin)\n"
+    );
+    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
+    assert!(refused(&[]).contains("topology.yaml: this file cannot be read"));
+    let both = meshwork(folder.path(), &["place", "--slurm", "t", "--machine", "mesh:2x2"]);
+    assert_eq!(both.status, Some(2));
+    assert_eq!(meshwork(folder.path(), &["place"]).status, Some(2));
+}
+
+#[test]
+fn a_check_says_whether_slurm_starts() {
+    let folder = site(RINGS, CONF);
+    let check = |arguments: &[&str]| {
+        let all: Vec<&str> =
+            ["ops", "check", "topology.yaml"].iter().chain(arguments).copied().collect();
+        meshwork(folder.path(), &all)
+    };
+    let sound = check(&["--conf", "slurm.conf"]);
+    assert_eq!((sound.status, sound.err.as_str()), (Some(0), ""));
+    assert!(
+        sound.out.contains("warning: topology.yaml, line 1: no ring has the nodes n[08-09]"),
+        "{}",
+        sound.out
+    );
+    assert!(
+        sound.out.ends_with("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n"),
+        "{}",
+        sound.out
+    );
+    fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
+    let refused = check(&["--json"]);
+    assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
+    let answer: Json = serde_json::from_str(&refused.out).unwrap();
+    assert_eq!(answer["starts"], false);
+    assert_eq!(
+        answer["findings"][0],
+        json!({
+            "level": "fatal", "file": "topology.yaml", "line": 5,
+            "says": "a ring is named a here and in line 4",
+            "slurm": ["fatal: Ring (a) has already been defined"]
+        })
+    );
+    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
+    let missing = check(&[]);
+    assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
+}
+
+/// A part of the decisions of a real Slurm, through the command.
+#[test]
+fn recorded_decisions_come_out_of_the_command() {
+    for kind in ["torus3d", "block", "ring", "tree"] {
+        let path = examples().join(format!("../../shared/placement/slurm-{kind}-cases.json"));
+        let Ok(bytes) = fs::read(&path) else {
+            skip(&format!("no recorded decisions in {}", path.display()));
+            continue;
+        };
+        let case: Json = serde_json::from_slice(&bytes).unwrap();
+        let run = &case["runs"][0];
+        let machine = &case["machines"][run["machine"].as_str().unwrap()];
+        let list = machine["nodes"].as_str().unwrap();
+        let conf = format!("NodeName={list} CPUs=2\nPartitionName=p Nodes={list} Default=YES\n");
+        let folder = site(machine["topology_yaml"].as_str().unwrap(), &conf);
+        let keys = [
+            ("n", "nodes"),
+            ("nmax", "nodes_max"),
+            ("segment", "segment"),
+            ("w", "require"),
+            ("x", "exclude"),
+            ("switches", "switches"),
+        ];
+        let flags = [
+            ("spread", "spread_segments"),
+            ("consolidate", "consolidate_segments"),
+            ("contiguous", "contiguous"),
+        ];
+        let (mut lines, mut expected) = (Vec::new(), Vec::new());
+        for step in run["steps"].as_array().unwrap() {
+            if let Some(end) = step.get("end") {
+                writeln!(lines, "{}", json!({ "op": "release", "id": end })).unwrap();
+                expected.push(None);
+                continue;
+            }
+            let mut question = json!({ "op": "allocate", "id": step["sub"] });
+            for (from, to) in keys.into_iter().filter(|(from, _)| step.get(from).is_some()) {
+                question[to] = step[from].clone();
+            }
+            for (_, to) in flags.into_iter().filter(|(from, _)| step.get(from).is_some()) {
+                question[to] = true.into();
+            }
+            writeln!(lines, "{question}").unwrap();
+            expected.push(Some(step["got"].as_str().unwrap().to_owned()));
+        }
+        let said = place(folder.path(), &[], &String::from_utf8(lines).unwrap());
+        for (answer, expected) in said.out.lines().zip(&expected) {
+            let Some(expected) = expected else { continue };
+            let answer: Json = serde_json::from_str(answer).unwrap();
+            match expected.as_str() {
+                "wait" => assert!(answer["wait"].is_string(), "{answer}"),
+                "reject" => assert!(answer["never"].is_string(), "{answer}"),
+                // A single node has no brackets, as Slurm writes it.
+                nodes => {
+                    let names = meshwork_lab::slurm::hostlist::names;
+                    assert_eq!(names(answer["nodes"].as_str().unwrap()), names(nodes), "{answer}");
+                }
+            }
+        }
+        assert_eq!(said.out.lines().count(), expected.len());
+    }
+}

@@ -1,0 +1,471 @@
+//! Boxes of listed shapes against their definition, written plainly over sets of nodes; and against each way in which the
+//! definition could be misread, all of which must be told apart.
+
+use std::collections::BTreeSet;
+
+use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
+use meshwork::alloc::listed::criteria::Criterion;
+use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide, find};
+use meshwork::geometry::NodeSet;
+use meshwork::rng::Stream;
+
+/// A torus as its definition has it.
+struct Plain {
+    sides: [u32; 3],
+    cells: Vec<Option<u32>>,
+    shapes: Vec<Shape>,
+}
+
+/// A rule that is not the definition, but might be taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Misread {
+    Nothing,
+    NoCost,
+    CostOfLargest,
+    CostOfAllLarger,
+    CostIgnoresBusy,
+    CostOfCompleteOnly,
+    CostAcrossShapes,
+    XFastOrder,
+    AscendingOrder,
+    TiesToTheLast,
+    EmptiestTorusFirst,
+    NoTorusRule,
+    EqualSizesReversed,
+    WeightsIgnored,
+    HolesGiven,
+}
+
+const MISREADINGS: [Misread; 14] = [
+    Misread::NoCost,
+    Misread::CostOfLargest,
+    Misread::CostOfAllLarger,
+    Misread::CostIgnoresBusy,
+    Misread::CostOfCompleteOnly,
+    Misread::CostAcrossShapes,
+    Misread::XFastOrder,
+    Misread::AscendingOrder,
+    Misread::TiesToTheLast,
+    Misread::EmptiestTorusFirst,
+    Misread::NoTorusRule,
+    Misread::EqualSizesReversed,
+    Misread::WeightsIgnored,
+    Misread::HolesGiven,
+];
+
+impl Plain {
+    fn positions(&self, shape: &Shape, axis: usize, misread: Misread) -> Vec<u32> {
+        let length = self.sides[axis];
+        let mut all = vec![shape.seed[axis]];
+        loop {
+            let next = (all.last().unwrap() + shape.spacing[axis]) % length;
+            if next == all[0] {
+                break;
+            }
+            all.push(next);
+        }
+        if misread == Misread::AscendingOrder {
+            all.sort_unstable();
+        }
+        all
+    }
+
+    /// The nodes of every anchor of a placement, in order.
+    fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
+        let mut corners = Vec::new();
+        if misread == Misread::XFastOrder {
+            for &z in &zs {
+                for &y in &ys {
+                    corners.extend(xs.iter().map(|&x| [x, y, z]));
+                }
+            }
+        } else {
+            for &x in &xs {
+                for &y in &ys {
+                    corners.extend(zs.iter().map(|&z| [x, y, z]));
+                }
+            }
+        }
+        corners.into_iter().map(|corner| self.nodes_at(corner, shape)).collect()
+    }
+
+    fn nodes_at(&self, corner: [u32; 3], shape: &Shape) -> BTreeSet<u32> {
+        let mut nodes = BTreeSet::new();
+        let [dx, dy, dz] = shape.sides;
+        for (i, j, k) in
+            (0..dx).flat_map(|i| (0..dy).flat_map(move |j| (0..dz).map(move |k| (i, j, k))))
+        {
+            let [x, y, z] = [(corner[0] + i), (corner[1] + j), (corner[2] + k)];
+            let [sx, sy, sz] = self.sides;
+            let cell = x % sx + sx * (y % sy + sy * (z % sz));
+            nodes.extend(self.cells[cell as usize]);
+        }
+        nodes
+    }
+
+    fn sorted(&self, misread: Misread) -> Vec<Shape> {
+        let mut shapes = self.shapes.clone();
+        if misread == Misread::EqualSizesReversed {
+            shapes.reverse();
+        }
+        shapes.sort_by_key(Shape::size);
+        shapes
+    }
+}
+
+/// How many of the larger anchors a candidate breaks.
+fn cost(
+    torus: &Plain,
+    shapes: &[Shape],
+    size: u32,
+    candidate: &BTreeSet<u32>,
+    free: &BTreeSet<u32>,
+    misread: Misread,
+) -> u32 {
+    let larger: Vec<&Shape> = shapes.iter().filter(|shape| shape.size() > size).collect();
+    let counted: Vec<&Shape> = match misread {
+        Misread::NoCost => Vec::new(),
+        Misread::CostOfLargest => larger.last().copied().into_iter().collect(),
+        Misread::CostOfAllLarger => larger,
+        _ => larger.first().copied().into_iter().collect(),
+    };
+    let mut broken = 0;
+    for shape in counted {
+        for anchor in torus.anchors(shape, Misread::Nothing) {
+            let is_free = misread == Misread::CostIgnoresBusy || anchor.is_subset(free);
+            let is_whole =
+                misread != Misread::CostOfCompleteOnly || anchor.len() as u32 == shape.size();
+            broken += u32::from(is_free && is_whole && !anchor.is_disjoint(candidate));
+        }
+    }
+    broken
+}
+
+/// The definition: every anchor of every torus, in order; a tie keeps the earlier one.
+fn by_definition(
+    toruses: &[Plain],
+    weights: &[u32],
+    free: &BTreeSet<u32>,
+    size: u32,
+    required: &BTreeSet<u32>,
+    misread: Misread,
+) -> Option<BTreeSet<u32>> {
+    struct Best {
+        nodes: BTreeSet<u32>,
+        weight: u32,
+        cost: u32,
+        idle: usize,
+        entry: (usize, usize),
+    }
+    let mut best: Option<Best> = None;
+    for (t, torus) in toruses.iter().enumerate() {
+        let idle = torus.cells.iter().flatten().filter(|node| free.contains(node)).count();
+        let idle = if misread == Misread::EmptiestTorusFirst { usize::MAX - idle } else { idle };
+        let shapes = torus.sorted(misread);
+        for (p, shape) in shapes.iter().enumerate().filter(|(_, shape)| shape.size() == size) {
+            for anchor in torus.anchors(shape, misread) {
+                let is_whole = anchor.len() as u32 == size || misread == Misread::HolesGiven;
+                if !is_whole || !anchor.is_subset(free) || !required.is_subset(&anchor) {
+                    continue;
+                }
+                let weight = anchor.iter().map(|&node| weights[node as usize]).max().unwrap_or(0);
+                let weight = if misread == Misread::WeightsIgnored { 0 } else { weight };
+                let cost = cost(torus, &shapes, size, &anchor, free, misread);
+                let entry = (t, p);
+                let found = Best { nodes: anchor, weight, cost, idle, entry };
+                let is_better = best.as_ref().is_none_or(|best| {
+                    let same = best.entry == entry || misread == Misread::CostAcrossShapes;
+                    if found.weight != best.weight {
+                        return found.weight < best.weight;
+                    }
+                    if same && found.cost != best.cost {
+                        return found.cost < best.cost;
+                    }
+                    let tie = misread == Misread::TiesToTheLast;
+                    let idle = if misread == Misread::NoTorusRule { best.idle } else { found.idle };
+                    idle < best.idle || tie && idle == best.idle
+                });
+                if is_better {
+                    best = Some(found);
+                }
+            }
+        }
+    }
+    best.map(|best| best.nodes)
+}
+
+/// A random machine of one or two toruses, some with holes, one perhaps with a node in two cells.
+fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
+    let mut pick = |most: u64| rng.below(most) as u32;
+    let mut toruses = Vec::new();
+    let mut next = 0;
+    for _ in 0..1 + pick(2) {
+        let sides = [0; 3].map(|_| 1 + pick(5));
+        let with_holes = pick(3) == 0;
+        let first = next;
+        let mut cells: Vec<Option<u32>> = (0..sides.iter().product())
+            .map(|_| {
+                next += 1;
+                (!with_holes || pick(6) > 0).then_some(next - 1)
+            })
+            .collect();
+        if pick(8) == 0 {
+            *cells.last_mut().unwrap() = Some(first);
+        }
+        if pick(2) == 0 {
+            // Nodes in any order.
+            for i in (1..cells.len()).rev() {
+                cells.swap(i, pick(i as u64 + 1) as usize);
+            }
+        }
+        let mut shape = || {
+            let dims = sides.map(|side| 1 + pick(u64::from(side)));
+            let mut own = Shape::aligned(dims);
+            for axis in 0..3 {
+                if pick(2) == 0 {
+                    own.spacing[axis] = 1 + pick(u64::from(sides[axis]));
+                }
+                own.seed[axis] = if pick(3) == 0 { pick(u64::from(sides[axis])) } else { 0 };
+            }
+            own
+        };
+        let mut shapes: Vec<Shape> = (0..4).map(|_| shape()).collect();
+        // The same size in another shape, as lists have it.
+        for place in 0..shapes.len() {
+            let [x, y, z] = shapes[place].sides;
+            let turned = [z, x, y];
+            if (0..3).all(|axis| turned[axis] <= sides[axis]) {
+                shapes.push(Shape::aligned(turned));
+            }
+        }
+        toruses.push(Plain { sides, cells, shapes });
+    }
+    (toruses, next)
+}
+
+fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
+    let mut set = NodeSet::empty(count);
+    nodes.into_iter().for_each(|node| set.insert(node));
+    set
+}
+
+fn built(toruses: &[Plain], count: u32) -> Anchors {
+    let torus =
+        |plain: &Plain| Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap();
+    Anchors::new(count, toruses.iter().map(torus).collect(), &Criterion::SLURM)
+}
+
+#[test]
+fn words_agree_with_sets_and_every_misreading_is_told_apart() {
+    let mut rng = Stream::new(11, 0, "anchors");
+    let mut told = [0; MISREADINGS.len()];
+    let mut placed = 0;
+    for _ in 0..150 {
+        let (toruses, count) = random_machine(&mut rng);
+        let anchors = built(&toruses, count);
+        let heavy = rng.below(2) == 0;
+        let weights: Vec<u32> =
+            (0..count).map(|_| if heavy { 1 + 4 * rng.below(2) as u32 } else { 1 }).collect();
+        let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
+        let mut sizes: Vec<u32> =
+            toruses.iter().flat_map(|torus| torus.shapes.iter().map(Shape::size)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for share in [10, 9, 7] {
+            let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < share).collect();
+            for &size in &sizes {
+                let mut required = BTreeSet::new();
+                if rng.below(4) == 0 {
+                    required.extend(free.iter().copied().nth(rng.below(u64::from(count)) as usize));
+                }
+                let wanted = Wanted {
+                    listed: (!required.is_empty()).then(|| set(count, required.iter().copied())),
+                    ..Wanted::of(size)
+                };
+                let available = set(count, free.iter().copied());
+                let covered: BTreeSet<u32> = toruses
+                    .iter()
+                    .flat_map(|torus| torus.cells.iter().flatten().copied())
+                    .collect();
+                if covered.is_disjoint(&free) {
+                    continue;
+                }
+                let chosen = find(&anchors, &nodes, &wanted, &available);
+                let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
+                let definition = |misread| {
+                    let enough = free.len() as u32 >= size;
+                    enough
+                        .then(|| by_definition(&toruses, &weights, &free, size, &required, misread))
+                        .flatten()
+                };
+                assert_eq!(
+                    chosen,
+                    definition(Misread::Nothing),
+                    "{size} of {:?}",
+                    toruses[0].sides
+                );
+                placed += u32::from(chosen.is_some());
+                for (told, misread) in
+                    told.iter_mut().zip(MISREADINGS).filter(|(told, _)| **told == 0)
+                {
+                    *told += u32::from(chosen != definition(misread));
+                }
+            }
+        }
+    }
+    assert!(placed > 500, "{placed}");
+    for (told, misread) in told.into_iter().zip(MISREADINGS) {
+        assert!(told > 0, "nothing tells {misread:?} from the definition");
+    }
+}
+
+#[test]
+fn fragmentation_counts_every_anchor_that_is_not_free() {
+    let mut rng = Stream::new(12, 0, "anchors");
+    for _ in 0..200 {
+        let (toruses, count) = random_machine(&mut rng);
+        let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < 8).collect();
+        let broken = |torus: &Plain, shape: &Shape| {
+            let anchors = torus.anchors(shape, Misread::Nothing);
+            let broken = anchors.iter().filter(|anchor| !anchor.is_subset(&free)).count();
+            broken as u64 * u64::from(shape.size())
+        };
+        let sum: u64 = toruses
+            .iter()
+            .flat_map(|torus| torus.shapes.iter().map(|shape| broken(torus, shape)))
+            .sum();
+        let available = set(count, free.iter().copied());
+        assert_eq!(built(&toruses, count).fragmentation(&available), sum);
+    }
+}
+
+#[test]
+fn boxes_overlap_where_two_of_one_size_share_a_cell() {
+    let mut rng = Stream::new(13, 0, "anchors");
+    let mut overlapping = 0;
+    for _ in 0..300 {
+        let (toruses, count) = random_machine(&mut rng);
+        let anchors = built(&toruses, count);
+        for (plain, torus) in toruses.iter().zip(anchors.toruses()) {
+            // Cells and not nodes: a hole is a place too.
+            let cells = (0..plain.cells.len() as u32).map(Some).collect();
+            let whole = Plain { sides: plain.sides, cells, shapes: plain.sorted(Misread::Nothing) };
+            let boxes: Vec<(usize, u32, Vec<BTreeSet<u32>>)> = whole
+                .shapes
+                .iter()
+                .enumerate()
+                .map(|(place, shape)| (place, shape.size(), whole.anchors(shape, Misread::Nothing)))
+                .collect();
+            for (entry, (place, size, own)) in torus.entries().iter().zip(&boxes) {
+                let meets = |others: &[BTreeSet<u32>], is_own: bool| {
+                    own.iter().enumerate().any(|(i, own)| {
+                        others
+                            .iter()
+                            .enumerate()
+                            .any(|(j, other)| !(is_own && i == j) && !own.is_disjoint(other))
+                    })
+                };
+                let same = boxes.iter().filter(|(_, other, _)| other == size);
+                let same = same
+                    .fold(false, |any, (other, _, others)| any || meets(others, other == place));
+                assert_eq!(
+                    entry.overlaps_others(),
+                    same,
+                    "{:?} on {:?}",
+                    entry.shape(),
+                    plain.sides
+                );
+                overlapping += u32::from(same);
+                let mut distinct = plain.anchors(entry.shape(), Misread::Nothing);
+                assert_eq!(entry.anchors() as usize, distinct.len());
+                distinct.sort();
+                distinct.dedup();
+                if plain.cells.iter().all(Option::is_some) {
+                    let cells: BTreeSet<BTreeSet<u32>> = own.iter().cloned().collect();
+                    assert_eq!(torus.distinct_boxes(*place) as usize, cells.len());
+                } else {
+                    assert_eq!(torus.distinct_boxes(*place) as usize, distinct.len());
+                }
+            }
+        }
+    }
+    assert!(overlapping > 100);
+}
+
+/// A ring of 5 with pairs at every place.
+fn pairs() -> (Anchors, Nodes) {
+    let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
+    let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();
+    (Anchors::new(5, vec![torus], &Criterion::SLURM), Nodes::alike(5))
+}
+
+#[test]
+fn segments_are_tried_again_where_boxes_overlap() {
+    // A ring of 11 with boxes of 3 at every place, the first at 5; the node in cell 6 is the lowest of all.
+    let mut cells: Vec<Option<u32>> = (0..11).map(Some).collect();
+    cells.swap(0, 6);
+    let shape = Shape { sides: [3, 1, 1], spacing: [1, 1, 1], seed: [5, 0, 0] };
+    let torus = Torus::new([11, 1, 1], cells.clone(), &[shape]).unwrap();
+    let anchors = Anchors::new(11, vec![torus], &Criterion::SLURM);
+    let free = |free: &[usize]| set(11, free.iter().map(|&cell| cells[cell].unwrap()));
+    let wanted = Wanted { segment: Some(3), ..Wanted::of(6) };
+    let given = |cells: &[usize]| find(&anchors, &Nodes::alike(11), &wanted, &free(cells));
+    // The box of 5 to 7 comes first and leaves no other; without cell 6 there are two.
+    assert_eq!(given(&[3, 4, 5, 6, 7, 8, 9]), Some(free(&[3, 4, 5, 7, 8, 9])));
+    // Where no more nodes are free than are wanted, none is left out.
+    assert_eq!(given(&[4, 5, 6, 7, 8, 9]), None);
+    // Boxes that do not overlap are not tried again.
+    let apart = Shape { sides: [3, 1, 1], spacing: [3, 1, 1], seed: [0; 3] };
+    let torus = Torus::new([9, 1, 1], (0..9).map(Some).collect(), &[apart]).unwrap();
+    let anchors = Anchors::new(9, vec![torus], &Criterion::SLURM);
+    let some = set(9, [0, 1, 2, 3, 5, 6, 7]);
+    assert_eq!(find(&anchors, &Nodes::alike(9), &wanted, &some), None);
+}
+
+#[test]
+fn what_is_refused_and_what_waits() {
+    let (anchors, nodes) = pairs();
+    let free = |list: &[u32]| set(5, list.iter().copied());
+    let whole = NodeSet::full(5);
+    let told = |wanted: &Wanted, available: &NodeSet| match decide(
+        &anchors, &nodes, wanted, available, &whole,
+    ) {
+        Decision::Start(nodes) => format!("{:?}", nodes.iter().collect::<Vec<_>>()),
+        Decision::Wait(wait, cause) => format!("{wait:?}: {cause}"),
+        Decision::Never(cause) => format!("never: {cause}"),
+    };
+    assert_eq!(told(&Wanted::of(2), &whole), "[0, 1]");
+    assert_eq!(
+        told(&Wanted::of(3), &whole),
+        "never: Requested topology configuration is not available"
+    );
+    assert_eq!(
+        told(&Wanted::of(1), &whole),
+        "never: Requested topology configuration is not available"
+    );
+    assert_eq!(told(&Wanted::of(2), &free(&[0, 2])), "Shape: No suitable topology unit found");
+    assert_eq!(told(&Wanted::of(2), &free(&[0])), "Nodes: Requested nodes are busy");
+    let segments = Wanted { segment: Some(2), ..Wanted::of(4) };
+    assert_eq!(
+        told(&segments, &free(&[0, 1, 2, 4])),
+        "Shape: No suitable topology unit found for segment"
+    );
+    let uneven = Wanted { segment: Some(2), ..Wanted::of(3) };
+    assert_eq!(told(&uneven, &whole), "never: Requested topology configuration is not available");
+    let listed =
+        |nodes: &[u32], segment| Wanted { listed: Some(free(nodes)), segment, ..Wanted::of(2) };
+    assert_eq!(told(&listed(&[2], None), &whole), "[1, 2]");
+    assert_eq!(
+        told(&listed(&[1, 4], None), &whole),
+        "never: Requested node configuration is not available"
+    );
+    assert_eq!(
+        told(&listed(&[2, 3, 4], None), &whole),
+        "[2, 3]",
+        "longer than the job: to choose from"
+    );
+    assert_eq!(told(&listed(&[2, 3], None), &free(&[0, 1, 2])), "Nodes: Requested nodes are busy");
+    let short = Wanted { listed: Some(free(&[0, 1])), segment: Some(2), ..Wanted::of(4) };
+    assert_eq!(told(&short, &whole), "never: Requested topology configuration is not available");
+}
