@@ -73,7 +73,7 @@ fn csv(reader: RecordBatchStreamReader, columns: &[String], what: &str) -> Resul
                 match &keys[i] {
                     Some(_) if array.is_null(row) => {}
                     Some(keys) => {
-                        cell(array.as_any_dictionary().values().as_ref(), keys[row], &mut text)
+                        cell(array.as_any_dictionary().values().as_ref(), keys[row], &mut text);
                     }
                     None => cell(array.as_ref(), row, &mut text),
                 }
@@ -129,7 +129,7 @@ fn cell(column: &dyn Array, at: usize, out: &mut String) {
         DataType::Float64 if column.as_primitive::<Float64Type>().value(at).is_nan() => {}
         DataType::Float64 => number!(Float64Type),
         DataType::Date32 => {
-            date(f64::from(column.as_primitive::<Date32Type>().value(at)) * 86_400.0, out)
+            date(f64::from(column.as_primitive::<Date32Type>().value(at)) * 86_400.0, out);
         }
         DataType::Date64 => date(seconds::<Date64Type>(column, at, 1e3), out),
         DataType::Timestamp(unit, _) => date(

@@ -142,7 +142,8 @@ impl Envs {
             let mut all = 0..self.slots.len();
             return guarded(|| all.try_for_each(act))?.map_err(failed);
         };
-        let done = py.detach(|| {
+
+        py.detach(|| {
             // What unwinds in a thread is what a strategy raised there: the exception goes with it.
             threads.install(|| {
                 (0..self.slots.len())
@@ -150,8 +151,7 @@ impl Envs {
                     .map(|at| guarded(|| act(at)).and_then(|done| done.map_err(failed)))
                     .collect::<Result<(), PyErr>>()
             })
-        });
-        done
+        })
     }
 
     fn rows(&self, py: Python<'_>, memory: Memory, columns: usize) -> PyResult<Py<PyAny>> {
