@@ -79,7 +79,7 @@ def describe(kind: str, name: str) -> dict[str, Any]:
     --------
     >>> import meshwork as mw
     >>> [parameter["name"] for parameter in mw.describe("allocator", "first_fit")["parameters"]]
-    ['rotation']
+    ['rotation', 'scan']
     """
     return _objects("list", kind, name)[0]
 

@@ -251,8 +251,7 @@ impl FreeSets {
             }
             let until = steps.get(at + ends + 1).map_or(until, |step| step.from.min(until));
             steps[at + begins].block(request, until);
-            let Some(next) = next else { return None };
-            at += 1 + next.max(begins);
+            at += 1 + next?.max(begins);
         }
         None
     }

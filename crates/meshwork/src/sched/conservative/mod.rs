@@ -57,7 +57,7 @@ enum Plan {
     /// Only the number of processors matters.
     Counts(Counts),
     /// The allocator goes by which nodes are free.
-    Shapes(Shapes),
+    Shapes(Box<Shapes>),
     Anew(Anew),
 }
 
@@ -67,7 +67,7 @@ impl Scheduler for Conservative {
             if cluster.counts_alone() {
                 return Plan::Counts(Counts::new(cluster));
             }
-            let shapes = cluster.space().map(|space| Plan::Shapes(Shapes::new(space)));
+            let shapes = cluster.space().map(|space| Plan::Shapes(Box::new(Shapes::new(space))));
             shapes.unwrap_or_else(|| Plan::Anew(Anew::default()))
         });
         match plan {
@@ -88,7 +88,7 @@ impl Scheduler for Conservative {
                     && let Some(space) = cluster.space()
                     && let Some(shapes) = Shapes::of(space, &anew.promises)
                 {
-                    *plan = Plan::Shapes(shapes);
+                    *plan = Plan::Shapes(Box::new(shapes));
                 }
             }
         }

@@ -90,7 +90,7 @@ const NIBBLES: [[u32; 4]; 16] = {
     let mut all = [[0; 4]; 16];
     let mut i = 0;
     while i < 64 {
-        all[i / 4][i % 4] = (i / 4 >> (i % 4) & 1) as u32;
+        all[i / 4][i % 4] = (((i / 4) >> (i % 4)) & 1) as u32;
         i += 1;
     }
     all
