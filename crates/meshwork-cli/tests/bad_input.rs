@@ -104,7 +104,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ("huge.toml", "huge.toml:3: a site has at most 16777216 processors, this one has more"),
         (
             "drawn.toml --set machine.topology=hypercube --set machine.dimension=40",
-            "drawn.toml:3: unknown key `dims` in `machine` (known: topology, dimension, speed, allocator)",
+            "--set machine.topology=hypercube: unknown key `dims` in `machine` (known: topology, dimension, \
+             processors_per_node, speed, allocator)",
         ),
         (
             "metric.toml",
@@ -483,7 +484,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ),
         (
             "list alocator",
-            "unknown kind `alocator` (did you mean `allocator`? known: topology, workload, size, runtime, \
+            "unknown kind `alocator` (did you mean `allocator`? known: topology, machine, workload, size, runtime, \
              scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
             2,
         ),

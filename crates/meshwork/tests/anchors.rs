@@ -222,11 +222,11 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
         let mut shape = || {
             let dims = sides.map(|side| 1 + pick(u64::from(side)));
             let mut own = Shape::aligned(dims);
-            for axis in 0..3 {
+            for (axis, side) in sides.into_iter().enumerate() {
                 if pick(2) == 0 {
-                    own.spacing[axis] = 1 + pick(u64::from(sides[axis]));
+                    own.spacing[axis] = 1 + pick(u64::from(side));
                 }
-                own.seed[axis] = if pick(3) == 0 { pick(u64::from(sides[axis])) } else { 0 };
+                own.seed[axis] = if pick(3) == 0 { pick(u64::from(side)) } else { 0 };
             }
             own
         };
@@ -363,7 +363,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
                         others
                             .iter()
                             .enumerate()
-                            .any(|(j, other)| !(is_own && i == j) && !own.is_disjoint(other))
+                            .any(|(j, other)| (!is_own || i != j) && !own.is_disjoint(other))
                     })
                 };
                 let same = boxes.iter().filter(|(_, other, _)| other == size);

@@ -205,17 +205,25 @@ fn setting_to_blame<'l, 's>(
     laid.iter().find(is_setting)?;
     // What the study has in its own text: that of `study` has the settings laid over it already.
     let Study { catalogue, file, source, folder, .. } = study;
-    let mut table = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
-    for (key, value, _) in laid.iter().filter(|laid| !is_setting(laid)) {
-        set(&mut table, key, (*value).clone()).ok()?;
-    }
-    if Scenario::read_in(&study.catalogue, &table).err().is_some_and(|own| own == *problem) {
+    let own = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
+    let has_it = |kept: &dyn Fn(&Laid<'_>) -> bool| {
+        let mut table = own.clone();
+        let laid = laid.iter().filter(|laid| kept(laid));
+        laid.for_each(|(key, value, _)| drop(set(&mut table, key, (*value).clone())));
+        Scenario::read_in(catalogue, &table).err().is_some_and(|own| own == *problem)
+    };
+    if has_it(&|laid| !is_setting(&laid)) {
         return None;
     }
     let first = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let beside = |laid: &&Laid<'_>| first(&laid.0) == first(&problem.path);
     let settings = || laid.iter().rev().filter(is_setting);
-    settings().find(beside).or_else(|| settings().next())
+    // The one without which there is no such problem, where there is one.
+    let decides = |laid: &&Laid<'_>| !has_it(&|other| !std::ptr::eq(other, *laid));
+    settings()
+        .find(|laid| beside(laid) && decides(laid))
+        .or_else(|| settings().find(beside))
+        .or_else(|| settings().next())
 }
 
 /// The swept values of a scenario, and all that is laid over the study's table, in that order.
