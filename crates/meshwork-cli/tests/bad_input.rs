@@ -111,8 +111,9 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "metric.toml",
             "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, \
              queueing_delay, turnaround, service, slowdown, bounded_slowdown, utilization, utilization_asked, \
-             queue_length, queue_seen, padding, internal_fragmentation, external_fragmentation, throughput, \
-             carried_load, makespan, max_wait, median_wait, p90_wait, p95_wait, p99_wait, median_slowdown, \
+             utilization_at_events, queue_length, queue_seen, padding, internal_fragmentation, external_fragmentation, throughput, \
+             carried_load, makespan, max_wait, median_wait, p90_wait, p95_wait, p99_wait, \
+             median_turnaround, p90_turnaround, p99_turnaround, median_slowdown, \
              p90_slowdown, p95_slowdown, p99_slowdown, median_bounded_slowdown, p90_bounded_slowdown, \
              p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
              hops, link_utilization, dispersal, weighted_dispersal, finished, refused, unusable)",

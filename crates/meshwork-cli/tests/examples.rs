@@ -54,13 +54,19 @@ fn results(command: &[String], threads: &str) -> String {
     let said = meshwork(folder.path(), &arguments);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{command:?}");
     let mut text = said.out;
-    if let Ok(jobs) = fs::read_dir(folder.path().join("results/jobs")) {
-        let mut files: Vec<_> = jobs.map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for file in files {
-            let name = file.strip_prefix(folder.path()).unwrap().display();
-            text += &format!("\n{name}:\n{}", fs::read_to_string(&file).unwrap());
+    let jobs = folder.path().join("results/jobs");
+    if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
+        // A file is named by the key of its run, in which the model's source is: it is another one after every change
+        // of the model, and so the scenario stands in its place.
+        let mut shown = index.clone();
+        for line in index.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let name = format!("scenario-{}-{}.{}", cells[2], cells[3], cells[1]);
+            let run = fs::read_to_string(jobs.join(cells[0])).unwrap();
+            text += &format!("\nresults/jobs/{name}:\n{run}");
+            shown = shown.replace(cells[0], &name);
         }
+        text += &format!("\nresults/jobs/index.csv:\n{shown}");
     }
     text
 }

@@ -65,7 +65,7 @@ fn component(family: &Family, about: &About) -> Value {
     if about.name == "twisted_torus" {
         table.insert("dims".to_owned(), vec![2_i64, 4].into());
     }
-    if about.name == "synthetic" {
+    if ["synthetic", "slices"].contains(&about.name) {
         table.insert("load".to_owned(), Value::Float(0.5));
     }
     if about.name == "swf" {

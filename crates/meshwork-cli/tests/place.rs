@@ -149,7 +149,7 @@ fn a_wrong_machine_or_allocator_is_one_sentence() {
             "mesh:4x4",
             "{name='ff', rotaton='best'}",
             "--allocator {name='ff', rotaton='best'}: unknown key `rotaton` in `allocator` (did you mean \
-             `rotation`? known: name, rotation)",
+             `rotation`? known: name, rotation, scan)",
         ),
         (
             "{sites=[{topology='flat',processors=3}]}",
