@@ -149,7 +149,8 @@ fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
     for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
         let rounded = Rounded::new(mean.parse().ok(), half.parse().ok());
         assert_eq!(row[1].text, format!("{} ± {}", rounded.mean, rounded.half_width.unwrap()));
-        assert!(report.html().contains(&format!("<td class=\"n\">{}</td>", row[1].text)));
+        let shown = row[1].text.replace("± ", "±\u{a0}");
+        assert!(report.html().contains(&format!("<td class=\"n\">{shown}</td>")));
     }
     assert_eq!(rows.len(), means.len());
 }
