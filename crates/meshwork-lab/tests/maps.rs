@@ -98,7 +98,7 @@ fn without_maps_a_page_has_none() {
     let first = section.without_map.iter().min().unwrap();
     assert!(
         first.starts_with(
-            "Scenario 1 (scheduler = fcfs, workload.load = 0.3) cannot be shown instant by instant: the run \
+            "Scenario 2 (scheduler = fcfs, workload.load = 0.6) cannot be shown instant by instant: the run \
              ended at time "
         ) && first.ends_with(", and so has no time 1,000,000 to be shown."),
         "{first}"

@@ -182,6 +182,8 @@ mod tests {
             assert_eq!(refused.line, line, "{text:?}: {}", refused.says);
         }
         let deep = "[".repeat(100_000);
+        assert!(read(&deep).is_err());
+        let deep = "[".repeat(DEEPEST + 5);
         assert!(read(&deep).unwrap_err().says.contains("deep"));
     }
 }
