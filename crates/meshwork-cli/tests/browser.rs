@@ -15,6 +15,9 @@ const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
+/// The width of the text on a sheet of A4 with a centimetre of margin on either side, in pixels.
+const SHEET: u32 = 718;
+
 /// Runs a study of the examples and makes its page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
@@ -216,10 +219,11 @@ fn paper_has_what_was_not_chosen_and_clips_nothing() {
         page.value(&format!("{tables}.length")).as_u64().unwrap() > 2,
         "a wide table is several"
     );
-    // On paper columns stand beside each other, as on a screen with room for them.
-    page.act(&format!("{tables}.forEach((table) => table.classList.add('beside'))"));
-    let wide = page.value(&format!("{tables}.filter((table) => table.offsetWidth > 700).length"));
+    page.paper(SHEET);
+    let wide = page.value(&format!("{tables}.filter((one) => one.offsetWidth > {SHEET}).length"));
     assert_eq!(wide, 0);
+    assert_eq!(page.overflow(), 0);
+    page.look(794, 1123, false);
     page.act("dispatchEvent(new Event('afterprint'))");
     assert_eq!(page.value(others), 0);
     assert_eq!(page.value("document.querySelectorAll('table[hidden], .parts').length"), 0);

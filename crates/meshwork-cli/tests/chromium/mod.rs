@@ -125,6 +125,20 @@ impl Page {
 
     /// Gives the page another size, and light or dark colours.
     pub(crate) fn look(&self, width: u32, height: u32, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        self.lay_out(width, height, "screen", scheme);
+        self.wait(&format!(
+            "innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches"
+        ));
+    }
+
+    /// Lays the page out as on paper whose text is so wide, in pixels.
+    pub(crate) fn paper(&self, width: u32) {
+        self.lay_out(width, 1000, "print", "light");
+        self.wait(&format!("innerWidth === {width} && matchMedia('print').matches"));
+    }
+
+    fn lay_out(&self, width: u32, height: u32, media: &str, scheme: &str) {
         let size = SetDeviceMetricsOverride {
             width,
             height,
@@ -143,17 +157,14 @@ impl Page {
             device_posture: None,
         };
         self.tab.call_method(size).expect("the size is set");
-        let scheme = if dark { "dark" } else { "light" };
         let feature =
             MediaFeature { name: "prefers-color-scheme".to_owned(), value: scheme.to_owned() };
-        let media = SetEmulatedMedia { media: None, features: Some(vec![feature]) };
-        self.tab.call_method(media).expect("the colours are set");
-        self.wait(&format!(
-            "innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches"
-        ));
+        let media =
+            SetEmulatedMedia { media: Some(media.to_owned()), features: Some(vec![feature]) };
+        self.tab.call_method(media).expect("the medium and the colours are set");
     }
 
-    /// The page on paper.
+    /// The page as a printer gets it.
     pub(crate) fn pdf(&self) -> Vec<u8> {
         self.tab.print_to_pdf(None).expect("the page is printed")
     }
