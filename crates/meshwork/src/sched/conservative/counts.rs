@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::runs_late;
 use crate::cluster::{Cluster, Hold, Place, Profile, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
@@ -77,7 +76,7 @@ impl Counts {
         if self.due < now {
             self.put_off(now);
         }
-        if !cluster.departures().is_empty() || runs_late(cluster) {
+        if !cluster.departures().is_empty() || cluster.runs_late() {
             if self.profile.is_overdrawn() {
                 self.compress_overdrawn(now);
             } else {
