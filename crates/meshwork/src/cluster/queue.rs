@@ -86,6 +86,8 @@ struct OfKind {
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
+    /// The room of a chunk that was emptied: where few wait, chunks come and go with every job.
+    spare: VecDeque<(Ticket, Glance)>,
 }
 
 #[derive(Default)]
@@ -151,7 +153,8 @@ impl Line {
         match self.chunks.back_mut().filter(|chunk| chunk.waiting.len() < CHUNK) {
             Some(last) => last.push(ticket, glance),
             None => {
-                let mut chunk = Chunk::default();
+                let room = std::mem::take(&mut self.spare);
+                let mut chunk = Chunk { waiting: room, ..Chunk::default() };
                 chunk.push(ticket, glance);
                 self.chunks.push_back(chunk);
             }
@@ -183,18 +186,20 @@ impl Line {
             && let Some(&(_, glance)) = first.waiting.front().filter(|(other, _)| *other == ticket)
         {
             first.waiting.pop_front();
-            if first.waiting.is_empty() {
-                self.chunks.pop_front();
-            } else {
+            if !first.waiting.is_empty() {
                 first.has_lost(glance);
+            } else if let Some(emptied) = self.chunks.pop_front() {
+                self.spare = emptied.waiting;
             }
             return;
         }
         let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
-        if self.chunks[chunk].waiting.is_empty() {
-            self.chunks.remove(chunk);
+        if self.chunks[chunk].waiting.is_empty()
+            && let Some(emptied) = self.chunks.remove(chunk)
+        {
+            self.spare = emptied.waiting;
         }
     }
 

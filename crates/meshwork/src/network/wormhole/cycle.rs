@@ -490,8 +490,9 @@ impl CycleEngine {
             masks.present &= !(1 << number);
         }
         if !is_local || self.timing.sink_has_credits {
-            self.credits[output] -= 1;
-            if self.credits[output] == 0 {
+            let credits = &mut self.credits[output];
+            *credits -= 1;
+            if *credits == 0 {
                 masks.funded &= !(1 << number);
             }
         }
