@@ -89,7 +89,7 @@ enum Event {
     Backfill,
 }
 
-/// Lets the stays of a history happen again. A stay runs as long as it did; one that never started waits until it was
+/// Lets the stays of a history happen again. A stay runs as long as it did; one that never started waits, or runs, until it was
 /// cancelled, and is left out if it was not.
 ///
 /// # Complexity
@@ -159,7 +159,9 @@ pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> V
             floor.backfill();
         }
         for place in std::mem::take(&mut floor.begun) {
-            let runs = (stays[place].end.unwrap_or(0) - stays[place].start.unwrap_or(0)).max(0);
+            let end = stays[place].end.unwrap_or(now);
+            // One that was cancelled while it waited is cancelled while it runs.
+            let runs = (end - stays[place].start.unwrap_or(now)).max(0);
             events.push(Reverse((now + runs + conditions.cleanup, Event::Free(place))));
         }
         let every = conditions.backfill_every;

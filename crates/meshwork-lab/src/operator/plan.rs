@@ -54,6 +54,14 @@ impl Request {
         let is_hopeless = is_unknown || wanted.nodes == 0 || wanted.nodes > site.whole.count();
         Request { asked, limit, wanted, may, whole, is_hopeless }
     }
+
+    /// Whether another job asks for the same, so that it cannot start where this one could not.
+    fn asks_alike(&self, other: &Request) -> bool {
+        self.limit == other.limit
+            && self.wanted == other.wanted
+            && self.asked.whole_blocks == other.asked.whole_blocks
+            && self.may == other.may
+    }
 }
 
 /// What is planned at one instant.
@@ -64,6 +72,8 @@ pub struct Plan<'a> {
     free: Vec<(Second, NodeSet)>,
     /// What is kept, from when, until when.
     kept: Vec<(Second, Second, NodeSet)>,
+    /// Of requests that were planned, before when they found nothing.
+    before: Vec<(Request, Second)>,
 }
 
 /// A job that runs: until when it may, on which nodes, and whether its blocks are its own.
@@ -92,7 +102,7 @@ impl<'a> Plan<'a> {
         }
         free.push((now, left));
         free.reverse();
-        Plan { site, now, free, kept: Vec::new() }
+        Plan { site, now, free, kept: Vec::new(), before: Vec::new() }
     }
 
     /// The nodes that are free from one time to another, as far as limits say.
@@ -139,7 +149,10 @@ impl<'a> Plan<'a> {
         let mut times: Vec<Second> = ends.filter(|&time| time <= self.now + HORIZON).collect();
         times.sort_unstable();
         times.dedup();
-        for start in times {
+        // What found nothing before some time, with less kept, finds nothing before it now.
+        let alike = self.before.iter().position(|(own, _)| own.asks_alike(request));
+        let known = alike.map_or(self.now, |place| self.before[place].1);
+        for start in times.into_iter().filter(|&time| time >= known) {
             let end = start.saturating_add(request.limit);
             let mut available = self.available(start, end);
             available.intersect(&request.may);
@@ -158,13 +171,22 @@ impl<'a> Plan<'a> {
                 Decision::Start(nodes) => {
                     let kept = blocks_around(self.site, &nodes, request.asked.whole_blocks);
                     self.kept.push((start, end, kept));
+                    self.remember(alike, request, start);
                     return Some((start, nodes));
                 }
                 Decision::Wait(..) => {}
-                Decision::Never(_) => return None,
+                Decision::Never(_) => break,
             }
         }
+        self.remember(alike, request, self.now.saturating_add(HORIZON).saturating_add(1));
         None
+    }
+
+    fn remember(&mut self, alike: Option<usize>, request: &Request, time: Second) {
+        match alike {
+            Some(place) => self.before[place].1 = time,
+            None => self.before.push((request.clone(), time)),
+        }
     }
 }
 

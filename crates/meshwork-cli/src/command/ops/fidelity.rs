@@ -107,7 +107,8 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
             "difference",
             cells(&|own| {
                 let rounded = Rounded::new(Some(own.predicted - own.real), own.half_width).signed();
-                rounded.to_string()
+                let half_width = rounded.half_width.map(|half| format!(" ± {half}"));
+                format!("{}{}", rounded.mean, half_width.unwrap_or_default())
             }),
         ),
     ];

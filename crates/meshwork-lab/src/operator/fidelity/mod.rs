@@ -161,7 +161,7 @@ impl Fidelity {
 ///
 /// # Complexity
 /// For each start that of the rule, and for starts by backfill that of a plan of the jobs that come before; within a
-/// second up to 120 orders of what happened are tried.
+/// second up to 160 states of what happened are tried.
 #[must_use]
 pub fn of(folder: &Folder) -> Fidelity {
     let replay = Replay::new(folder);

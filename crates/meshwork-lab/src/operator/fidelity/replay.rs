@@ -10,8 +10,11 @@ use crate::operator::order::Order;
 use crate::operator::plan::{Plan, Request};
 use crate::slurm::desk::{Desk, Told};
 
-/// The most states that are tried for the order of what happened within one second.
-const MOST_STATES: usize = 120;
+/// How many states are tried, for the order of what happened within one second, for each thing that happened.
+const STATES_FOR_EACH: usize = 8;
+
+/// How many are tried at least, and at most.
+const STATES: (usize, usize) = (20, 160);
 
 /// The most waiting jobs for which nodes are kept, in front of one that is looked at.
 const MOST_PLANNED: usize = 100;
@@ -148,6 +151,7 @@ struct Now<'r, 'a> {
 /// The best order of what happened within a second that has been found.
 #[derive(Clone, Default)]
 struct Search {
+    most: usize,
     states: usize,
     seen: HashMap<(Vec<usize>, Vec<usize>), usize>,
     best: Option<(usize, Vec<Decision>, Vec<usize>)>,
@@ -173,7 +177,8 @@ impl Now<'_, '_> {
 
     /// The decisions of a second, in that order of starts and ends in which most of them are the rule's.
     fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<Decision> {
-        let mut search = Search::default();
+        let states = STATES_FOR_EACH * (starts.len() + held.len());
+        let mut search = Search { most: states.clamp(STATES.0, STATES.1), ..Search::default() };
         let (mut left, mut gone) = (starts.to_vec(), Vec::new());
         left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
         let mut free = held.to_vec();
@@ -213,7 +218,7 @@ impl Now<'_, '_> {
         }
         search.seen.insert(key, matched);
         search.states += 1;
-        let is_over = search.states > MOST_STATES && search.best.is_some();
+        let is_over = search.states > search.most && search.best.is_some();
         if is_over {
             return true;
         }
@@ -227,7 +232,7 @@ impl Now<'_, '_> {
             if self.start(search, left, held, released, made, decision) {
                 return true;
             }
-            if search.states > MOST_STATES && search.best.is_some() {
+            if search.states > search.most && search.best.is_some() {
                 return true;
             }
         }

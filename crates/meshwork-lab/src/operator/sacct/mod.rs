@@ -41,7 +41,7 @@ pub struct Tally {
     pub backwards: usize,
     /// How times are written.
     pub form: Option<Form>,
-    /// Hours ahead of UTC, if that had to be said or assumed.
+    /// Whether dates say no time zone, and nobody else has.
     pub zone_is_assumed: bool,
     /// The columns that are not there, and what cannot be answered without them.
     pub losses: Vec<Loss>,
