@@ -21,6 +21,7 @@ use crate::date::unix_seconds;
 use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
+use crate::study::Refused;
 
 pub use form::Form;
 
@@ -99,6 +100,12 @@ impl From<TopologyError> for TraceError {
     }
 }
 
+impl From<Refused> for TraceError {
+    fn from(refused: Refused) -> TraceError {
+        TraceError::Wrong(refused.0)
+    }
+}
+
 impl From<String> for TraceError {
     fn from(sentence: String) -> TraceError {
         TraceError::Wrong(sentence)
@@ -109,14 +116,14 @@ impl From<String> for TraceError {
 ///
 /// # Errors
 /// One sentence, with file and line.
-pub fn info(path: &Path) -> Result<Statistics, String> {
+pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let shown = path.display().to_string();
     let files = Files::default();
     let statistics = match Form::of(&shown)? {
         Form::Log { .. } => files.text(&shown).and_then(|text| Statistics::of(text, &shown)),
         _ => files.rows(&shown).and_then(|rows| Statistics::of_table(rows, &shown)),
     };
-    statistics.map_err(|error| error.0)
+    statistics.map_err(|error| TraceError::Wrong(error.0))
 }
 
 /// Parameters of the workload `swf` that change nothing of a log that is written.
@@ -188,7 +195,7 @@ struct Log {
 
 impl Log {
     fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
-        match Form::of(shown)? {
+        match Form::of(shown).map_err(|refused| refused.0)? {
             Form::Log { .. } => Log::read_lines(shown, choice),
             _ => Log::read_table(shown, choice),
         }
