@@ -127,7 +127,7 @@ fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
     );
     assert!(
         said.out.contains(
-            "sacct.txt, line 13: the nodes of job 107, n[5-6], are no place of the lists"
+            "sacct.txt, line 12: the nodes of job 107, n[5-6], are no place of the lists"
         ),
         "{}",
         said.out
