@@ -18,6 +18,9 @@ use meshwork_benches::{Log, scenario};
 /// Ends between the two looks at the clock.
 const ENDS: u64 = 2_000;
 
+/// The least share of both runs that the difference between them is believed at.
+const LEAST_SHARE: f64 = 0.03;
+
 /// A row goes on only while a point takes less.
 const MOST_SECONDS: f64 = 5.0;
 
@@ -38,8 +41,8 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds for each event, and of both runs.
-    fn measure(&self) -> (f64, f64) {
+    /// CPU seconds for each event, if they are not lost in what the beginning takes, and of both runs.
+    fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
         for (ends, seconds) in (1..).zip(&mut looks) {
@@ -58,13 +61,14 @@ impl Point<'_> {
             *seconds = cpu_seconds(clock) - began;
         }
         let events = 2 * ENDS; // one comes for each that ends
-        ((looks[1] - looks[0]).max(0.0) / events as f64, looks[0] + looks[1])
+        let (between, both) = (looks[1] - looks[0], looks[0] + looks[1]);
+        ((between > LEAST_SHARE * both).then_some(between / events as f64), both)
     }
 }
 
 /// The slope on logarithmic axes.
 fn exponent(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.max(1e-9).ln())).collect();
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
@@ -74,18 +78,18 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
 
 /// A row of the table: the cost of an event at each value, as far as it goes.
 fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
-    let mut points = Vec::new();
-    let mut cells = String::new();
+    let (mut points, mut cells) = (Vec::new(), Vec::new());
     for &value in values {
         let (cost, seconds) = point(value).measure();
-        points.push((value as f64, cost));
-        cells += &format!(" {:.2} µs |", cost * 1e6);
+        points.extend(cost.map(|cost| (value as f64, cost)));
+        cells.push(cost.map_or_else(String::new, |cost| format!("{:.2} µs", cost * 1e6)));
         if seconds > MOST_SECONDS {
             break;
         }
     }
-    cells += &"  |".repeat(values.len() - points.len());
-    println!("| {name} |{cells} {:.2} |", exponent(&points));
+    cells.resize(values.len(), String::new());
+    let cells = cells.join(" | ");
+    println!("| {name} | {cells} | {:.2} |", exponent(&points));
 }
 
 fn heading(what: &str, values: &[u64]) {
