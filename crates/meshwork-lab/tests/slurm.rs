@@ -345,11 +345,14 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         let study = Study::parse(&name, study, folder.path(), &[]).unwrap();
         let points = expand(&study).unwrap();
         let table = points[0].scenario.table();
-        let pool_table: toml::Table =
-            ["machine", "allocator"].map(|key| (key.to_owned(), table[key].clone())).into_iter().collect();
+        let pool_table: toml::Table = ["machine", "allocator"]
+            .map(|key| (key.to_owned(), table[key].clone()))
+            .into_iter()
+            .collect();
         let mut pool = meshwork::pool::Pool::read(&pool_table).unwrap();
         let path = |file: &str| folder.path().join(file);
-        let reading = meshwork_lab::slurm::site::read(&path("topology.yaml"), Some(&path("slurm.conf")));
+        let reading =
+            meshwork_lab::slurm::site::read(&path("topology.yaml"), Some(&path("slurm.conf")));
         let site = reading.unwrap().site(Some("all")).unwrap();
         let mut desk: Desk<u32> = Desk::new(site);
         let hosts: Vec<String> = names(table["allocator"]["hosts"].as_str().unwrap()).unwrap();

@@ -63,9 +63,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let least = match request {
         Request::Block(sides) => padded(sides, 2)?.into_iter().max()?,
         // The least power of two whose square holds the count.
-        _ => {
-            1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2)
-        }
+        _ => 1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2),
     };
     let side = least.checked_next_power_of_two()?;
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))

@@ -72,8 +72,8 @@ impl Plain {
         all
     }
 
-    /// The nodes of every anchor of a placement, in order.
-    fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
+    /// The corner of every anchor of a placement, in order.
+    fn corners(&self, shape: &Shape, misread: Misread) -> Vec<[u32; 3]> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
         let mut corners = Vec::new();
         if misread == Misread::XFastOrder {
@@ -89,6 +89,12 @@ impl Plain {
                 }
             }
         }
+        corners
+    }
+
+    /// The nodes of every anchor of a placement, in order.
+    fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
+        let corners = self.corners(shape, misread);
         corners.into_iter().map(|corner| self.nodes_at(corner, shape)).collect()
     }
 
@@ -333,9 +339,8 @@ fn worth(
     let cell = |at: [u32; 3]| at[0] + torus.sides[0] * (at[1] + torus.sides[1] * at[2]);
     let [dx, dy, dz] = shape.sides;
     let all = (0..dx).flat_map(|i| (0..dy).flat_map(move |j| (0..dz).map(move |k| [i, j, k])));
-    let at = |within: [u32; 3]| {
-        [0, 1, 2].map(|axis| (corner[axis] + within[axis]) % torus.sides[axis])
-    };
+    let at =
+        |within: [u32; 3]| [0, 1, 2].map(|axis| (corner[axis] + within[axis]) % torus.sides[axis]);
     let own: BTreeSet<u32> = all.clone().map(|within| cell(at(within))).collect();
     let mut around = Vec::new();
     for place in all.map(at) {
@@ -364,9 +369,9 @@ fn worth(
             let larger = torus.shapes.iter().filter(|other| other.size() > shape.size());
             let broken = larger.map(|other| {
                 let anchors = torus.anchors(other, Misread::Nothing);
-                let broken = anchors.iter().filter(|anchor| {
-                    anchor.is_subset(free) && !anchor.is_disjoint(&nodes)
-                });
+                let broken = anchors
+                    .iter()
+                    .filter(|anchor| anchor.is_subset(free) && !anchor.is_disjoint(&nodes));
                 broken.count() as u32 * other.size()
             });
             f64::from(broken.sum::<u32>())
@@ -385,7 +390,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
         Criterion::LargerSizesDestroyed,
     ];
     let mut decided = [0; 4];
-    for _ in 0..120 {
+    for _ in 0..200 {
         let (toruses, count) = random_machine(&mut rng);
         let nodes = Nodes::alike(count);
         let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < 8).collect();
@@ -397,8 +402,9 @@ fn criteria_of_our_own_agree_with_their_definitions() {
         sizes.sort_unstable();
         sizes.dedup();
         for (place, criterion) in all.into_iter().enumerate() {
-            let torus =
-                |plain: &Plain| Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap();
+            let torus = |plain: &Plain| {
+                Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap()
+            };
             let criteria = [criterion, Criterion::Order];
             let anchors = Anchors::new(count, toruses.iter().map(torus).collect(), &criteria);
             for &size in &sizes {
@@ -407,12 +413,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                 for (t, torus) in toruses.iter().enumerate() {
                     let shapes = torus.sorted(Misread::Nothing);
                     for (p, shape) in shapes.iter().enumerate().filter(|(_, s)| s.size() == size) {
-                        let [xs, ys, zs] =
-                            [0, 1, 2].map(|axis| torus.positions(shape, axis, Misread::Nothing));
-                        let corners = xs.iter().flat_map(|&x| {
-                            ys.iter().flat_map(move |&y| zs.iter().map(move |&z| [x, y, z])).collect::<Vec<_>>()
-                        });
-                        for corner in corners.collect::<Vec<[u32; 3]>>() {
+                        for corner in torus.corners(shape, Misread::Nothing) {
                             let box_of = torus.nodes_at(corner, shape);
                             if box_of.len() as u32 != size || !box_of.is_subset(&free) {
                                 continue;

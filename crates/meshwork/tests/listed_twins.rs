@@ -118,7 +118,8 @@ fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) 
     let mut next = 0;
     let mut all = Vec::new();
     for &size in sizes {
-        let size = if uneven { (size + rng.below(3) as u32).saturating_sub(1).max(1) } else { size };
+        let size =
+            if uneven { (size + rng.below(3) as u32).saturating_sub(1).max(1) } else { size };
         all.push((next..next + size).collect());
         next += size;
     }
@@ -262,7 +263,6 @@ fn trees_agree_with_their_definition_and_every_misreading_is_told_apart() {
         Misread::LeastOfRange,
         Misread::ContiguousIgnored,
         Misread::RunningTotalRepaired,
-        Misread::NoRetryLoop,
         Misread::LongListAsRequired,
     ];
     let mut rng = Stream::new(33, 0, "trees");

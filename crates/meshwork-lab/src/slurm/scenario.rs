@@ -102,9 +102,7 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[
     let first = reading.topologies.first().map(|(topology, _)| topology.name.as_str());
     let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);
     let partitions = partitions
-        .filter(|partition| {
-            partition.topology.as_deref().or(first) == Some(site.topology.as_str())
-        })
+        .filter(|partition| partition.topology.as_deref().or(first) == Some(site.topology.as_str()))
         .filter_map(|partition| {
             let place = |name: &String| {
                 let node = site.hosts.find(name).filter(|&node| site.whole.contains(node))?;

@@ -147,9 +147,8 @@ fn wanted(kept: &[(Record, Job)]) -> Vec<(&'static str, Vec<Option<String>>)> {
 
 /// As the `table` workload reads it. Columns for blocks, subcubes and what else a job wants are there if a job has one.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
-    let only_counts = kept
-        .iter()
-        .all(|(_, job)| matches!(job.request, Request::Nodes(_) | Request::Wanting(_)));
+    let only_counts =
+        kept.iter().all(|(_, job)| matches!(job.request, Request::Nodes(_) | Request::Wanting(_)));
     let wanted = wanted(kept);
     let columns = if only_counts { 5 } else { 7 };
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -208,8 +207,7 @@ fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
     for (name, cells) in wanted(kept) {
         columns.push((name, Arc::new(StringArray::from_iter(cells)), true));
     }
-    let batch =
-        RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
     let properties = WriterProperties::builder()
         .set_compression(parquet::basic::Compression::SNAPPY)
         .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))

@@ -121,11 +121,12 @@ pub fn rule(
         required.clear();
     }
     let level = machine.level(size, misread);
-    let joins = (job.consolidate && job.is_cut() && misread != Misread::ConsolidateIgnored).then(|| {
-        let bases = size.div_ceil(machine.base) * machine.base;
-        let all = if job.spread { count * bases } else { job.nodes };
-        machine.joined(machine.needed(all)).max(level.per)
-    });
+    let joins =
+        (job.consolidate && job.is_cut() && misread != Misread::ConsolidateIgnored).then(|| {
+            let bases = size.div_ceil(machine.base) * machine.base;
+            let all = if job.spread { count * bases } else { job.nodes };
+            machine.joined(machine.needed(all)).max(level.per)
+        });
     let group_of = |start: usize, joins: usize| {
         let first = start / joins * joins;
         machine.nodes_of(first..first + joins)
@@ -221,8 +222,7 @@ impl Placing<'_> {
     }
 
     fn take(&mut self, block: usize, best: &mut Set) {
-        let mut nodes: Vec<u32> =
-            self.machine.blocks[block].intersection(best).copied().collect();
+        let mut nodes: Vec<u32> = self.machine.blocks[block].intersection(best).copied().collect();
         if self.misread == Misread::HighestNodeFirst {
             nodes.reverse();
         }
@@ -243,11 +243,8 @@ impl Placing<'_> {
             return Ok(());
         }
         let nodes = self.machine.nodes_of(self.inside());
-        let candidates: Set = nodes
-            .intersection(free)
-            .copied()
-            .filter(|node| !self.chosen.contains(node))
-            .collect();
+        let candidates: Set =
+            nodes.intersection(free).copied().filter(|node| !self.chosen.contains(node)).collect();
         let (mut best, mut forced) = (Set::new(), Set::new());
         let ignored = self.misread == Misread::WeightsIgnoredInside;
         for class in classes(&candidates, weights, ignored) {
@@ -267,9 +264,10 @@ impl Placing<'_> {
             best.retain(|node| !forced.contains(node));
             self.chosen.extend(forced);
         }
-        let first: Vec<usize> = self.taken.iter().map(|&block| block as usize).collect();
-        for block in first.into_iter().filter(|_| self.misread != Misread::RequiredNotFilledFirst) {
-            self.take(block, &mut best);
+        if self.misread != Misread::RequiredNotFilledFirst {
+            for block in self.taken.clone() {
+                self.take(block as usize, &mut best);
+            }
         }
         while self.missing() > 0 {
             let hint = Failed::WithoutOneOf(self.chosen.clone());

@@ -109,8 +109,7 @@ fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
         let mut at = 0;
         loop {
             // What stands in the slot, though it is on its way elsewhere.
-            let here =
-                if misread == Misread::CorrectHeap { window.key } else { heap[at].key };
+            let here = if misread == Misread::CorrectHeap { window.key } else { heap[at].key };
             let (left, right) = (2 * at + 1, 2 * at + 2);
             let mut worst = (here, at);
             for child in [left, right] {

@@ -21,10 +21,17 @@ pub fn rule(weights: &[u32], job: &Job, required: &Set, free: &Set, misread: Mis
         return Ok(chosen);
     }
     if misread == Misread::NoRuns {
-        chosen.extend(free.iter().copied().filter(|node| !required.contains(node)).take(
-            missing(&chosen) as usize,
-        ));
-        return if chosen.len() as u32 >= job.nodes { Ok(chosen) } else { Err(Failed::WithoutNext) };
+        chosen.extend(
+            free.iter()
+                .copied()
+                .filter(|node| !required.contains(node))
+                .take(missing(&chosen) as usize),
+        );
+        return if chosen.len() as u32 >= job.nodes {
+            Ok(chosen)
+        } else {
+            Err(Failed::WithoutNext)
+        };
     }
     let mut all: Vec<Run> = Vec::new();
     let mut before: Option<(u32, u32)> = None;

@@ -146,7 +146,10 @@ impl Machine {
         }
         while missing > 0 {
             let distance = |leaf: usize| -> Option<u32> {
-                (0..used.len()).filter(|&other| used[other]).map(|other| self.hops(leaf, other)).sum()
+                (0..used.len())
+                    .filter(|&other| used[other])
+                    .map(|other| self.hops(leaf, other))
+                    .sum()
             };
             let leaves: Vec<usize> = self
                 .leaves()

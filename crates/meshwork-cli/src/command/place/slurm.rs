@@ -73,8 +73,7 @@ impl Window {
             "show" => {
                 asked.only(op, &["op"])?;
                 let hosts = &self.desk.site().hosts;
-                let held =
-                    |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
+                let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
                 let held: Vec<Json> = self.desk.held().map(held).collect();
                 let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });

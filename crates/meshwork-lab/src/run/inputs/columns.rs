@@ -10,7 +10,8 @@ use crate::date::unix_seconds;
 
 /// The columns that are read; all others are left alone.
 pub(super) const COLUMNS: [&str; 9 + WANTS.len()] = {
-    let own = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
+    let own =
+        ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
     let mut all = [""; 9 + WANTS.len()];
     let mut place = 0;
     while place < all.len() {

@@ -1,9 +1,7 @@
 //! Blocks: racks that are one machine, two of them, four of them.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::keeper::{
-    HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units,
-};
+use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;

@@ -306,7 +306,8 @@ impl Allocator for Keeper {
         let Some(ends) = &mut self.ends else { return nothing_to_recall(memory) };
         let ends = Arc::make_mut(ends);
         ends.fill(Time::ZERO);
-        let wrong = || RecallError::Other("its ends are not those of jobs on held nodes".to_owned());
+        let wrong =
+            || RecallError::Other("its ends are not those of jobs on held nodes".to_owned());
         for pair in memory.chunks(2) {
             let &[node, bits] = pair else { return Err(wrong()) };
             let node = u32::try_from(node).ok().filter(|&node| node < site.nodes());

@@ -13,7 +13,11 @@ use crate::slurm::topology::{Group, Topology};
 const LONGEST_RING: usize = 16;
 
 impl Builder<'_> {
-    pub(super) fn rings(&mut self, topology: &Topology, rings: &[Group]) -> Result<Structure, Fatal> {
+    pub(super) fn rings(
+        &mut self,
+        topology: &Topology,
+        rings: &[Group],
+    ) -> Result<Structure, Fatal> {
         if rings.is_empty() {
             let slurm = "fatal: No rings configured, failed to create context for topology plugin";
             return self.fatal(topology.line, "this topology lists no rings", &[slurm]);

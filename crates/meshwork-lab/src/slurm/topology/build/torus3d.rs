@@ -11,7 +11,11 @@ use crate::slurm::hostlist::names;
 use crate::slurm::topology::{Placement, Region, Topology, Torus, by};
 
 impl Builder<'_> {
-    pub(super) fn toruses(&mut self, topology: &Topology, toruses: &[Torus]) -> Result<Structure, Fatal> {
+    pub(super) fn toruses(
+        &mut self,
+        topology: &Topology,
+        toruses: &[Torus],
+    ) -> Result<Structure, Fatal> {
         if toruses.is_empty() {
             let slurm = "fatal: No torus3d configurations found";
             return self.fatal(topology.line, "this topology lists no toruses", &[slurm]);

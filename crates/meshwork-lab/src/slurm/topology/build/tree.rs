@@ -12,7 +12,11 @@ use crate::slurm::topology::{Switch, Topology};
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
-    pub(super) fn tree(&mut self, topology: &Topology, switches: &[Switch]) -> Result<Structure, Fatal> {
+    pub(super) fn tree(
+        &mut self,
+        topology: &Topology,
+        switches: &[Switch],
+    ) -> Result<Structure, Fatal> {
         if switches.is_empty() {
             let slurm =
                 "fatal: No switches configured, failed to create context for topology plugin";

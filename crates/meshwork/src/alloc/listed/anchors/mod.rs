@@ -212,7 +212,8 @@ impl Rule for Anchors {
         let mut others_overlap = false;
         let mut of_overlapping = all.clone();
         for _ in 0..count {
-            let Some((chosen, overlaps)) = self.best(nodes, &free, size, required, wanted.ends.as_ref())
+            let Some((chosen, overlaps)) =
+                self.best(nodes, &free, size, required, wanted.ends.as_ref())
             else {
                 // Where places overlap, another choice of an earlier segment may leave room for this one.
                 let action = if others_overlap && wanted.is_cut() {

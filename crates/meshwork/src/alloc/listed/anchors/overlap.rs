@@ -70,6 +70,9 @@ pub(super) fn count_meeting(
     for axis in (usize::from(is_short)..3).rev() {
         let stride = grid.strides()[axis] as usize;
         let (length, window, before) = along(axis);
+        if window == 1 {
+            continue;
+        }
         for (from, to) in
             counts.chunks_exact(stride * length).zip(sums.chunks_exact_mut(stride * length))
         {

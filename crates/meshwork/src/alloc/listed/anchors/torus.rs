@@ -319,13 +319,8 @@ impl Torus {
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
         free.assign_complement(&self.holes);
-        let view = View {
-            free,
-            by_weight: Vec::new(),
-            required: None,
-            holds_required: true,
-            ends: None,
-        };
+        let view =
+            View { free, by_weight: Vec::new(), required: None, holds_required: true, ends: None };
         let own = &self.entries[entry].complete;
         let counts = self.meeting(&view, entry, other, own);
         let counts = || own.iter().map(|base| counts[base as usize]);
@@ -501,8 +496,7 @@ impl Torus {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
         let faces = (0..3).flat_map(|axis| [(axis, false), (axis, true)]);
-        let faces =
-            faces.filter(move |&(axis, _)| shape.sides[axis] < self.grid.sides()[axis]);
+        let faces = faces.filter(move |&(axis, _)| shape.sides[axis] < self.grid.sides()[axis]);
         faces.flat_map(move |(axis, is_far)| {
             let length = self.grid.sides()[axis];
             let (mut face, mut corner) = (shape, at);
