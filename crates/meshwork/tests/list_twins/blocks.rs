@@ -3,7 +3,7 @@
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
 /// Base blocks in their order, and the levels that are listed, 0 among them.
-pub struct Machine {
+pub(crate) struct Machine {
     pub base: u32,
     pub levels: Vec<u32>,
     pub blocks: Vec<Set>,
@@ -103,7 +103,7 @@ impl Machine {
     }
 }
 
-pub fn rule(
+pub(crate) fn rule(
     machine: &Machine,
     weights: &[u32],
     job: &Job,

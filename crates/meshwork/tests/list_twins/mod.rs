@@ -1,18 +1,18 @@
 //! The rules of production lists once more, written plainly over sets of nodes, each with the ways in which it could be
 //! misread. What happens around all of them is here, the rules are beside.
 
-pub mod blocks;
-pub mod ring;
-pub mod runs;
-pub mod tree;
+pub(crate) mod blocks;
+pub(crate) mod ring;
+pub(crate) mod runs;
+pub(crate) mod tree;
 
 use std::collections::BTreeSet;
 
-pub type Set = BTreeSet<u32>;
+pub(crate) type Set = BTreeSet<u32>;
 
 /// What a job wants.
 #[derive(Clone, Debug, Default)]
-pub struct Job {
+pub(crate) struct Job {
     pub nodes: u32,
     pub most: u32,
     pub segment: Option<u32>,
@@ -25,20 +25,20 @@ pub struct Job {
 
 impl Job {
     /// How many parts there are, and of which size; `None` if the job is no whole number of them.
-    pub fn parts(&self) -> Option<(u32, u32)> {
+    pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
             Some(size) => (self.nodes % size == 0).then(|| (self.nodes / size, size)),
             None => Some((1, self.nodes)),
         }
     }
 
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.segment.is_some_and(|size| size <= self.nodes)
     }
 }
 
 /// Why a rule finds nothing, and what is left out when it is asked again.
-pub enum Failed {
+pub(crate) enum Failed {
     Never,
     Stop,
     Without(Set),
@@ -46,11 +46,11 @@ pub enum Failed {
     WithoutNext,
 }
 
-pub type Tried = Result<Set, Failed>;
+pub(crate) type Tried = Result<Set, Failed>;
 
 /// A rule that is not the definition, but might be taken for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misread {
+pub(crate) enum Misread {
     Nothing,
     // Around all rules.
     NoRetryLoop,
@@ -105,7 +105,7 @@ pub enum Misread {
 }
 
 /// Asks a rule, and again with less, as it is done around all of them.
-pub fn choose(
+pub(crate) fn choose(
     job: &Job,
     free: &Set,
     weights: &[u32],
@@ -170,7 +170,7 @@ pub fn choose(
 }
 
 /// The classes of weight of some nodes, lightest first.
-pub fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
+pub(crate) fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
     let weight = |node: u32| if ignored { 0 } else { weights[node as usize] };
     let all: BTreeSet<u32> = nodes.iter().map(|&node| weight(node)).collect();
     all.into_iter()
@@ -178,6 +178,6 @@ pub fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
         .collect()
 }
 
-pub fn shared(a: &Set, b: &Set) -> u32 {
+pub(crate) fn shared(a: &Set, b: &Set) -> u32 {
     a.intersection(b).count() as u32
 }

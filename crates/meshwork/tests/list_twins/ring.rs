@@ -9,7 +9,7 @@ struct Window {
     nodes: Vec<u32>,
 }
 
-pub fn rule(
+pub(crate) fn rule(
     rings: &[Vec<u32>],
     weights: &[u32],
     job: &Job,

@@ -11,7 +11,13 @@ struct Run {
     weight: u32,
 }
 
-pub fn rule(weights: &[u32], job: &Job, required: &Set, free: &Set, misread: Misread) -> Tried {
+pub(crate) fn rule(
+    weights: &[u32],
+    job: &Job,
+    required: &Set,
+    free: &Set,
+    misread: Misread,
+) -> Tried {
     let contiguous = job.contiguous && misread != Misread::ContiguousIgnored;
     let want = if misread == Misread::LeastOfRange { job.nodes } else { job.most };
     let spare = want - job.nodes;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{Failed, Job, Misread, Set, Tried, classes, runs, shared};
 
 /// Switches in their order: the nodes below each, its level and the switch above it.
-pub struct Machine {
+pub(crate) struct Machine {
     pub nodes: Vec<Set>,
     pub levels: Vec<u32>,
     pub parents: Vec<Option<usize>>,
@@ -190,7 +190,7 @@ impl Machine {
     }
 }
 
-pub fn rule(
+pub(crate) fn rule(
     machine: &Machine,
     weights: &[u32],
     job: &Job,
