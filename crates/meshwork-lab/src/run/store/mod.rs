@@ -207,12 +207,12 @@ impl Store {
     pub fn get(&mut self, key: &str) -> Option<Findings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
-        let record = Record::read(&line);
-        if record.is_none() {
+        let findings = Findings::read(&line);
+        if findings.is_none() {
             // It looked like a run, and is none.
             self.known.remove(key);
         }
-        Some(record?.findings)
+        findings
     }
 
     /// Whether the run with this key, as a number, seems to be there: that it can be read is not sure.
@@ -252,9 +252,9 @@ impl Store {
         self.broken
     }
 
-    /// Forgets all that it knows; until it is dropped it still keeps others from writing.
-    pub(crate) fn forget(&mut self) {
-        self.known = Lines::default();
+    /// Gives away all that it knows, to be looked into; until it is dropped it still keeps others from writing.
+    pub(crate) fn archive(&mut self) -> Archive {
+        Archive::of(std::mem::take(&mut self.known))
     }
 
     /// Appends a run, which took so long, and flushes it. A run that is there already is not written again.
