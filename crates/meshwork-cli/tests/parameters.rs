@@ -134,14 +134,18 @@ fn everywhere() -> Vec<(String, Table)> {
                     outer.insert(inner.to_owned(), component);
                 }
             }
-            let wiring = meshwork::alloc::ALLOCATORS
+            let entry = meshwork::alloc::ALLOCATORS
                 .iter()
-                .find(|entry| at == "allocator" && entry.about.name == about.name)
-                .map(|entry| entry.serves[0].name());
-            if let Some(wiring) = wiring {
+                .find(|entry| at == "allocator" && entry.about.name == about.name);
+            if let Some(entry) = entry {
                 let entries = (SITE_FAMILY.entries)();
-                let site = entries.iter().find(|site| site.name == wiring).unwrap();
-                scenario.insert("machine".to_owned(), self::component(&SITE_FAMILY, site));
+                let site = entries.iter().find(|site| site.name == entry.serves[0].name()).unwrap();
+                let mut machine = self::component(&SITE_FAMILY, site);
+                if let Some(dimensions) = entry.dimensions {
+                    let dims = Value::Array(vec![Value::Integer(4); dimensions]);
+                    machine.as_table_mut().unwrap().insert("dims".to_owned(), dims);
+                }
+                scenario.insert("machine".to_owned(), machine);
             }
             let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
             add(at, &params, &scenario);

@@ -178,16 +178,16 @@ fn windows_of_a_log_are_its_replications() {
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
-    let windows = found.points[0].windows.unwrap();
-    assert!((8..=9).contains(&windows.count), "{windows:?}");
+    let windows = found.points[0].windows.clone().unwrap();
+    assert!((8..=9).contains(&windows.count()), "{windows:?}");
     assert!(windows.first >= 1000.0);
     let wait = found.summary.rows[0].metrics[0].1;
-    assert_eq!((wait.method, wait.replications), (Some(Method::Windows), windows.count));
+    assert_eq!((wait.method, wait.replications), (Some(Method::Windows), windows.count()));
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     assert_eq!(difference.method, Some(Method::Windows));
     // By hand: the same windows as scenarios of their own, paired.
     let mut by_hand = Vec::new();
-    for index in 0..windows.count {
+    for index in 0..windows.count() {
         let (from, until) = windows.at(index);
         let one = STUDY.replace(
             "path = 'log.csv'",
@@ -204,12 +204,38 @@ fn windows_of_a_log_are_its_replications() {
     let stride =
         format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
     let more = finished(folder.path(), &stride, &Options::default());
-    assert!(more.points[0].windows.unwrap().count >= 15);
+    assert!(more.points[0].windows.as_ref().unwrap().count() >= 15);
     assert!(more.summary.rows[0].metrics[0].1.half_width.unwrap() > 0.4 * wait.half_width.unwrap());
     // Nothing of it is run twice, and the page needs no log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows[0].len() == 3, "{:?}", report.sections[0].tables[0]);
+    let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
+    assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
+}
+
+/// A log may begin with years before its machine was in use, or have weeks of maintenance.
+#[test]
+fn windows_without_jobs_are_left_out_and_it_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    // Jobs in the first, the fourth and the fifth of six windows of 10; what arrives at 60 ends the sixth.
+    let jobs = "submit,runtime,nodes\n0,5,2\n4,5,2\n31,5,2\n45,5,2\n48,1,2\n60,5,2\n";
+    fs::write(folder.path().join("log.csv"), jobs).unwrap();
+    let text = format!("windows = {{ length = 10 }}\n{STUDY}");
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    let found = finished(folder.path(), &text, &options);
+    let windows = found.points[0].windows.clone().unwrap();
+    assert_eq!((windows.count(), windows.empty), (3, 3));
+    assert_eq!([0, 1, 2].map(|one| windows.at(one)), [(0.0, 10.0), (30.0, 40.0), (40.0, 50.0)]);
+    let wait = found.summary.rows[0].metrics[0].1;
+    assert_eq!(wait.replications, 3);
+    let said = notes(folder.path(), &text, &found);
+    let expected = "in 3 of 6 windows of log.csv no job arrives: they are left out";
+    assert!(said.iter().any(|note| note == expected), "{said:?}");
+    // The page knows them without the log.
+    fs::remove_file(folder.path().join("log.csv")).unwrap();
+    let report = Report::read(&out).unwrap();
     let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
@@ -227,6 +253,10 @@ fn windows_that_make_no_sense_are_refused_in_a_sentence() {
         refusal(&format!("windows = {{ length = 80 }}\n{STUDY}")),
         "a.toml:1: `windows.length` is 80, but the jobs of log.csv arrive from 0 to 100: of windows of that \
          length only one fits, and an interval needs two"
+    );
+    assert_eq!(
+        refusal(&format!("windows = {{ length = 20 }}\n{STUDY}")),
+        "a.toml:1: `windows` makes 5 windows of log.csv, but jobs arrive in only one of them, and an interval needs two"
     );
     assert_eq!(
         refusal(&format!("replications = 2\nwindows = {{ length = 80 }}\n{STUDY}")),

@@ -26,6 +26,20 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
             place(points, &growing)
         ));
     }
+    let mut left_out: Vec<(&str, u64, u64)> = Vec::new();
+    for point in points {
+        let (Some(windows), Some(path)) = (&point.windows, point.scenario.input_path()) else {
+            continue;
+        };
+        let one = (path, windows.empty, windows.empty + windows.count());
+        if windows.empty > 0 && !left_out.contains(&one) {
+            left_out.push(one);
+        }
+    }
+    notes.extend(left_out.iter().map(|(path, empty, all)| {
+        let verb = if *empty == 1 { "is" } else { "are" };
+        format!("in {empty} of {all} windows of {path} no job arrives: they {verb} left out")
+    }));
     let asked = match &study.replications {
         Replications::Fixed(1) | Replications::Windows { .. } => return notes,
         Replications::Fixed(count) => format!("`replications` is {count}"),
@@ -40,8 +54,10 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
             place(points, &constant)
         ));
     }
-    let same_jobs =
-        chosen(&|index| results.runs[index].len() > 1 && has_same_jobs(&points[index].scenario));
+    let same_jobs = chosen(&|index| {
+        let runs = &results.runs[index];
+        runs.len() - runs.failures().len() > 1 && has_same_jobs(&points[index].scenario)
+    });
     if !same_jobs.is_empty() {
         notes.push(format!(
             "all replications have the same jobs, those of the log, and differ only in what the strategies \

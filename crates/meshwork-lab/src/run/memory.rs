@@ -13,7 +13,7 @@ use crate::findings::number::significant;
 use crate::findings::summary::label;
 use crate::lab::missing_input;
 use crate::run::inputs::Files;
-use crate::study::expand::{Point, count, refused};
+use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
 /// What a scenario takes, with every default filled in: measured on 20,000 of them.
@@ -46,7 +46,7 @@ const USUAL_METRICS: u64 = 20;
 /// One sentence with the estimate, if they are above the limit.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
-        let replications = point.windows.map_or(study.most_replications(), |own| own.count);
+        let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);
         let named = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
         let metrics = named.map_or(0, Vec::len) as u64;
         let metrics = if metrics == 0 { USUAL_METRICS } else { metrics };

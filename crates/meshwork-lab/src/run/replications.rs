@@ -11,7 +11,7 @@ use crate::run::results::Results;
 use crate::run::runs::Runs;
 use crate::run::store::Findings;
 use crate::study::Replications;
-use crate::study::expand::Point;
+use crate::study::expand::{Point, Windows};
 
 /// The runs of a study that are known, and how many of those that are wanted are not: what
 /// [`Runner::run`](crate::run::Runner::run) would give if it ran nothing.
@@ -55,7 +55,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
         Replications::Precision { least, .. } => *least,
-        Replications::Windows { .. } => return point.windows.map_or(0, |windows| windows.count),
+        Replications::Windows { .. } => return point.windows.as_ref().map_or(0, Windows::count),
     };
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }

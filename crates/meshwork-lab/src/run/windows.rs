@@ -6,8 +6,9 @@ use meshwork::scenario::Scenario;
 use meshwork::workload::{Inputs, Submission};
 use toml::{Table, Value};
 
+use crate::findings::number::plural;
 use crate::study::asked::Span;
-use crate::study::expand::{self, Point, Windows};
+use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Looks at the log of every scenario, where windows of it are the replications, and says which time each log spans.
@@ -42,31 +43,17 @@ pub(crate) fn open(
         let span = match known {
             Some(span) => span,
             None => {
-                let span = span(&study.catalogue, &point.scenario, path, files)
-                    .map_err(|message| {
-                        expand::refused(study, index, &Problem::new("workload.path", message))
-                    })?
-                    .ok_or_else(|| blame(format!("{path}: there is no job in this log")))?;
+                let arrivals = arrivals(&study.catalogue, &point.scenario, files);
+                let arrivals = arrivals.map_err(|message| {
+                    expand::refused(study, index, &Problem::new("workload.path", message))
+                })?;
+                let span = span(&point.scenario, path, &arrivals, length, stride);
+                let span = span.map_err(blame)?;
                 spans.push(span.clone());
                 span
             }
         };
-        let windows = Windows::between(span.first, span.last, length, stride);
-        if windows.count < 2 {
-            let fit = if windows.count == 0 { "none fits" } else { "only one fits" };
-            return Err(blame(format!(
-                "`windows.length` is {length}, but the jobs of {path} arrive from {} to {}: of windows of \
-                 that length {fit}, and an interval needs two",
-                span.first, span.last
-            )));
-        }
-        if windows.count > MAX_REPLICATIONS {
-            return Err(blame(format!(
-                "`windows` makes {} windows of {path}, but at most {MAX_REPLICATIONS} can be run",
-                windows.count
-            )));
-        }
-        point.windows = Some(windows);
+        point.windows = Some(Windows::of(&span, length, stride));
     }
     Ok(spans)
 }
@@ -77,7 +64,7 @@ pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     for point in points {
         let path = point.scenario.input_path();
         let span = path.and_then(|path| known(spans, &point.scenario, path));
-        point.windows = span.map(|span| Windows::between(span.first, span.last, length, stride));
+        point.windows = span.map(|span| Windows::of(span, length, stride));
     }
 }
 
@@ -92,14 +79,13 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     (bound("from"), bound("until"))
 }
 
-/// From when to when jobs arrive, by the log's own clock: nothing is scaled, split or left out but what is outside the
+/// When jobs arrive, in order, by the log's own clock: nothing is scaled, split or left out but what is outside the
 /// workload's own `from` and `until`.
-fn span(
+fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
-    path: &str,
     files: &dyn Inputs,
-) -> Result<Option<Span>, String> {
+) -> Result<Vec<f64>, String> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {
         let clock = Table::from_iter([
@@ -111,20 +97,54 @@ fn span(
         workload.remove("first_jobs");
     }
     let plain = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;
-    let (from, until) = bounds(scenario);
-    let mut span: Option<Span> = None;
+    let mut arrivals = Vec::new();
     for submission in plain.jobs(0, files).map_err(|error| error.to_string())? {
         let Submission::Job(job) = submission.map_err(|error| error.0)? else { continue };
-        let at = job.arrival.units();
-        let span = span.get_or_insert_with(|| Span {
-            path: path.to_owned(),
-            from,
-            until,
-            first: at,
-            last: at,
-        });
-        span.first = span.first.min(at);
-        span.last = span.last.max(at);
+        arrivals.push(job.arrival.units());
     }
-    Ok(span)
+    arrivals.sort_by(f64::total_cmp);
+    Ok(arrivals)
+}
+
+/// Which time these arrivals span, and which windows of it have none.
+///
+/// # Errors
+/// If there are fewer than two windows in which jobs arrive, or more than can be run.
+fn span(
+    scenario: &Scenario,
+    path: &str,
+    arrivals: &[f64],
+    length: f64,
+    stride: f64,
+) -> Result<Span, String> {
+    let [first, .., last] = *arrivals else {
+        let count = plural(arrivals.len() as u64, "job");
+        return Err(format!("{path}: of {count} no windows can be made"));
+    };
+    let windows = Windows::between(first, last, length, stride);
+    if windows < 2 {
+        let fit = if windows == 0 { "none fits" } else { "only one fits" };
+        return Err(format!(
+            "`windows.length` is {length}, but the jobs of {path} arrive from {first} to {last}: of windows of \
+             that length {fit}, and an interval needs two"
+        ));
+    }
+    if windows > MAX_REPLICATIONS {
+        return Err(format!(
+            "`windows` makes {windows} windows of {path}, but at most {MAX_REPLICATIONS} can be run"
+        ));
+    }
+    let is_empty = |index: &u64| {
+        let (from, until) = window(first, length, stride, *index);
+        let next = arrivals.partition_point(|&arrival| arrival < from);
+        arrivals[next] >= until
+    };
+    let empty: Vec<u64> = (0..windows).filter(is_empty).collect();
+    if windows - (empty.len() as u64) < 2 {
+        return Err(format!(
+            "`windows` makes {windows} windows of {path}, but jobs arrive in only one of them, and an interval needs two"
+        ));
+    }
+    let (from, until) = bounds(scenario);
+    Ok(Span { path: path.to_owned(), from, until, first, last, empty })
 }

@@ -92,6 +92,9 @@ pub struct Span {
     pub first: f64,
     /// The last arrival.
     pub last: f64,
+    /// The windows in which no job arrives, counted from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub empty: Vec<u64>,
 }
 
 impl Asked {

@@ -1,6 +1,7 @@
 //! From a study to its scenarios: the cross product of what is swept.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
@@ -9,6 +10,7 @@ use toml::{Table, Value};
 
 use crate::run::inputs::Files;
 use crate::slurm::scenario::lay_out;
+use crate::study::asked::Span;
 use crate::study::lists;
 use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
@@ -28,8 +30,8 @@ pub struct Point {
     pub windows: Option<Windows>,
 }
 
-/// Windows of a log, in its own time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Windows of a log in which jobs arrive, in its own time.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Where the first begins.
     pub first: f64,
@@ -37,25 +39,51 @@ pub struct Windows {
     pub length: f64,
     /// How much later the next begins.
     pub stride: f64,
-    /// How many there are.
-    pub count: u64,
+    /// Which of the windows these are, counted from 0.
+    with_jobs: Arc<[u64]>,
+    /// In how many others no job arrives.
+    pub empty: u64,
 }
 
 impl Windows {
-    /// All windows that lie between these two instants as a whole.
+    /// How many windows lie between these two instants as a whole, whether jobs arrive in them or not.
     #[must_use]
-    pub fn between(first: f64, last: f64, length: f64, stride: f64) -> Windows {
+    pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
         let room = (last - first - length) / stride;
-        let count = if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) };
-        Windows { first, length, stride, count }
+        if room < 0.0 { 0 } else { (room.floor() as u64).saturating_add(1) }
     }
 
-    /// Where the window with this index begins and ends.
+    /// The windows of the jobs of a log, without those in which none arrives.
+    ///
+    /// # Complexity
+    /// O(w), with w windows.
     #[must_use]
-    pub fn at(&self, index: u64) -> (f64, f64) {
-        let from = self.first + index as f64 * self.stride;
-        (from, from + self.length)
+    pub fn of(span: &Span, length: f64, stride: f64) -> Windows {
+        let all = 0..Windows::between(span.first, span.last, length, stride);
+        let with_jobs = all.filter(|index| span.empty.binary_search(index).is_err()).collect();
+        Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.with_jobs.len() as u64
+    }
+
+    /// Where the window that is this replication begins and ends.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn at(&self, replication: u64) -> (f64, f64) {
+        window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
+    }
+}
+
+/// Where a window begins and ends.
+pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, f64) {
+    let from = first + index as f64 * stride;
+    (from, from + length)
 }
 
 impl Point {

@@ -7,7 +7,7 @@ use meshwork::catalogue::Catalogue;
 use crate::run::keys::PointKeys;
 use crate::run::windows::remembered;
 use crate::study::asked::{Asked, EXPERIMENT};
-use crate::study::expand::{Point, expand};
+use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
 /// A study in a folder of results.
@@ -63,7 +63,7 @@ pub(crate) fn order<'a>(
 ) -> impl Iterator<Item = u128> + 'a {
     points.iter().enumerate().flat_map(move |(index, point)| {
         let most = match study.replications {
-            Replications::Windows { .. } => point.windows.map_or(0, |windows| windows.count),
+            Replications::Windows { .. } => point.windows.as_ref().map_or(0, Windows::count),
             _ => study.most_replications(),
         };
         let keys = keys(index);

@@ -55,7 +55,7 @@ mod rows {
     use crate::findings::summary::shown;
     use crate::run::file::{FileError, temporary};
     use crate::run::store::{Archive, Findings};
-    use crate::study::expand::Point;
+    use crate::study::expand::{Point, Windows};
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
 
@@ -159,7 +159,7 @@ mod rows {
         let writing = |error: io::Error| FileError::writing(path, &error);
         let runs = stored.points.iter().enumerate().flat_map(|(index, point)| {
             let most = match stored.study.replications {
-                Replications::Windows { .. } => point.windows.map_or(0, |windows| windows.count),
+                Replications::Windows { .. } => point.windows.as_ref().map_or(0, Windows::count),
                 _ => stored.study.most_replications(),
             };
             let keys = stored.keys(index);
