@@ -205,15 +205,15 @@ def _all(
         sentence, text = raised
         raise StrategyError(sentence) from _Elsewhere(text)
     if lost:
-        task, error = lost[0]
+        task, why = lost[0]
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        if isinstance(error, InputError):
-            raise error
+        if isinstance(why, InputError):
+            raise why
         raise RunError(
-            f"{task.folder}: the executor lost shard {task.shard} of {task.of}{more}: {type(error).__name__}: "
-            f"{' '.join(str(error).split())}: what had ended is kept, and the same call, with an "
+            f"{task.folder}: the executor lost shard {task.shard} of {task.of}{more}: {type(why).__name__}: "
+            f"{' '.join(str(why).split())}: what had ended is kept, and the same call, with an "
             "executor that works, goes on"
-        ) from error
+        ) from why
 
 
 def _fitting(executor: Executor) -> int:
