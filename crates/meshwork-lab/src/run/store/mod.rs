@@ -105,6 +105,8 @@ pub struct Store {
     elsewhere: BTreeSet<u128>,
     /// Segments whose runs are in the file now.
     merged: Vec<Source>,
+    /// Whether nobody else can have the file open: some file systems know no locks.
+    is_alone: bool,
     broken: bool,
 }
 
@@ -165,6 +167,7 @@ impl Store {
             bytes,
             elsewhere,
             merged: Vec::new(),
+            is_alone: is_ours_alone,
             broken: false,
         })
     }
@@ -198,6 +201,7 @@ impl Store {
             bytes: 0,
             elsewhere: BTreeSet::new(),
             merged: Vec::new(),
+            is_alone: false,
             broken: false,
         })
     }
