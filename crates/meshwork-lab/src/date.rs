@@ -85,7 +85,7 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// A second since the beginning of 1970 as a date and a time of day: `2001-02-03 04:05:06`.
-pub(crate) fn written(second: i64) -> String {
+pub fn written(second: i64) -> String {
     let (days, second) = (second.div_euclid(86_400), second.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);

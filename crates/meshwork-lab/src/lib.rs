@@ -15,6 +15,7 @@
 pub mod date;
 pub mod findings;
 pub mod lab;
+pub mod operator;
 pub mod report;
 pub mod run;
 pub mod slurm;

@@ -376,6 +376,46 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
+/// Files for a paper need no browser: each is a drawing by itself, with the words and the marks of its figure.
+#[test]
+fn figures_are_files_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{}\n[sweep]\n'workload.load' = [0.2, 0.3, 0.4]\nallocator = ['first_fit', 'best_fit']",
+        MODEL.replace("load = 0.4\n", "")
+    );
+    run_in(folder.path(), &text, &[]);
+    let report = read(folder.path());
+    let files = report.figure_files();
+    let names: BTreeMap<&str, &str> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    assert_eq!(names.len(), files.len(), "no two have one name");
+    for (name, text) in &files {
+        assert!(name.ends_with(".svg") && !name.contains('/'), "{name}");
+        let mut reader = quick_xml::Reader::from_str(text);
+        let mut elements: BTreeMap<String, usize> = BTreeMap::new();
+        loop {
+            match reader.read_event().unwrap_or_else(|error| panic!("{name}: {error}")) {
+                quick_xml::events::Event::Eof => break,
+                quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
+                    *elements
+                        .entry(String::from_utf8(tag.name().0.to_vec()).unwrap())
+                        .or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((elements["svg"], elements["title"], elements["desc"]), (1, 1, 1), "{name}");
+    }
+    let waits = names.iter().find(|(name, _)| name.ends_with("means-wait.svg")).unwrap().1;
+    for word in ["Wait", "load", "first_fit", "best_fit"] {
+        assert!(waits.contains(word), "{word}: {waits}");
+    }
+    // Of the first allocator a mark for each load, and one in the legend.
+    assert_eq!(waits.matches("<circle").count(), 4, "{waits}");
+    assert_eq!(read(folder.path()).figure_files(), files, "the same folder gives the same bytes");
+}
+
 #[test]
 fn a_folder_of_folders_is_one_page_by_paper() {
     let folder = tempfile::tempdir().unwrap();

@@ -124,6 +124,12 @@ impl Facility {
         }
     }
 
+    /// The form in which a request is put to the allocator of the [only complete
+    /// site](Facility::only_complete_site).
+    pub(crate) fn only_form(&self, request: &Request) -> Option<Request> {
+        Some(self.only_complete_site()?.in_form(request)?.into_owned())
+    }
+
     /// Whether every job gets what it asked for.
     pub(crate) fn sizes_are_fixed(&self) -> bool {
         self.sizing.is_fixed() && !self.asks_anew
@@ -158,6 +164,15 @@ impl Facility {
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
+        }
+    }
+
+    /// Becomes again what it was forked off, on a [plain](Facility::only_plain_site) site: only which nodes
+    /// are free has changed there. For what there was no room is still known, or else suspected.
+    pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
+        self.crowd = original.crowd;
+        for (site, there) in self.sites.iter_mut().zip(&original.sites) {
+            site.become_like(there, still_true);
         }
     }
 

@@ -3,6 +3,10 @@
 
 mod common;
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use common::{job, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY, RecallError};
 use meshwork::catalogue::Catalogue;
@@ -24,23 +28,33 @@ use meshwork::sizing::SIZINGS;
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Holds every entry of a list to the rules, and says how much it took.
-fn hold<E: Named>(
+/// Holds every entry of a list to the rules, two at a time, and says how much it took.
+fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
 ) -> Tried {
     let catalogue = Catalogue::standard();
-    let mut tried = Tried::default();
-    for entry in entries {
-        tried += check(&catalogue, entry.about().name).unwrap_or_else(|finding| {
-            let drawing = match &finding {
-                Finding::Broken(broken) => broken.drawing.clone(),
-                _ => String::new(),
-            };
-            panic!("{finding}\n{drawing}")
-        });
-    }
-    tried
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut tried = Tried::default();
+        while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+            tried += check(&catalogue, entry.about().name).unwrap_or_else(|finding| {
+                let drawing = match &finding {
+                    Finding::Broken(broken) => broken.drawing.clone(),
+                    _ => String::new(),
+                };
+                panic!("{finding}\n{drawing}")
+            });
+        }
+        tried
+    };
+    thread::scope(|scope| {
+        let mut tried = Tried::default();
+        for worker in [scope.spawn(some), scope.spawn(some)] {
+            tried += worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        tried
+    })
 }
 
 #[test]

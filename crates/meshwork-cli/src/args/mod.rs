@@ -102,7 +102,7 @@ pub(crate) enum Command {
         --buffer 8"
     )]
     Traffic(Traffic),
-    /// Look at the configuration of a machine that Slurm manages
+    /// Ask about a machine that Slurm manages: its configuration, and its history
     #[command(subcommand, arg_required_else_help = true)]
     Ops(Ops),
     /// Replay a sample of stored runs and compare
@@ -456,6 +456,56 @@ pub(crate) enum Ops {
         nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
     )]
     Check(OpsCheck),
+    /// Make a site of a machine and what its Slurm remembers: jobs as a table, and how far they can be relied on
+    #[command(
+        after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
+        all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
+        Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,\
+        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExample:\n  meshwork ops import --sacct sacct.txt --topology \
+        topology.yaml --conf slurm.conf -o site"
+    )]
+    Import(OpsImport),
+    /// Replay the history of a site by the rule of its lists, and say how many decisions are the same
+    #[command(
+        after_help = "Each start is held against the rule in the state in which the history says the machine was: node list \
+        for node list, for the main scheduler on all free nodes, and for backfill on those that are free over the job's \
+        whole limit and not planned for jobs of higher priority. The exit status is 1 if the site is not modelled well \
+        enough to go on.\n\nExample:\n  meshwork ops fidelity site"
+    )]
+    Fidelity(OpsFidelity),
+}
+
+/// `meshwork ops fidelity`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsFidelity {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops import`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsImport {
+    /// What sacct -P prints
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sacct: PathBuf,
+    /// The topology.yaml or topology.conf of the machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: PathBuf,
+    /// The slurm.conf of the machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+    /// The folder for the site
+    #[arg(short, long, value_name = "SITE")]
+    pub(crate) out: PathBuf,
+    /// How far dates without a time zone are ahead of UTC, as +01:00 [default: UTC, with a warning]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub(crate) time_zone: Option<String>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `meshwork ops check`.

@@ -25,7 +25,7 @@ const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
     match command {
         Trace::Info { log, json } => {
-            let statistics = info(log).map_err(Stop::Wrong)?;
+            let statistics = info(log)?;
             if *json {
                 out.json(&as_json(&statistics))?;
             } else {
@@ -40,7 +40,7 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
 }
 
 fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
-    let changes = changes(arguments).map_err(Stop::Wrong)?;
+    let changes = changes(arguments)?;
     let done = convert(&arguments.input, &arguments.output, &changes, arguments.seed)?;
     out.line(&format!("{}: {} jobs written", arguments.output.display(), count(done.jobs)))?;
     let Converted { no_run_time, no_processors, no_submit_time, out_of_order, cut, .. } = done;
@@ -59,7 +59,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
 }
 
 /// What the options say, as parameters of the workload `swf`.
-fn changes(arguments: &Convert) -> Result<Table, String> {
+fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
         ("from", arguments.from.clone()),

@@ -105,6 +105,12 @@ impl<K: Ord + Clone> Desk<K> {
     /// That of [`decide`].
     #[must_use]
     pub fn ask(&self, asked: &Asked) -> Told {
+        self.ask_without(asked, None)
+    }
+
+    /// As [`Desk::ask`], if these nodes are not to be given out now, though an empty machine would have them.
+    #[must_use]
+    pub fn ask_without(&self, asked: &Asked, kept: Option<&NodeSet>) -> Told {
         let mut wanted = asked.wanted.clone();
         let (required, excluded) =
             match (self.set(asked.require.as_ref()), self.set(asked.exclude.as_ref())) {
@@ -115,7 +121,8 @@ impl<K: Ord + Clone> Desk<K> {
         if wanted.nodes > self.site.whole.count() {
             return Told::Never(Cause::PartitionConfiguration.to_string());
         }
-        let (available, whole) = self.available(asked, excluded.as_ref());
+        let (mut available, whole) = self.available(asked, excluded.as_ref());
+        kept.into_iter().for_each(|kept| available.subtract(kept));
         let rule = self.site.structure.rule();
         match decide(rule, &self.site.nodes, &wanted, &available, &whole) {
             Decision::Start(nodes) => Told::Nodes(nodes),
@@ -128,14 +135,19 @@ impl<K: Ord + Clone> Desk<K> {
     pub fn allocate(&mut self, name: &K, asked: &Asked) -> Told {
         let told = self.ask(asked);
         if let Told::Nodes(nodes) = &told {
-            for node in nodes.iter() {
-                self.used[node as usize] += self.taken_of(node, self.share(asked));
-            }
-            let (nodes, share) = (nodes.clone(), self.share(asked));
-            let held = Held { nodes, share, whole_blocks: asked.whole_blocks };
-            self.held.insert(name.clone(), held);
+            self.hold(name, asked, nodes.clone());
         }
         told
+    }
+
+    /// Gives a job nodes that somebody else has chosen; what it held before is given back.
+    pub fn hold(&mut self, name: &K, asked: &Asked, nodes: NodeSet) {
+        self.release(name);
+        let share = self.share(asked);
+        for node in nodes.iter() {
+            self.used[node as usize] += self.taken_of(node, share);
+        }
+        self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
 
     /// Takes back what somebody holds, and says how many nodes that were.

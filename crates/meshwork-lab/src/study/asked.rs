@@ -244,6 +244,7 @@ mod tests {
                 until: None,
                 first: 0.5,
                 last: 1e9,
+                empty: vec![2, 5],
             }],
         };
         asked.write(folder.path()).unwrap();

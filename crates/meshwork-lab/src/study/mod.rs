@@ -243,7 +243,7 @@ impl Study {
             lines: Lines::of(source),
         };
         for text in settings {
-            let (key, value) = assignment(text).map_err(Refused)?;
+            let (key, value) = assignment(text)?;
             // The command line overrules the file, also where the two exclude each other.
             match key.as_str() {
                 "replications" => {

@@ -4,6 +4,8 @@
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
 
+use crate::study::Refused;
+
 /// Puts a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
 /// Tables on the way that are missing are made. A component that is only a name becomes a table
@@ -54,12 +56,12 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
 ///
 /// # Errors
 /// If there is no `=`, no key, or something that begins as a TOML text, list or table and is none.
-pub fn assignment(text: &str) -> Result<(String, Value), String> {
+pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     let Some((key, value)) = text.split_once('=') else {
-        return Err(format!("`--set {text}` has no `=`: write `--set KEY=VALUE`"));
+        return Err(Refused(format!("`--set {text}` has no `=`: write `--set KEY=VALUE`")));
     };
     let (key, value) = (key.trim(), value.trim());
-    steps(key).map_err(|problem| format!("--set {text}: {problem}"))?;
+    steps(key).map_err(|problem| Refused(format!("--set {text}: {problem}")))?;
     // A line break would smuggle in a second key.
     let parsed = if value.contains(['\n', '\r']) {
         None
@@ -68,12 +70,12 @@ pub fn assignment(text: &str) -> Result<(String, Value), String> {
     };
     match parsed {
         Some(parsed) => Ok((key.to_owned(), parsed)),
-        None if value.starts_with(['"', '\'', '[', '{']) => Err(format!(
+        None if value.starts_with(['"', '\'', '[', '{']) => Err(Refused(format!(
             "--set {text}: `{value}` is not TOML: close every quote and bracket, or leave them out"
-        )),
-        None if value.is_empty() => {
-            Err(format!("`--set {text}` has no value after the `=`: write `--set KEY=VALUE`"))
-        }
+        ))),
+        None if value.is_empty() => Err(Refused(format!(
+            "`--set {text}` has no value after the `=`: write `--set KEY=VALUE`"
+        ))),
         None => Ok((key.to_owned(), Value::String(value.to_owned()))),
     }
 }
@@ -255,7 +257,7 @@ mod tests {
                 "--set =1: `` is no path to a key: write words joined by dots, as in `workload.load`",
             ),
         ] {
-            assert_eq!(assignment(given).unwrap_err(), sentence);
+            assert_eq!(assignment(given).unwrap_err().0, sentence);
         }
         assert_eq!(assignment("k=1\nseed = 2").unwrap().1, Value::from("1\nseed = 2"));
     }

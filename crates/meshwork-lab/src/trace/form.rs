@@ -9,6 +9,7 @@ use meshwork::workload::table::Listed;
 use meshwork::workload::{Inputs, WorkloadError};
 
 use crate::run::inputs::Files;
+use crate::study::Refused;
 
 /// The form of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Form {
     ///
     /// # Errors
     /// If it ends in `.parquet.gz`.
-    pub fn of(name: &str) -> Result<Form, String> {
+    pub fn of(name: &str) -> Result<Form, Refused> {
         let lower = name.to_lowercase();
         let (stem, is_compressed) = match lower.strip_suffix(".gz") {
             Some(stem) => (stem, true),
@@ -52,7 +53,7 @@ impl Form {
         } else if !stem.ends_with(".parquet") {
             Ok(Form::Log { is_compressed })
         } else if is_compressed {
-            Err(format!("{name}: Parquet compresses by itself: leave out .gz"))
+            Err(Refused(format!("{name}: Parquet compresses by itself: leave out .gz")))
         } else {
             parquet(name)
         }
@@ -60,13 +61,13 @@ impl Form {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(_name: &str) -> Result<Form, String> {
+fn parquet(_name: &str) -> Result<Form, Refused> {
     Ok(Form::Parquet)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(name: &str) -> Result<Form, String> {
-    Err(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET))
+fn parquet(name: &str) -> Result<Form, Refused> {
+    Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
 /// When the clock of a log begins, in seconds since the beginning of 1970, where it says so.

@@ -145,6 +145,10 @@ impl ManagedSite {
         if self.denied.is_known(request) {
             return true;
         }
+        // The first question since something was given back is put as it is: many ask no other.
+        if self.denied.is_without_knowledge() {
+            return false;
+        }
         while let Some(smaller) = self.denied.suspect(request) {
             let mut draws = self.stream.clone();
             if self.allocator.choose(Ask::new(&smaller, &self.site, now, &mut draws)).is_none() {
@@ -165,6 +169,17 @@ impl ManagedSite {
     /// free here than was there, and else as suspected.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
+    }
+
+    /// Becomes what it was forked off, whose allocator goes by nothing but which nodes are free. What it knows
+    /// to have no room stays known, if that is still true, or else is suspected; what the original knows is true
+    /// here too as long as no more becomes free.
+    pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
+        self.site.become_like(&original.site);
+        if !still_true {
+            self.denied.released();
+        }
+        self.denied.learn_all_of(&original.denied);
     }
 
     /// Whether its allocator goes by nothing but which nodes are free, and misses no block.
@@ -279,6 +294,11 @@ impl ManagedSite {
         placement: &Placement,
         now: Time,
     ) -> Result<(), ClaimError> {
+        if self.goes_by_free_nodes() {
+            self.site.take_what_is_free_of(placement);
+            self.denied.claimed();
+            return Ok(());
+        }
         let part = placement.part_in(self.site.free(), self.site.grid());
         if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }

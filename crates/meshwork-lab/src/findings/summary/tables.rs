@@ -4,9 +4,16 @@ use std::borrow::Cow;
 
 use toml::Value;
 
-use super::{OwnerRow, Row, Summary, shown};
+use super::{Means, OwnerRow, Row, Summary, shown};
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
+
+/// Jobs of one kind: what the kind is called, how many there are, and their metrics.
+type Class<'a> = (String, u64, &'a Means);
+
+fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
+    rows.iter().map(|one| (one.name.clone(), one.jobs, &one.metrics)).collect()
+}
 
 impl Summary {
     /// `summary.csv`.
@@ -29,49 +36,35 @@ impl Summary {
     /// `by_size.csv`, where that was asked for.
     #[must_use]
     pub fn by_size_csv(&self) -> Option<String> {
-        if self.rows.iter().all(|row| row.by_size.is_empty()) {
-            return None;
-        }
-        let columns = ["size", "jobs", "metric", "mean", "half_width", "replications"];
-        Some(self.table(&columns, |row, add| {
-            for class in &row.by_size {
-                for (name, interval) in &class.metrics {
-                    add(vec![
-                        class.size.to_string(),
-                        class.jobs.to_string(),
-                        name.clone(),
-                        number(interval.mean),
-                        number(interval.half_width),
-                        interval.replications.to_string(),
-                    ]);
-                }
-            }
-        }))
+        self.by_class_csv("size", |row| {
+            row.by_size.iter().map(|one| (one.size.to_string(), one.jobs, &one.metrics)).collect()
+        })
     }
 
     /// `by_user.csv`, where that was asked for.
     #[must_use]
     pub fn by_user_csv(&self) -> Option<String> {
-        self.by_owner_csv("user", |row| &row.by_user)
+        self.by_class_csv("user", |row| owners(&row.by_user))
     }
 
     /// `by_group.csv`, where that was asked for.
     #[must_use]
     pub fn by_group_csv(&self) -> Option<String> {
-        self.by_owner_csv("group", |row| &row.by_group)
+        self.by_class_csv("group", |row| owners(&row.by_group))
     }
 
-    fn by_owner_csv(&self, owner: &str, of: fn(&Row) -> &[OwnerRow]) -> Option<String> {
+    /// One row for each class of jobs and metric; nothing if no scenario has classes.
+    fn by_class_csv(&self, class: &str, of: fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
         if self.rows.iter().all(|row| of(row).is_empty()) {
             return None;
         }
-        let columns = [owner, "jobs", "metric", "mean", "half_width", "replications"];
+        let columns = [class, "jobs", "metric", "mean", "half_width", "replications"];
         Some(self.table(&columns, |row, add| {
-            for class in of(row) {
-                for (name, interval) in &class.metrics {
+            for (class, jobs, metrics) in of(row) {
+                for (name, interval) in metrics {
                     add(vec![
-                        class.name.clone(),
-                        class.jobs.to_string(),
+                        class.clone(),
+                        jobs.to_string(),
                         name.clone(),
                         number(interval.mean),
                         number(interval.half_width),

@@ -317,9 +317,11 @@ fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Re
 mod tests {
     use meshwork::machine::Block;
     use meshwork::observe::Messages;
+    #[cfg(feature = "parquet")]
     use meshwork::workload::{Inputs, table::Row as TableRow};
 
     use super::*;
+    #[cfg(feature = "parquet")]
     use crate::run::inputs::Files;
 
     fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {

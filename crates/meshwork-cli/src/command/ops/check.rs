@@ -1,22 +1,15 @@
-//! `meshwork ops`: questions of those who operate a machine.
+//! `meshwork ops check`: what is to be said of the files of a machine.
 
 use meshwork_lab::slurm::check::{self, Table};
 use meshwork_lab::slurm::finding::Level;
 use serde_json::Value as Json;
 
-use crate::args::{Ops, OpsCheck};
+use crate::args::OpsCheck;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Answers one of them.
-pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
-    match asked {
-        Ops::Check(arguments) => run_check(out, arguments),
-    }
-}
-
 /// Says all that is to be said of the files of a machine.
-fn run_check(out: &mut Output, arguments: &OpsCheck) -> Ended {
+pub(super) fn run(out: &mut Output, arguments: &OpsCheck) -> Ended {
     let checked = check::check(&arguments.file, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
     let verdict = if checked.starts() { Verdict::Done } else { Verdict::RunFailed };
     if arguments.json {

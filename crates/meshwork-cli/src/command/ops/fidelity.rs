@@ -1,0 +1,116 @@
+//! `meshwork ops fidelity`: whether the rule is the one by which a machine went.
+
+use meshwork_lab::findings::number::{Rounded, significant};
+use meshwork_lab::operator::fidelity::{self, Fidelity};
+use meshwork_lab::operator::folder::Folder;
+
+use crate::args::OpsFidelity;
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print};
+
+/// The most decisions that are named where they differ.
+const MOST_NAMED: usize = 20;
+
+/// Replays the history of a site.
+pub(super) fn run(out: &mut Output, arguments: &OpsFidelity) -> Ended {
+    let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
+    let found = fidelity::of(&folder);
+    let doubts = found.doubts();
+    let verdict = if doubts.is_empty() { Verdict::Done } else { Verdict::RunFailed };
+    if arguments.json {
+        out.json(&found.json())?;
+        return Ok(verdict);
+    }
+    describe(out, &found)?;
+    out.line("")?;
+    if doubts.is_empty() {
+        out.line("The site is modelled well enough to go on.")?;
+    }
+    for doubt in doubts {
+        out.line(&format!("The site is not modelled well enough to go on: {doubt}."))?;
+    }
+    Ok(verdict)
+}
+
+fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
+    let percent = |part: usize, all: usize| match all {
+        0 => String::new(),
+        _ => format!(" ({} %)", significant(100.0 * part as f64 / all as f64, 3)),
+    };
+    let mut line = |name: &str, says: String| out.line(&format!("{name:<12}{says}"));
+    let Fidelity { jobs, placed, placements, .. } = found;
+    line(
+        "places",
+        format!(
+            "{placements} of {placed} node lists are places of the lists{} ({jobs} jobs)",
+            percent(*placements, *placed)
+        ),
+    )?;
+    let (all, same) = found.all();
+    line(
+        "decisions",
+        format!("{same} of {all} are those of the rule, node for node{}", percent(same, all)),
+    )?;
+    for (by, (all, same)) in &found.decisions {
+        let by = if *by == "main" { "main scheduler" } else { *by };
+        line("", format!("by {by}: {same} of {all}{}", percent(*same, *all)))?;
+    }
+    line(
+        "",
+        format!(
+            "{} starts share their second with others, and are taken in the order that fits best",
+            found.simultaneous
+        ),
+    )?;
+    line(
+        "clean-up",
+        match found.cleanup {
+            Some(seconds) => format!(
+                "{seconds} s from a job's end until its nodes are given out again, if the queue tells"
+            ),
+            None => "no job waited for the nodes of another, so nothing shows it".to_owned(),
+        },
+    )?;
+    for own in found.differing.iter().take(MOST_NAMED) {
+        let rule = match own.rule.as_str() {
+            "wait" => "would let it wait".to_owned(),
+            "never" => "would refuse it".to_owned(),
+            nodes => format!("gives {nodes}"),
+        };
+        line(
+            "differs",
+            format!("job {} (line {}) started on {}, the rule {rule}", own.id, own.line, own.nodes),
+        )?;
+    }
+    if found.differing.len() > MOST_NAMED {
+        line("", format!("and {} more: --json names all", found.differing.len() - MOST_NAMED))?;
+    }
+    if found.waits.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.headline(
+        "waits in seconds, as they were and as they are predicted when all jobs happen again",
+    )?;
+    let cells = |of: &dyn Fn(&fidelity::Waits) -> String| {
+        found.waits.iter().map(of).collect::<Vec<String>>()
+    };
+    let sizes = cells(&|own| match own.nodes {
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least}-{most}"),
+    });
+    let columns = [
+        Column::numbers("stays", cells(&|own| own.count.to_string())),
+        Column::numbers("real", cells(&|own| significant(own.real, 3))),
+        Column::numbers("predicted", cells(&|own| significant(own.predicted, 3))),
+        Column::numbers(
+            "difference",
+            cells(&|own| {
+                let rounded = Rounded::new(Some(own.predicted - own.real), own.half_width).signed();
+                let half_width = rounded.half_width.map(|half| format!(" ± {half}"));
+                format!("{}{}", rounded.mean, half_width.unwrap_or_default())
+            }),
+        ),
+    ];
+    print(out, &[Column::words("nodes", sizes)], &columns, &[])
+}

@@ -1,0 +1,122 @@
+//! `meshwork ops import`: a machine and its history become a site.
+
+use meshwork_lab::date;
+use meshwork_lab::findings::number::{plural, significant};
+use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::quality::{self, Quality};
+use meshwork_lab::operator::{read_text, sacct};
+
+use crate::args::OpsImport;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+
+/// Reads a history, says how far it can be relied on, and writes the site.
+pub(super) fn run(out: &mut Output, arguments: &OpsImport) -> Ended {
+    let clock = match &arguments.time_zone {
+        Some(zone) => {
+            sacct::Clock::read(zone).map_err(|says| Stop::Wrong(format!("--time-zone: {says}")))?
+        }
+        None => sacct::Clock::default(),
+    };
+    let machine =
+        Machine::read(&arguments.topology, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
+    let text = read_text(&arguments.sacct).map_err(|trouble| Stop::Wrong(trouble.to_string()))?;
+    let file = arguments.sacct.display().to_string();
+    let read =
+        sacct::read(&file, &text, clock).map_err(|trouble| Stop::Wrong(trouble.to_string()))?;
+    let quality = quality::of(&file, &machine, &read.history, read.tally, read.warnings);
+    let json = quality.json();
+    Folder::write(&arguments.out, &machine, &read.history, &json).map_err(Stop::Wrong)?;
+    for trouble in &quality.warnings {
+        say("warning", &trouble.to_string());
+    }
+    if arguments.json {
+        out.json(&json)?;
+        return Ok(Verdict::Done);
+    }
+    describe(out, &quality)?;
+    out.line("")?;
+    out.line(&format!("written to {}", arguments.out.display()))?;
+    Ok(Verdict::Done)
+}
+
+/// The quality in words.
+fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
+    let number = |count: usize, what: &str| plural(count as u64, what);
+    let tally = &quality.tally;
+    let mut line = |name: &str, says: String| out.line(&format!("{name:<12}{says}"));
+    let mut more = Vec::new();
+    let mut note = |count: usize, text: String| {
+        if count > 0 {
+            more.push(text);
+        }
+    };
+    note(
+        tally.array_tasks,
+        format!("{} of {}", number(tally.array_tasks, "task"), number(tally.arrays, "array")),
+    );
+    note(
+        tally.requeued,
+        format!("{} of jobs that were queued again", number(tally.requeued, "earlier stay")),
+    );
+    note(tally.steps, format!("{} folded into their jobs", number(tally.steps, "step")));
+    let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
+    line("jobs", format!("{} in {}{more}", quality.jobs, number(tally.rows, "record")))?;
+    if let Some((first, last)) = quality.span {
+        let form = tally.form.map_or("no times", sacct::Form::words);
+        let (first, last) = (date::written(first), date::written(last));
+        line("times", format!("{first} to {last} in UTC; {form}"))?;
+    }
+    let states: Vec<String> = quality
+        .states
+        .iter()
+        .map(|(state, count)| format!("{count} {}", state.to_lowercase()))
+        .collect();
+    if !states.is_empty() {
+        line("ended", states.join(", "))?;
+    }
+    let mut never = Vec::new();
+    if quality.rejected > 0 {
+        never.push(format!("{} refused at once", quality.rejected));
+    }
+    if quality.cancelled_waiting > 0 {
+        never.push(format!("{} cancelled while they waited", quality.cancelled_waiting));
+    }
+    if !never.is_empty() {
+        line("never ran", never.join(", "))?;
+    }
+    let percent = |part: usize, all: usize| {
+        if all == 0 {
+            "none".to_owned()
+        } else {
+            format!("{} %", significant(100.0 * part as f64 / all as f64, 3))
+        }
+    };
+    let places = format!(
+        "{} of {} node lists are places of the lists ({}): {} one place, {} one for each segment",
+        quality.placements(),
+        quality.placed,
+        percent(quality.placements(), quality.placed),
+        quality.single,
+        quality.unions
+    );
+    line("places", places)?;
+    for trouble in &quality.elsewhere {
+        line("", trouble.to_string())?;
+    }
+    let missing: Vec<String> = quality
+        .missing
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, count)| format!("{name} in {count}"))
+        .collect();
+    line("missing", if missing.is_empty() { "nothing".to_owned() } else { missing.join(", ") })?;
+    let (looked, shape) = quality.shape;
+    let waits = format!(
+        "{} waited; of {} that were looked at, {shape} ({}) had enough free nodes at some time, but not as they would have had to lie",
+        number(quality.waited, "stay"),
+        looked,
+        percent(shape, looked)
+    );
+    line("waits", waits)?;
+    Ok(())
+}

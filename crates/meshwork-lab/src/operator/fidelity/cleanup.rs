@@ -1,0 +1,101 @@
+//! How long it takes until nodes are given out again, as far as whole seconds tell.
+
+use crate::operator::history::{By, Second, Stay};
+
+use super::replay::Replay;
+
+/// The longest clean-up that is looked for.
+const LONGEST: Second = 3_600;
+
+/// The least share of gaps that is no accident: some nodes of a job may come back before the others.
+const LEAST_SHARE: f64 = 0.03;
+
+/// The seconds from a job's end to the start of one that had waited for its nodes, once for each job that waited: the
+/// last end among those whose nodes it got. `by` looks at the starts of one part of the scheduler alone.
+fn gaps(replay: &Replay<'_>, by: Option<By>) -> Vec<Second> {
+    let count = replay.machine.reading.hosts.count() as usize;
+    // Of each node the last end so far.
+    let mut last: Vec<Option<Second>> = vec![None; count];
+    let mut events: Vec<(Second, bool, usize)> = Vec::new();
+    for (place, stay) in
+        replay.stays.iter().enumerate().filter(|(place, _)| replay.nodes[*place].is_some())
+    {
+        events.extend(stay.start.map(|start| (start, true, place)));
+        events.extend(stay.end.map(|end| (end, false, place)));
+    }
+    events.sort_unstable();
+    let mut gaps = Vec::new();
+    for (at, is_start, place) in events {
+        let Some(nodes) = &replay.nodes[place] else { continue };
+        if !is_start {
+            nodes.iter().for_each(|node| last[node as usize] = Some(at));
+            continue;
+        }
+        let stay: &Stay = &replay.stays[place];
+        let end = nodes.iter().filter_map(|node| last[node as usize]).max();
+        let Some(end) = end.filter(|&end| stay.queued().is_some_and(|queued| queued < end)) else {
+            continue;
+        };
+        if at - end <= LONGEST && by.is_none_or(|by| stay.by == by) {
+            gaps.push(at - end);
+        }
+    }
+    gaps.sort_unstable();
+    gaps
+}
+
+/// The clean-up time that the gaps show.
+///
+/// Ends and starts are cut to whole seconds, so a clean-up of *g* + *f* seconds, with *f* below 1, gives gaps of *g*,
+/// *g* + 1 and *g* + 2, and the first of them in (1 − *f*)² / 2 of the cases, as the difference of two uniform numbers
+/// does. A scheduler that does not look at once makes some gaps longer, and the estimate too large by less than 1.
+/// If most gaps are the shortest one, times were not cut, and it is the clean-up itself.
+fn of_gaps(gaps: &[Second]) -> Option<f64> {
+    let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
+    let shortest =
+        gaps.iter().copied().find(|&gap| with(gap) >= LEAST_SHARE * gaps.len() as f64)?;
+    let near = with(shortest) + with(shortest + 1) + with(shortest + 2);
+    let share = with(shortest) / near;
+    Some(if share >= 0.5 { shortest as f64 } else { shortest as f64 + 1.0 - (2.0 * share).sqrt() })
+}
+
+/// The clean-up time of a history in seconds, to hundredths; `None` if no job ever waited for another's nodes.
+///
+/// # Complexity
+/// **O(n m)** for *n* stays of *m* nodes.
+pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
+    let all = of_gaps(&gaps(replay, None));
+    let main = gaps(replay, Some(By::Main));
+    // Both are too large rather than too small; the main scheduler looks sooner.
+    let main = of_gaps(&main).filter(|_| main.len() >= 20);
+    let least = match (all, main) {
+        (Some(all), Some(main)) => all.min(main),
+        (all, main) => main.or(all)?,
+    };
+    Some((least * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_between_seconds_is_found_in_whole_ones() {
+        // Ends at all hundredths of a second, and starts so much later.
+        for cleanup in [0_u32, 2, 55, 155, 398, 700] {
+            let mut gaps: Vec<Second> = (0..1000)
+                .map(|job: u32| {
+                    let end = job * 37;
+                    let start = end + cleanup + u32::from(job % 5 == 0) * (job % 170);
+                    i64::from(start / 100) - i64::from(end / 100)
+                })
+                .collect();
+            gaps.sort_unstable();
+            let found = of_gaps(&gaps).unwrap();
+            let is = f64::from(cleanup) / 100.0;
+            assert!((found - is).abs() < 0.6, "{found} for {is}");
+        }
+        assert_eq!(of_gaps(&[7; 30]), Some(7.0));
+        assert_eq!(of_gaps(&[]), None);
+    }
+}

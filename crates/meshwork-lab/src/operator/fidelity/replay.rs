@@ -1,0 +1,382 @@
+//! Every recorded decision beside that of the rule, in the state that the history says the machine was in.
+
+use std::collections::{BTreeMap, HashMap};
+
+use meshwork::geometry::NodeSet;
+
+use crate::operator::folder::{Folder, Machine};
+use crate::operator::history::{By, Second, Stay};
+use crate::operator::order::Order;
+use crate::operator::plan::{Plan, Request};
+use crate::slurm::desk::{Desk, Told};
+
+/// How many states are tried, for the order of what happened within one second, for each thing that happened.
+const STATES_FOR_EACH: usize = 8;
+
+/// How many are tried at least, and at most.
+const STATES: (usize, usize) = (20, 160);
+
+/// The most waiting jobs for which nodes are kept, in front of one that is looked at.
+const MOST_PLANNED: usize = 100;
+
+/// A decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The place of the stay in the history.
+    pub stay: usize,
+    /// Which part of the scheduler is taken to have made it.
+    pub by: By,
+    /// What the rule says: nothing, if it says the same.
+    pub instead: Option<Instead>,
+}
+
+/// What the rule says in place of what is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// Other nodes.
+    Nodes(NodeSet),
+    /// That the job waits.
+    Wait,
+    /// That the job never starts.
+    Never,
+}
+
+/// A history made ready to be replayed: all that does not depend on how it is.
+pub(super) struct Replay<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) stays: &'a [Stay],
+    pub(super) order: Order,
+    pub(super) nodes: Vec<Option<NodeSet>>,
+    requests: Vec<Option<Request>>,
+    /// The stays that start, by second.
+    starts: BTreeMap<Second, Vec<usize>>,
+    /// Those that end, by when.
+    ends: Vec<(Second, usize)>,
+    /// Those that wait, by since when.
+    queued: Vec<(Second, usize)>,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(folder: &'a Folder) -> Replay<'a> {
+        let (machine, stays) = (&folder.machine, &folder.history.stays[..]);
+        let mut sets: HashMap<&str, Option<NodeSet>> = HashMap::new();
+        let nodes: Vec<Option<NodeSet>> = stays
+            .iter()
+            .map(|stay| {
+                let list = stay.nodelist.as_str();
+                let set = sets.entry(list).or_insert_with(|| machine.nodes(list).ok());
+                set.clone().filter(|set| stay.ran() && !set.is_empty())
+            })
+            .collect();
+        let mut starts: BTreeMap<Second, Vec<usize>> = BTreeMap::new();
+        let (mut ends, mut queued) = (Vec::new(), Vec::new());
+        for (place, stay) in stays.iter().enumerate() {
+            if let Some(start) = stay.start.filter(|_| nodes[place].is_some()) {
+                starts.entry(start).or_default().push(place);
+                ends.extend(stay.end.map(|end| (end, place)));
+            }
+            queued.extend(stay.queued().map(|since| (since, place)));
+        }
+        ends.sort_unstable();
+        queued.sort_unstable();
+        let requests = stays
+            .iter()
+            .map(|stay| Some(Request::of(machine, machine.site(&stay.partition), stay)))
+            .collect();
+        Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
+    }
+
+    /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job.
+    pub(super) fn run(&self, cleanup: f64) -> Vec<Decision> {
+        let mut desks: BTreeMap<&str, Desk<usize>> = BTreeMap::new();
+        for stay in self.stays {
+            let site = || Desk::new(self.machine.site(&stay.partition).clone());
+            desks.entry(&stay.partition).or_insert_with(site);
+        }
+        let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
+        let (mut ended, mut queued) = (0, 0);
+        let mut unclear: Vec<usize> = Vec::new();
+        let mut decisions = Vec::new();
+        for (&at, starts) in &self.starts {
+            now.at = at;
+            // What ended at some time in a second was cleaned up at some time in a second.
+            while let Some(&(end, place)) =
+                self.ends.get(ended).filter(|(end, _)| (*end as f64) + cleanup < (at + 1) as f64)
+            {
+                let _ = end;
+                unclear.push(place);
+                ended += 1;
+            }
+            unclear.retain(|&place| {
+                let end = self.stays[place].end.unwrap_or(at) as f64;
+                let is_free = end + cleanup <= (at - 1) as f64;
+                if is_free {
+                    now.release(place);
+                }
+                !is_free
+            });
+            while let Some(&(_, place)) = self.queued.get(queued).filter(|(since, _)| *since <= at)
+            {
+                now.waiting.push(place);
+                queued += 1;
+            }
+            now.waiting.retain(|&place| {
+                let stay = &self.stays[place];
+                match (stay.start, stay.end) {
+                    (Some(start), _) => start >= at,
+                    (None, Some(end)) => end > at,
+                    (None, None) => !stay.is_rejected(),
+                }
+            });
+            let held: Vec<usize> =
+                unclear.iter().copied().filter(|place| now.running.contains(place)).collect();
+            decisions.extend(now.second(starts, &held));
+            now.waiting.retain(|place| !starts.contains(place));
+            unclear
+                .retain(|place| now.running.contains(place) || self.stays[*place].end == Some(at));
+        }
+        decisions
+    }
+}
+
+/// The machine at one second.
+struct Now<'r, 'a> {
+    replay: &'r Replay<'a>,
+    desks: BTreeMap<&'a str, Desk<usize>>,
+    at: Second,
+    waiting: Vec<usize>,
+    running: Vec<usize>,
+}
+
+/// The best order of what happened within a second that has been found.
+#[derive(Clone, Default)]
+struct Search {
+    most: usize,
+    states: usize,
+    seen: HashMap<(Vec<usize>, Vec<usize>), usize>,
+    best: Option<(usize, Vec<Decision>, Vec<usize>)>,
+}
+
+impl Now<'_, '_> {
+    fn release(&mut self, place: usize) {
+        self.desks.values_mut().for_each(|desk| {
+            desk.release(&place);
+        });
+        self.running.retain(|&own| own != place);
+    }
+
+    fn hold(&mut self, place: usize) {
+        let replay = self.replay;
+        if let (Some(nodes), Some(request)) = (&replay.nodes[place], &replay.requests[place]) {
+            self.desks
+                .values_mut()
+                .for_each(|desk| desk.hold(&place, &request.asked, nodes.clone()));
+            self.running.push(place);
+        }
+    }
+
+    /// The decisions of a second, in that order of starts and ends in which most of them are the rule's.
+    fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<Decision> {
+        let states = STATES_FOR_EACH * (starts.len() + held.len());
+        let mut search = Search { most: states.clamp(STATES.0, STATES.1), ..Search::default() };
+        let (mut left, mut gone) = (starts.to_vec(), Vec::new());
+        left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
+        let mut free = held.to_vec();
+        self.search(&mut search, &mut left, &mut free, &mut gone, &mut Vec::new());
+        let Some((_, decisions, released)) = search.best else { return Vec::new() };
+        // The nodes of what ended are given out again in the end, whatever the order.
+        released.iter().for_each(|&place| self.release(place));
+        for decision in &decisions {
+            self.hold(decision.stay);
+        }
+        decisions
+    }
+
+    fn search(
+        &mut self,
+        search: &mut Search,
+        left: &mut Vec<usize>,
+        held: &mut Vec<usize>,
+        released: &mut Vec<usize>,
+        made: &mut Vec<Decision>,
+    ) -> bool {
+        let matched = made.iter().filter(|decision| decision.instead.is_none()).count();
+        if left.is_empty() {
+            if search.best.as_ref().is_none_or(|(best, ..)| matched > *best) {
+                search.best = Some((matched, made.clone(), released.clone()));
+            }
+            return matched == made.len();
+        }
+        if search.best.as_ref().is_some_and(|(best, ..)| matched + left.len() <= *best) {
+            return false;
+        }
+        let mut key = (left.clone(), held.clone());
+        key.0.sort_unstable();
+        key.1.sort_unstable();
+        if search.seen.get(&key).is_some_and(|&before| before >= matched) {
+            return false;
+        }
+        search.seen.insert(key, matched);
+        search.states += 1;
+        let is_over = search.states > search.most && search.best.is_some();
+        if is_over {
+            return true;
+        }
+        let told = self.ask(left);
+        // First those that the rule starts as they were started, in the order of the pass.
+        for (place, by, instead) in told.iter().filter(|(.., instead)| instead.is_none()) {
+            if self.blocked(*place, held) {
+                continue;
+            }
+            let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
+            if self.start(search, left, held, released, made, decision) {
+                return true;
+            }
+            if search.states > search.most && search.best.is_some() {
+                return true;
+            }
+        }
+        // Then as if one of those that ended had given its nodes back by now; what others need first.
+        let mut ends = held.clone();
+        ends.sort_by_key(|&place| !left.iter().any(|&start| self.shares(place, start)));
+        for place in ends {
+            let at = held.iter().position(|&own| own == place).unwrap_or(0);
+            held.remove(at);
+            released.push(place);
+            self.release(place);
+            let is_done = self.search(search, left, held, released, made);
+            self.hold(place);
+            released.pop();
+            held.insert(at, place);
+            if is_done {
+                return true;
+            }
+        }
+        // Last as it is recorded, though the rule says something else.
+        let free: Vec<_> = told.iter().filter(|(place, ..)| !self.blocked(*place, held)).collect();
+        let none_fits = !held.iter().any(|&end| left.iter().any(|&start| self.shares(end, start)));
+        if let Some((place, by, instead)) =
+            free.iter().find(|(.., instead)| instead.is_some()).copied()
+            && (none_fits || free.len() == left.len())
+        {
+            let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
+            return self.start(search, left, held, released, made, decision);
+        }
+        false
+    }
+
+    fn start(
+        &mut self,
+        search: &mut Search,
+        left: &mut Vec<usize>,
+        held: &mut Vec<usize>,
+        released: &mut Vec<usize>,
+        made: &mut Vec<Decision>,
+        decision: Decision,
+    ) -> bool {
+        let place = decision.stay;
+        let at = left.iter().position(|&own| own == place).unwrap_or(0);
+        left.remove(at);
+        self.hold(place);
+        made.push(decision);
+        let is_done = self.search(search, left, held, released, made);
+        made.pop();
+        self.release(place);
+        left.insert(at, place);
+        is_done
+    }
+
+    fn shares(&self, one: usize, other: usize) -> bool {
+        let nodes = &self.replay.nodes;
+        matches!((&nodes[one], &nodes[other]), (Some(a), Some(b)) if a.meets(b))
+    }
+
+    /// Whether a start needs nodes of something that ended and has not given them back.
+    fn blocked(&self, place: usize, held: &[usize]) -> bool {
+        held.iter().any(|&end| self.shares(end, place))
+    }
+
+    /// What the rule says of each of the starts that are left, were it the next.
+    fn ask(&self, left: &[usize]) -> Vec<(usize, By, Option<Instead>)> {
+        let replay = self.replay;
+        let mut answers: Vec<(usize, By, Option<Instead>)> = Vec::new();
+        let by_plan = |place: &&usize| replay.stays[**place].by != By::Main;
+        for &place in left {
+            let stay = &replay.stays[place];
+            if stay.by == By::Backfill {
+                continue;
+            }
+            let desk = &self.desks[stay.partition.as_str()];
+            let Some(request) = &replay.requests[place] else { continue };
+            let instead = self.instead(place, desk.ask(&request.asked));
+            answers.push((place, By::Main, instead));
+        }
+        let mut partitions: Vec<&str> = left
+            .iter()
+            .filter(by_plan)
+            .map(|&place| replay.stays[place].partition.as_str())
+            .collect();
+        partitions.sort_unstable();
+        partitions.dedup();
+        for partition in partitions {
+            let site = replay.machine.site(partition);
+            let running = self.running.iter().filter_map(|&place| {
+                let stay = &replay.stays[place];
+                let nodes = replay.nodes[place].as_ref()?;
+                let end = stay.start?.saturating_add(replay.requests[place].as_ref()?.limit);
+                Some((end, nodes, stay.whole_blocks))
+            });
+            let mut plan = Plan::new(site, self.at, running);
+            let of_this = |place: &usize| replay.stays[*place].partition == partition;
+            let mut queue: Vec<usize> = self
+                .waiting
+                .iter()
+                .copied()
+                .filter(of_this)
+                .filter(|place| left.contains(place) || replay.stays[*place].start != Some(self.at))
+                .collect();
+            for place in left.iter().copied().filter(of_this) {
+                if !queue.contains(&place) {
+                    queue.push(place);
+                }
+            }
+            replay.order.sort(replay.stays, &mut queue, self.at);
+            let mut wanted = left.iter().filter(by_plan).filter(|place| of_this(place)).count();
+            for (rank, place) in queue.into_iter().enumerate() {
+                if wanted == 0 {
+                    break;
+                }
+                let Some(request) = &replay.requests[place] else { continue };
+                let stay = &replay.stays[place];
+                if left.contains(&place) && stay.by != By::Main {
+                    let desk = &self.desks[partition];
+                    let kept = plan.kept_over(request.limit);
+                    let instead =
+                        self.instead(place, desk.ask_without(&request.asked, Some(&kept)));
+                    match answers.iter_mut().find(|(own, ..)| *own == place) {
+                        // It is not known who started it: either may have.
+                        Some(answer) if answer.2.is_some() && instead.is_none() => {
+                            *answer = (place, By::Backfill, None);
+                        }
+                        Some(_) => {}
+                        None => answers.push((place, By::Backfill, instead)),
+                    }
+                    wanted -= 1;
+                }
+                if rank < MOST_PLANNED {
+                    plan.book(request);
+                }
+            }
+        }
+        answers
+    }
+
+    fn instead(&self, place: usize, told: Told) -> Option<Instead> {
+        match told {
+            Told::Nodes(nodes) if self.replay.nodes[place].as_ref() == Some(&nodes) => None,
+            Told::Nodes(nodes) => Some(Instead::Nodes(nodes)),
+            Told::Wait(..) => Some(Instead::Wait),
+            Told::Never(_) => Some(Instead::Never),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! A machine and its history in one folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use meshwork::alloc::listed::Wanted;
+use meshwork::geometry::NodeSet;
+use serde_json::Value as Json;
+
+use super::history::{History, Stay};
+use super::read_text;
+use crate::run::file::write_whole;
+use crate::slurm::desk::Asked;
+use crate::slurm::hostlist;
+use crate::slurm::site::{self, Files, Reading, Site};
+
+/// The files of a folder.
+const JOBS: &str = "jobs.csv";
+const QUALITY: &str = "quality.json";
+const CONF: &str = "slurm.conf";
+/// The topology, in the one form or the other.
+const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
+
+/// The partitions of a machine, with their topologies.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What the files say.
+    pub reading: Reading,
+    /// The default partition, and those that have a name.
+    partitions: BTreeMap<String, Site>,
+    default: Site,
+    /// The texts of the files, by the names under which a folder keeps them.
+    texts: Vec<(PathBuf, String)>,
+}
+
+impl Machine {
+    /// Reads the files of a machine.
+    ///
+    /// # Errors
+    /// One sentence, if one of them cannot be read, or Slurm would not start with them.
+    pub fn read(topology: &Path, conf: Option<&Path>) -> Result<Machine, String> {
+        let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
+        let ends_in_conf = topology.extension().is_some_and(|end| end.eq_ignore_ascii_case("conf"));
+        let own = TOPOLOGIES[usize::from(ends_in_conf)];
+        let topology_text = text(topology)?;
+        let conf_text = conf.map(text).transpose()?;
+        let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+        let mut included = Vec::new();
+        let mut include = |path: &str| {
+            let found = text(&folder.join(path))?;
+            included.push((PathBuf::from(path), found.clone()));
+            Ok(found)
+        };
+        let name = |path: &Path| path.display().to_string();
+        let files = Files { topology: name(topology), conf: conf.map(name) };
+        let reading = site::read_texts(files, &topology_text, conf_text.as_deref(), &mut include);
+        let mut texts = vec![(PathBuf::from(own), topology_text)];
+        texts.extend(conf_text.map(|text| (PathBuf::from(CONF), text)));
+        texts.extend(included);
+        Machine::of(reading, texts)
+    }
+
+    fn of(reading: Reading, texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
+        let names: Vec<String> = reading
+            .conf
+            .iter()
+            .flat_map(|conf| conf.partitions.iter().map(|own| own.name.clone()))
+            .collect();
+        let mut partitions = BTreeMap::new();
+        for name in &names {
+            partitions.insert(name.clone(), reading.site(Some(name))?);
+        }
+        // Where no partition is the default, jobs name theirs; the first stands in for those that do not.
+        let default = match reading.site(None) {
+            Ok(site) => site,
+            Err(says) => match names.first() {
+                Some(first) if reading.refusal().is_none() => reading.site(Some(first))?,
+                _ => return Err(says),
+            },
+        };
+        Ok(Machine { reading, partitions, default, texts })
+    }
+
+    /// The partition of a name, or the default one where there is none of that name.
+    #[must_use]
+    pub fn site(&self, partition: &str) -> &Site {
+        // A job may name several, of which it gets the first that has room.
+        let first = partition.split(',').next().unwrap_or(partition);
+        self.partitions.get(first).unwrap_or(&self.default)
+    }
+
+    /// The texts of its files, by the names under which a folder keeps them.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
+    }
+
+    /// Whether there is such a partition.
+    #[must_use]
+    pub fn has_partition(&self, partition: &str) -> bool {
+        self.partitions.contains_key(partition) || self.reading.conf.is_none()
+    }
+
+    /// The partitions of a machine, the default one alone where there is no `slurm.conf`.
+    pub fn sites(&self) -> impl Iterator<Item = &Site> {
+        let alone = self.partitions.is_empty().then_some(&self.default);
+        self.partitions.values().chain(alone)
+    }
+
+    /// The nodes of a list of hosts.
+    ///
+    /// # Errors
+    /// One sentence: the list cannot be read, or names a node that the machine does not have.
+    pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
+        let mut set = NodeSet::empty(self.reading.hosts.count());
+        for name in hostlist::names(list)? {
+            let node = self.reading.hosts.find(&name);
+            set.insert(node.ok_or_else(|| format!("the machine has no node {name}"))?);
+        }
+        Ok(set)
+    }
+}
+
+/// What a stay asked for.
+#[must_use]
+pub fn asked(stay: &Stay) -> Asked {
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let share = (!stay.exclusive && stay.processors > 0 && stay.nodes > 0)
+        .then(|| stay.processors.div_ceil(stay.nodes));
+    Asked {
+        wanted: Wanted {
+            nodes: stay.nodes,
+            most: stay.nodes,
+            segment: stay.segment,
+            spread: stay.spread,
+            consolidate: stay.consolidate,
+            switches: stay.switches,
+            contiguous: stay.contiguous,
+            listed: None,
+        },
+        require: text(&stay.require),
+        exclude: text(&stay.exclude),
+        whole_blocks: stay.whole_blocks,
+        share,
+    }
+}
+
+/// A machine with its history.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The machine.
+    pub machine: Machine,
+    /// What happened on it.
+    pub history: History,
+}
+
+impl Folder {
+    /// Writes a machine, its history and what is to be said of both into a folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// One sentence, if it cannot be written, or has something else in it.
+    pub fn write(
+        path: &Path,
+        machine: &Machine,
+        history: &History,
+        quality: &Json,
+    ) -> Result<(), String> {
+        let shown = path.display();
+        let unmade =
+            |error: std::io::Error| format!("{shown}: this folder cannot be made ({error})");
+        if path.is_file() {
+            return Err(format!(
+                "{shown}: this is a file, where a folder for the site would be made"
+            ));
+        }
+        let is_empty = path.read_dir().map_or(true, |mut entries| entries.next().is_none());
+        if !is_empty && !path.join(JOBS).is_file() {
+            return Err(format!(
+                "{shown}: this folder has something else in it: a site goes into a folder of its own"
+            ));
+        }
+        std::fs::create_dir_all(path).map_err(unmade)?;
+        let mut files: Vec<(PathBuf, String)> = Vec::new();
+        for (name, text) in &machine.texts {
+            if name.is_absolute() || name.components().any(|part| part.as_os_str() == "..") {
+                return Err(format!(
+                    "{}: this file is included from elsewhere, and cannot be kept in {shown}",
+                    name.display()
+                ));
+            }
+            files.push((name.clone(), text.clone()));
+        }
+        files.push((PathBuf::from(JOBS), history.table()));
+        files.push((PathBuf::from(QUALITY), format!("{quality:#}\n")));
+        for (name, text) in files {
+            let whole = path.join(name);
+            if let Some(folder) = whole.parent() {
+                std::fs::create_dir_all(folder).map_err(unmade)?;
+            }
+            write_whole(&whole, text.as_bytes()).map_err(|error| error.to_string())?;
+        }
+        for other in TOPOLOGIES
+            .iter()
+            .filter(|own| !machine.texts.iter().any(|(name, _)| name == Path::new(own)))
+        {
+            // The machine may have had its topology in the other form before.
+            let _ = std::fs::remove_file(path.join(other));
+        }
+        Ok(())
+    }
+
+    /// Reads a folder that was written so.
+    ///
+    /// # Errors
+    /// One sentence, if it is no such folder or something in it cannot be read.
+    pub fn read(path: &Path) -> Result<Folder, String> {
+        let shown = path.display();
+        let jobs = path.join(JOBS);
+        if !jobs.is_file() {
+            return Err(format!(
+                "{shown}: there is no {JOBS}, so this is no site: `meshwork ops import` makes one"
+            ));
+        }
+        let topology = TOPOLOGIES.iter().map(|name| path.join(name)).find(|file| file.is_file());
+        let topology = topology.ok_or_else(|| format!("{shown}: there is no {}", TOPOLOGIES[0]))?;
+        let conf = Some(path.join(CONF)).filter(|file| file.is_file());
+        let machine = Machine::read(&topology, conf.as_deref())?;
+        let text = read_text(&jobs).map_err(|trouble| trouble.to_string())?;
+        let history = History::read(&jobs.display().to_string(), &text);
+        let history = history.map_err(|trouble| trouble.to_string())?;
+        Ok(Folder { path: path.to_owned(), machine, history })
+    }
+}

@@ -1,0 +1,75 @@
+//! Questions of those who operate a machine, answered from its own history.
+//!
+//! [`sacct`] reads what Slurm remembers, and [`history`] is what all readers make of it; [`quality`] says how far it can
+//! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
+//! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, and [`fidelity`] holds it against the
+//! rule.
+
+pub mod fidelity;
+pub mod folder;
+pub mod forecast;
+pub mod history;
+pub mod order;
+pub mod places;
+pub mod plan;
+pub mod quality;
+pub mod sacct;
+
+use std::fmt;
+use std::path::Path;
+
+/// Something that is wrong with a file, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; none for the file as a whole.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub says: String,
+}
+
+impl Trouble {
+    /// Something that is wrong with a line.
+    #[must_use]
+    pub fn at(file: &str, line: usize, says: impl Into<String>) -> Trouble {
+        Trouble { file: file.to_owned(), line: Some(line), says: says.into() }
+    }
+
+    /// Something that is wrong with a file as a whole.
+    #[must_use]
+    pub fn of(file: &str, says: impl Into<String>) -> Trouble {
+        Trouble { file: file.to_owned(), line: None, says: says.into() }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        write!(f, "{}{line}: {}", self.file, self.says)
+    }
+}
+
+/// The text of a file, unpacked where it is packed by gzip.
+///
+/// # Errors
+/// If it cannot be read, or is no text.
+pub fn read_text(path: &Path) -> Result<String, Trouble> {
+    let file = path.display().to_string();
+    let unread =
+        |error: std::io::Error| Trouble::of(&file, format!("this file cannot be read ({error})"));
+    let mut bytes = std::fs::read(path).map_err(unread)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut unpacked = Vec::new();
+        let mut reader = flate2::read::MultiGzDecoder::new(&bytes[..]);
+        std::io::Read::read_to_end(&mut reader, &mut unpacked).map_err(unread)?;
+        bytes = unpacked;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
+        Trouble::at(&file, line + 1, "this line is no text in UTF-8")
+    })
+}

@@ -1,0 +1,203 @@
+//! Whether nodes are a place that the lists of a machine have.
+
+use meshwork::geometry::NodeSet;
+use meshwork::topology::Node;
+
+use crate::slurm::site::Site;
+use crate::slurm::topology::Structure;
+
+/// What some nodes are to the lists of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One place of their size.
+    One,
+    /// As many places of the size of a segment as there are segments.
+    Union,
+    /// Neither.
+    None,
+}
+
+/// Which kind of place the nodes of a job are.
+///
+/// A place of a torus is a listed box, that of a ring so many nodes in succession, and that of blocks lies in one
+/// aggregated block of the smallest listed size that holds the job. A tree and a flat machine list no places: what
+/// lies in the partition is one. A single node is a place of rings, blocks and trees, whose rules are not asked for it.
+///
+/// # Complexity
+/// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes elsewhere.
+#[must_use]
+pub fn place_of(site: &Site, nodes: &NodeSet, segment: Option<u32>) -> Place {
+    let count = nodes.count();
+    if count == 0 || !nodes.is_within(&site.whole) {
+        return Place::None;
+    }
+    if is_one(site, nodes, count) {
+        return Place::One;
+    }
+    match segment {
+        Some(size) if size < count && count.is_multiple_of(size) => {
+            if is_union(site, nodes, size) {
+                Place::Union
+            } else {
+                Place::None
+            }
+        }
+        _ => Place::None,
+    }
+}
+
+fn is_one(site: &Site, nodes: &NodeSet, count: u32) -> bool {
+    match &site.structure {
+        Structure::Flat | Structure::Tree(..) => true,
+        Structure::Torus3d(..) => boxes_within(site, nodes, count).next().is_some(),
+        Structure::Ring(rings, _) => {
+            count == 1
+                || rings.rings().iter().any(|ring| {
+                    windows(ring, count).any(|own| own.iter().all(|&node| nodes.contains(node)))
+                })
+        }
+        Structure::Block(..) => {
+            count == 1 || groups(site, count).iter().any(|group| nodes.is_within(group))
+        }
+    }
+}
+
+/// Whether nodes fall apart into places of one size.
+fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
+    match &site.structure {
+        // Aggregated blocks of a size do not overlap.
+        Structure::Block(..) => {
+            let groups = groups(site, size);
+            let shared: Vec<u32> = groups.iter().map(|group| group.count_shared(nodes)).collect();
+            shared.iter().sum::<u32>() == nodes.count()
+                && shared.iter().all(|count| count.is_multiple_of(size))
+        }
+        _ => falls_apart(site, nodes.clone(), size),
+    }
+}
+
+/// The lowest node is in one of the places; which, is tried.
+fn falls_apart(site: &Site, nodes: NodeSet, size: u32) -> bool {
+    let Some(first) = nodes.first() else { return true };
+    let places: Vec<NodeSet> = match &site.structure {
+        Structure::Ring(rings, _) => {
+            let all = rings.rings().iter().flat_map(|ring| windows(ring, size));
+            let set = |window: Vec<Node>| {
+                let mut set = NodeSet::empty(nodes.universe());
+                window.into_iter().for_each(|node| set.insert(node));
+                set
+            };
+            all.map(set).filter(|place| place.is_within(&nodes)).collect()
+        }
+        _ => boxes_within(site, &nodes, size).collect(),
+    };
+    places.into_iter().filter(|place| place.contains(first)).any(|place| {
+        let mut rest = nodes.clone();
+        rest.subtract(&place);
+        falls_apart(site, rest, size)
+    })
+}
+
+/// The boxes of a size, all of whose nodes are among some.
+fn boxes_within<'a>(
+    site: &'a Site,
+    nodes: &'a NodeSet,
+    size: u32,
+) -> Box<dyn Iterator<Item = NodeSet> + 'a> {
+    let Structure::Torus3d(anchors, _) = &site.structure else {
+        return Box::new(std::iter::empty());
+    };
+    Box::new(anchors.toruses().iter().flat_map(move |torus| {
+        let entries =
+            torus.entries().iter().enumerate().filter(move |(_, entry)| entry.size() == size);
+        entries.flat_map(move |(place, entry)| {
+            let corners: Vec<u32> = entry.corners(torus.grid()).collect();
+            corners.into_iter().filter_map(move |corner| {
+                let mut set = NodeSet::empty(nodes.universe());
+                for cell in torus.cells_of_box(place, corner) {
+                    let node = torus.cells()[cell as usize].filter(|&node| nodes.contains(node))?;
+                    set.insert(node);
+                }
+                Some(set)
+            })
+        })
+    }))
+}
+
+/// The runs of so many nodes of a ring.
+fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
+    let length = length as usize;
+    let starts = if length <= ring.len() { ring.len() } else { 0 };
+    (0..starts).map(move |start| (start..start + length).map(|at| ring[at % ring.len()]).collect())
+}
+
+/// The aggregated blocks of the smallest listed size that holds so many nodes.
+fn groups(site: &Site, count: u32) -> Vec<NodeSet> {
+    let Structure::Block(blocks, _, base, levels) = &site.structure else { return Vec::new() };
+    let needed = count.div_ceil((*base).max(1)).next_power_of_two().trailing_zeros();
+    let level = levels.iter().copied().filter(|&level| level >= needed).min();
+    let per = level.map_or(blocks.base_blocks().len(), |level| 1_usize << level.min(31)).max(1);
+    let group = |own: &[NodeSet]| {
+        let mut all = NodeSet::empty(site.hosts.count());
+        own.iter().for_each(|block| all.unite(block));
+        all
+    };
+    blocks.base_blocks().chunks(per).map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slurm::site::{Files, read_texts};
+
+    fn site(topology: &str) -> Site {
+        let files = Files { topology: "topology.yaml".to_owned(), conf: None };
+        let reading = read_texts(files, topology, None, &mut |_| Err(String::new()));
+        reading.site(None).unwrap()
+    }
+
+    fn place(site: &Site, nodes: &[Node], segment: Option<u32>) -> Place {
+        let mut set = NodeSet::empty(site.hosts.count());
+        nodes.iter().for_each(|&node| set.insert(node));
+        place_of(site, &set, segment)
+    }
+
+    #[test]
+    fn a_place_of_a_torus_is_a_listed_box() {
+        let site = site(
+            "- topology: t\n  torus3d:\n    toruses:\n      - name: a\n        dims: {x: 4, y: 2, z: 1}\n        nodes: n[0-7]\n        placements:\n          - dims: {x: 2, y: 1, z: 1}\n            anchor_spacing: {x: 1, y: 1, z: 1}\n",
+        );
+        assert_eq!(place(&site, &[1, 2], None), Place::One);
+        assert_eq!(place(&site, &[3, 0], None), Place::One, "around the ring");
+        assert_eq!(place(&site, &[0, 4], None), Place::None, "never turned");
+        assert_eq!(place(&site, &[0, 1, 2], None), Place::None);
+        assert_eq!(place(&site, &[0, 3, 5, 6], Some(2)), Place::Union);
+        assert_eq!(place(&site, &[0, 3, 5, 6], None), Place::None);
+        assert_eq!(place(&site, &[0, 1, 4, 7], Some(2)), Place::Union);
+        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), Place::None);
+    }
+
+    #[test]
+    fn a_place_of_blocks_lies_in_one_of_the_least_that_hold_it() {
+        let site = site(
+            "- topology: t\n  block:\n    block_sizes: [2, 4]\n    blocks:\n      - {block: a, nodes: 'n[0-1]'}\n      - {block: b, nodes: 'n[2-3]'}\n      - {block: c, nodes: 'n[4-5]'}\n      - {block: d, nodes: 'n[6-7]'}\n",
+        );
+        assert_eq!(place(&site, &[2, 3], None), Place::One);
+        assert_eq!(place(&site, &[1, 2], None), Place::None);
+        assert_eq!(place(&site, &[0, 1, 3], None), Place::One);
+        assert_eq!(place(&site, &[3, 4, 5], None), Place::None);
+        assert_eq!(place(&site, &[0, 1, 4, 5], Some(2)), Place::Union);
+        assert_eq!(place(&site, &[0, 2, 4, 6], Some(2)), Place::None);
+    }
+
+    #[test]
+    fn a_place_of_a_ring_is_a_run_of_it() {
+        let site = site(
+            "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[0,2,1,3]'}\n      - {ring: b, nodes: 'n[4-7]'}\n",
+        );
+        assert_eq!(place(&site, &[0, 2], None), Place::One);
+        assert_eq!(place(&site, &[0, 1], None), Place::None);
+        assert_eq!(place(&site, &[3, 0], None), Place::One);
+        assert_eq!(place(&site, &[0, 2, 4, 5], Some(2)), Place::Union);
+    }
+}

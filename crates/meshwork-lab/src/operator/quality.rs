@@ -1,0 +1,265 @@
+//! How far a history can be relied on: what it has, what it lacks, and what it shows of the lists.
+
+use std::collections::{BTreeMap, HashMap};
+
+use meshwork::alloc::listed::Wait;
+use meshwork::geometry::NodeSet;
+use serde_json::{Value as Json, json};
+
+use super::Trouble;
+use super::folder::{Machine, asked};
+use super::history::{History, Second, Stay};
+use super::places::{Place, place_of};
+use super::sacct::Tally;
+use crate::slurm::desk::{Desk, Told};
+
+/// The most waits that are looked at for what they were for.
+const MOST_WAITS: usize = 400;
+
+/// At how many instants of a wait that is looked at.
+const MOST_INSTANTS: u32 = 16;
+
+/// What is to be said of a history.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quality {
+    /// What was counted while it was read.
+    pub tally: Tally,
+    /// Jobs, each counted once.
+    pub jobs: usize,
+    /// Stays, a job counted as often as it was queued.
+    pub stays: usize,
+    /// How many ended how.
+    pub states: BTreeMap<String, usize>,
+    /// Jobs that were refused at once.
+    pub rejected: usize,
+    /// Jobs that were cancelled before they started.
+    pub cancelled_waiting: usize,
+    /// Stays with a list of nodes.
+    pub placed: usize,
+    /// Of those, how many had one place of the lists.
+    pub single: usize,
+    /// Of those, how many had a place for each segment.
+    pub unions: usize,
+    /// The first lists of nodes that are no place.
+    pub elsewhere: Vec<Trouble>,
+    /// Fields that records of jobs lack.
+    pub missing: BTreeMap<&'static str, usize>,
+    /// Jobs that started later than they might have.
+    pub waited: usize,
+    /// Waits that were looked at, and those among them for which enough nodes were free at some time, but not as they
+    /// would have had to lie.
+    pub shape: (usize, usize),
+    /// The first and the last second.
+    pub span: Option<(Second, Second)>,
+    /// What is to be said, one sentence each.
+    pub warnings: Vec<Trouble>,
+}
+
+impl Quality {
+    /// How many lists of nodes are places.
+    #[must_use]
+    pub fn placements(&self) -> usize {
+        self.single + self.unions
+    }
+
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let tally = &self.tally;
+        let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
+        let losses: Vec<Json> = tally
+            .losses
+            .iter()
+            .map(|loss| json!({ "columns": loss.columns, "without_them": loss.question }))
+            .collect();
+        let warnings: Vec<Json> = self
+            .warnings
+            .iter()
+            .map(|trouble| json!({ "file": trouble.file, "line": trouble.line, "says": trouble.says }))
+            .collect();
+        json!({
+            "rows": tally.rows, "steps": tally.steps, "jobs": self.jobs, "stays": self.stays,
+            "requeued": tally.requeued, "arrays": tally.arrays, "array_tasks": tally.array_tasks,
+            "states": self.states, "rejected": self.rejected, "cancelled_waiting": self.cancelled_waiting,
+            "backwards": tally.backwards,
+            "placed": self.placed, "placements": self.placements(), "single": self.single, "unions": self.unions,
+            "placements_share": share(self.placements(), self.placed),
+            "missing_columns": losses, "missing_fields": self.missing,
+            "times": tally.form.map(super::sacct::Form::words), "zone_is_assumed": tally.zone_is_assumed,
+            "first": self.span.map(|(first, _)| first), "last": self.span.map(|(_, last)| last),
+            "waited": self.waited, "waits_looked_at": self.shape.0, "waited_for_shape": self.shape.1,
+            "waited_for_shape_share": share(self.shape.1, self.shape.0),
+            "warnings": warnings,
+        })
+    }
+}
+
+/// Looks at a history beside its machine.
+///
+/// # Complexity
+/// **O(n log n)** for *n* stays; each list of nodes is looked up once, and of at most 400 waits, evenly spread, it is
+/// looked at what they were for.
+#[must_use]
+pub fn of(
+    file: &str,
+    machine: &Machine,
+    history: &History,
+    tally: Tally,
+    warnings: Vec<Trouble>,
+) -> Quality {
+    let mut quality = Quality {
+        tally,
+        warnings,
+        jobs: history.jobs(),
+        stays: history.stays.len(),
+        span: history.span(),
+        ..Quality::default()
+    };
+    let mut sets: HashMap<(&str, &str, Option<u32>), (Option<NodeSet>, Place)> = HashMap::new();
+    let mut nodes: Vec<Option<NodeSet>> = Vec::with_capacity(history.stays.len());
+    let mut unknown: Option<(usize, String)> = None;
+    let mut no_partition: Option<(usize, &str)> = None;
+    for stay in &history.stays {
+        quality.count(stay);
+        if !stay.partition.is_empty()
+            && !machine.has_partition(&stay.partition)
+            && no_partition.is_none()
+        {
+            no_partition = Some((stay.line, &stay.partition));
+        }
+        if stay.nodelist.is_empty() {
+            nodes.push(None);
+            continue;
+        }
+        quality.placed += 1;
+        let key = (stay.partition.as_str(), stay.nodelist.as_str(), stay.segment);
+        let (set, place) = sets.entry(key).or_insert_with(|| match machine.nodes(&stay.nodelist) {
+            Ok(set) => {
+                let place = place_of(machine.site(&stay.partition), &set, stay.segment);
+                (Some(set), place)
+            }
+            Err(says) => {
+                unknown.get_or_insert((stay.line, says));
+                (None, Place::None)
+            }
+        });
+        match place {
+            Place::One => quality.single += 1,
+            Place::Union => quality.unions += 1,
+            Place::None if quality.elsewhere.len() < 10 => {
+                let says = format!(
+                    "the nodes of job {}, {}, are no place of the lists",
+                    stay.id, stay.nodelist
+                );
+                quality.elsewhere.push(Trouble::at(file, stay.line, says));
+            }
+            Place::None => {}
+        }
+        nodes.push(set.clone());
+    }
+    if let Some((line, says)) = unknown {
+        let says = format!("{says}: is this the history of another machine?");
+        quality.warnings.push(Trouble::at(file, line, says));
+    }
+    if let Some((line, name)) = no_partition {
+        let says = format!(
+            "the machine has no partition {name}: its jobs are taken to run in the default one"
+        );
+        quality.warnings.push(Trouble::at(file, line, says));
+    }
+    quality.shape = waits_for_shape(machine, history, &nodes);
+    quality
+}
+
+impl Quality {
+    fn count(&mut self, stay: &Stay) {
+        if !stay.state.is_empty() {
+            *self.states.entry(stay.state.clone()).or_default() += 1;
+        }
+        self.rejected += usize::from(stay.is_rejected());
+        let waiting = stay.state.starts_with("CANCELLED") && stay.start.is_none();
+        self.cancelled_waiting += usize::from(waiting);
+        self.waited += usize::from(stay.wait().is_some_and(|wait| wait > 0));
+        let mut lacks = |name: &'static str, is: bool| {
+            *self.missing.entry(name).or_default() += usize::from(is);
+        };
+        lacks("submit", stay.submit.is_none());
+        lacks("limit", stay.limit.is_none());
+        lacks("nodes", stay.nodes == 0);
+        lacks("partition", stay.partition.is_empty());
+        lacks("user", stay.user.is_empty());
+        lacks("end", stay.start.is_some() && stay.end.is_none());
+    }
+}
+
+/// How many waits are looked at, and for how many of them nodes were enough at some time and lay wrong. What Slurm
+/// keeps of its reasons does not say it, so the machine is looked at as it was at the ends that fell into a wait.
+fn waits_for_shape(
+    machine: &Machine,
+    history: &History,
+    nodes: &[Option<NodeSet>],
+) -> (usize, usize) {
+    let stays = &history.stays;
+    let waited: Vec<usize> = (0..stays.len())
+        .filter(|&place| stays[place].wait().is_some_and(|wait| wait > 0))
+        .collect();
+    let step = waited.len().div_ceil(MOST_WAITS).max(1);
+    let looked: Vec<usize> = waited.into_iter().step_by(step).collect();
+    // At one instant ends come first, then those who begin to wait, then starts.
+    let mut events: Vec<(Second, u8, usize)> = Vec::new();
+    for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
+        events.extend(stay.start.map(|start| (start, 2, place)));
+        events.extend(stay.end.filter(|_| stay.start.is_some()).map(|end| (end, 0, place)));
+    }
+    for &place in &looked {
+        events.extend(stays[place].queued().map(|queued| (queued, 1, place)));
+    }
+    events.sort_unstable();
+    let mut desks: BTreeMap<&str, Desk<usize>> = BTreeMap::new();
+    for stay in stays {
+        desks
+            .entry(&stay.partition)
+            .or_insert_with(|| Desk::new(machine.site(&stay.partition).clone()));
+    }
+    let mut left: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut for_shape = 0;
+    for group in events.chunk_by(|a, b| a.0 == b.0) {
+        let mut has_news = false;
+        for &(_, kind, place) in group {
+            match kind {
+                0 => {
+                    desks.values_mut().for_each(|desk| {
+                        desk.release(&place);
+                    });
+                    has_news = true;
+                }
+                1 => {
+                    left.insert(place, MOST_INSTANTS);
+                    has_news = true;
+                }
+                _ => {}
+            }
+        }
+        if has_news {
+            left.retain(|&place, instants| {
+                *instants -= 1;
+                let told = desks[stays[place].partition.as_str()].ask(&asked(&stays[place]));
+                let is_shape = matches!(told, Told::Wait(Wait::Shape, _));
+                for_shape += usize::from(is_shape);
+                !is_shape && *instants > 0
+            });
+        }
+        for &(_, _, place) in group.iter().filter(|(_, kind, _)| *kind == 2) {
+            left.remove(&place);
+            // A job that ends in the second in which it starts has given its nodes back before.
+            if stays[place].end == stays[place].start {
+                continue;
+            }
+            if let Some(set) = &nodes[place] {
+                let asked = asked(&stays[place]);
+                desks.values_mut().for_each(|desk| desk.hold(&place, &asked, set.clone()));
+            }
+        }
+    }
+    (looked.len(), for_shape)
+}

@@ -1,0 +1,65 @@
+//! The columns of `sacct` that are used, and which question cannot be answered without each.
+
+/// A column that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The columns of which one would do.
+    pub columns: &'static [&'static str],
+    /// What cannot be said without it.
+    pub question: &'static str,
+    /// Whether nothing at all can be said.
+    pub is_fatal: bool,
+}
+
+const fn loss(columns: &'static [&'static str], question: &'static str) -> Loss {
+    Loss { columns, question, is_fatal: false }
+}
+
+/// What is lost without which columns.
+pub const LOSSES: [Loss; 13] = [
+    Loss {
+        columns: &["JobIDRaw", "JobID"],
+        question: "it cannot be said which record is which job",
+        is_fatal: true,
+    },
+    Loss { columns: &["Start"], question: "nothing can be replayed", is_fatal: true },
+    Loss { columns: &["End"], question: "nothing can be replayed", is_fatal: true },
+    Loss {
+        columns: &["ReqNodes", "NNodes", "AllocNodes", "NodeList"],
+        question: "it cannot be said how many nodes a job has",
+        is_fatal: true,
+    },
+    loss(
+        &["NodeList"],
+        "it cannot be said which nodes a job had, nor whether the rule gives the same",
+    ),
+    loss(&["Submit", "Eligible"], "it cannot be said how long a job waited"),
+    loss(&["State"], "it cannot be said which jobs failed, were cancelled or were refused"),
+    loss(
+        &["TimelimitRaw", "Timelimit"],
+        "it cannot be said what backfill might plan, since no job has a limit",
+    ),
+    loss(&["Priority"], "jobs are taken to wait in the order in which they became eligible"),
+    loss(&["Flags"], "it cannot be said which decisions are backfill's"),
+    loss(&["SegmentSize", "SubmitLine"], "it cannot be said which jobs might lie in segments"),
+    loss(&["SubmitLine"], "it cannot be said which nodes a job asked for or kept out (-w, -x)"),
+    loss(
+        &["Exclusive", "SubmitLine", "AllocTRES", "AllocCPUS", "NCPUS"],
+        "all jobs are taken to have their nodes alone",
+    ),
+];
+
+impl Loss {
+    /// The loss as a sentence about the file.
+    pub(super) fn sentence(&self) -> String {
+        let columns = match self.columns {
+            [one] => format!("the column {one} is missing"),
+            [first, second] => format!("the columns {first} and {second} are both missing"),
+            [most @ .., last] => {
+                format!("the columns {} and {last} are all missing", most.join(", "))
+            }
+            [] => String::new(),
+        };
+        format!("{columns}: {}", self.question)
+    }
+}

@@ -1,0 +1,327 @@
+//! Records become stays of jobs: steps are folded into their jobs, and what was queued again is told apart.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::columns::LOSSES;
+use super::rows::{Row, Table};
+use super::submitted::Submitted;
+use super::when::{Clock, Form, is_none, minutes, span};
+use super::{Read, Tally};
+use crate::operator::Trouble;
+use crate::operator::history::{By, History, Second, Stay};
+use crate::slurm::hostlist;
+
+/// Where the columns are that are read for each record.
+struct Columns {
+    raw: Option<usize>,
+    id: Option<usize>,
+    times: [(&'static str, Option<usize>); 4],
+    state: Option<usize>,
+    limit_raw: Option<usize>,
+    limit: Option<usize>,
+    req_nodes: Option<usize>,
+    n_nodes: Option<usize>,
+    nodelist: Option<usize>,
+    segment: Option<usize>,
+    exclusive: Option<usize>,
+    tres: Option<usize>,
+    cpus: Option<usize>,
+    priority: Option<usize>,
+    flags: Option<usize>,
+    line: Option<usize>,
+    texts: [Option<usize>; 5],
+}
+
+impl Columns {
+    fn of(table: &Table<'_>) -> Columns {
+        let column = |name: &str| table.column(name);
+        Columns {
+            raw: column("JobIDRaw"),
+            id: column("JobID"),
+            times: ["Submit", "Eligible", "Start", "End"].map(|name| (name, column(name))),
+            state: column("State"),
+            limit_raw: column("TimelimitRaw"),
+            limit: column("Timelimit"),
+            req_nodes: column("ReqNodes"),
+            n_nodes: column("NNodes").or(column("AllocNodes")),
+            nodelist: column("NodeList"),
+            segment: column("SegmentSize"),
+            exclusive: column("Exclusive"),
+            tres: column("AllocTRES"),
+            cpus: column("AllocCPUS").or(column("NCPUS")),
+            priority: column("Priority"),
+            flags: column("Flags"),
+            line: column("SubmitLine"),
+            texts: ["User", "Account", "Partition", "QOS", "Reason"].map(column),
+        }
+    }
+
+    /// The name of a record's job; `None` of a step.
+    fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
+        let id = row.field(self.id.or(self.raw));
+        (!id.contains('.')).then_some(id)
+    }
+}
+
+pub(super) fn fold(table: &Table<'_>, clock: Clock) -> Result<Read, Trouble> {
+    let mut read = Read::default();
+    for loss in
+        LOSSES.iter().filter(|loss| !loss.columns.iter().any(|name| table.column(name).is_some()))
+    {
+        if loss.is_fatal {
+            return Err(Trouble::at(table.file, 1, loss.sentence()));
+        }
+        read.warnings.push(Trouble::at(table.file, 1, loss.sentence()));
+        read.tally.losses.push(*loss);
+    }
+    let columns = Columns::of(table);
+    let mut folder =
+        Folder { table, columns, clock, forms: BTreeMap::new(), lengths: HashMap::new() };
+    let mut arrays: BTreeSet<&str> = BTreeSet::new();
+    let mut stays: Vec<(&str, Stay)> = Vec::new();
+    for row in &table.rows {
+        read.tally.rows += 1;
+        let Some(id) = folder.columns.job(row) else {
+            read.tally.steps += 1;
+            continue;
+        };
+        if let Some((array, _)) = id.split_once('_') {
+            read.tally.array_tasks += 1;
+            arrays.insert(array);
+        }
+        stays.push((id, folder.stay(row, id)?));
+    }
+    read.tally.arrays = arrays.len();
+    if stays.is_empty() {
+        let says = "there is no job in this history: sacct -a -S with a time before the first of them gives some";
+        return Err(Trouble::at(table.file, 1, says));
+    }
+    number_the_stays(&mut stays, &mut read.tally);
+    let mut stays: Vec<Stay> = stays.into_iter().map(|(_, stay)| stay).collect();
+    stays.sort_by_key(|stay| (stay.submit, stay.line));
+    look_for_backward_times(table, &mut stays, &mut read);
+    look_at_the_clock(table, &folder, &mut read);
+    read.history = History { stays };
+    warn_of_long_jobs(table, &mut read);
+    Ok(read)
+}
+
+struct Folder<'t, 'a> {
+    table: &'t Table<'a>,
+    columns: Columns,
+    clock: Clock,
+    /// The first line with times of each form, by the order of the forms.
+    forms: BTreeMap<u8, (Form, usize)>,
+    /// How many names a list of hosts stands for: lists come again and again.
+    lengths: HashMap<&'a str, u32>,
+}
+
+impl<'a> Folder<'_, 'a> {
+    fn stay(&mut self, row: &Row<'a>, id: &str) -> Result<Stay, Trouble> {
+        let (file, line) = (self.table.file, row.line);
+        let wrong = |name: &str, text: &str, right: &str| {
+            Trouble::at(file, line, format!("{name} is `{text}`, but must be {right}"))
+        };
+        let mut times: [Option<Second>; 4] = [None; 4];
+        for (time, (name, column)) in times.iter_mut().zip(self.columns.times) {
+            let text = row.field(column);
+            let found = self.clock.time(text).map_err(|()| {
+                wrong(name, text, "seconds since 1970 or a date, as 2026-01-31T23:59:59")
+            })?;
+            if let Some((second, form)) = found {
+                self.forms.entry(form as u8).or_insert((form, line));
+                *time = Some(second);
+            }
+        }
+        let [submit, eligible, start, end] = times;
+        let columns = &self.columns;
+        let limit = match (columns.limit_raw, columns.limit) {
+            (Some(_), _) => {
+                let text = row.field(columns.limit_raw);
+                minutes(text).map_err(|()| wrong("TimelimitRaw", text, "whole minutes"))?
+            }
+            (None, _) => {
+                let text = row.field(columns.limit);
+                span(text).map_err(|()| wrong("Timelimit", text, "a time, as 1-12:00:00"))?
+            }
+        };
+        let nodelist = row.field(columns.nodelist);
+        let nodelist = if is_none(nodelist) { "" } else { nodelist };
+        let had = match self.lengths.get(nodelist) {
+            Some(&had) => had,
+            None => {
+                let names =
+                    hostlist::names(nodelist).map_err(|says| Trouble::at(file, line, says))?;
+                self.lengths.insert(nodelist, names.len() as u32);
+                names.len() as u32
+            }
+        };
+        let count = |name: &str, text: &str| match text {
+            "" => Ok(None),
+            text => text.parse::<u32>().map(Some).map_err(|_| wrong(name, text, "a whole number")),
+        };
+        let submitted = Submitted::read(row.field(columns.line));
+        let asked = count("ReqNodes", row.field(columns.req_nodes))?;
+        let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
+        let nodes = match asked {
+            Some(nodes) => nodes,
+            None if had > 0 => had,
+            None => count("NNodes", row.field(columns.n_nodes))?.unwrap_or(0),
+        };
+        let priority = row.field(columns.priority);
+        let priority = match priority {
+            "" => None,
+            text => Some(text.parse().map_err(|_| wrong("Priority", text, "a whole number"))?),
+        };
+        let flags = row.field(columns.flags);
+        let exclusive = row.field(columns.exclusive);
+        let texts = columns.texts.map(|column| row.field(column).to_owned());
+        let [user, account, partition, qos, reason] = texts;
+        Ok(Stay {
+            id: id.to_owned(),
+            attempt: 1,
+            user,
+            account,
+            partition,
+            qos,
+            state: row.field(columns.state).split(' ').next().unwrap_or_default().to_owned(),
+            submit,
+            eligible,
+            start: start.filter(|_| columns.nodelist.is_none() || had > 0),
+            end,
+            limit,
+            nodes,
+            nodelist: nodelist.to_owned(),
+            processors: processors(row.field(columns.tres), row.field(columns.cpus)),
+            exclusive: matches!(exclusive, "NODE" | "TOPO") || submitted.is_exclusive,
+            whole_blocks: exclusive == "TOPO" || submitted.whole_blocks,
+            segment: count("SegmentSize", row.field(columns.segment))?
+                .filter(|&size| size > 0)
+                .or(submitted.segment),
+            spread: submitted.spread,
+            consolidate: submitted.consolidate,
+            switches: submitted.switches,
+            contiguous: submitted.contiguous,
+            require: submitted.require.unwrap_or_default(),
+            exclude: submitted.exclude.unwrap_or_default(),
+            priority,
+            by: match flags {
+                flags if flags.contains("SchedMain") => By::Main,
+                flags if flags.contains("SchedBackfill") => By::Backfill,
+                _ => By::Unknown,
+            },
+            reason: if is_none(&reason) { String::new() } else { reason },
+            line,
+        })
+    }
+}
+
+/// The processors that a job had: those of `AllocTRES`, else of a column of their own.
+fn processors(tres: &str, cpus: &str) -> u32 {
+    let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
+    listed.unwrap_or(cpus).parse().unwrap_or(0)
+}
+
+/// A record of a job that has one already is a later stay of it, or an earlier one, by when they were submitted.
+fn number_the_stays(stays: &mut [(&str, Stay)], tally: &mut Tally) {
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, (id, _)) in stays.iter().enumerate() {
+        places.entry(id).or_default().push(place);
+    }
+    for places in places.values_mut().filter(|places| places.len() > 1) {
+        places.sort_by_key(|&place| (stays[place].1.submit, stays[place].1.start, place));
+        tally.requeued += places.len() - 1;
+        for (attempt, &place) in (1..).zip(places.iter()) {
+            stays[place].1.attempt = attempt;
+        }
+    }
+}
+
+/// A job that ends before it starts, or starts before it is submitted, is kept, but not replayed.
+fn look_for_backward_times(table: &Table<'_>, stays: &mut [Stay], read: &mut Read) {
+    let mut first: Option<(usize, String)> = None;
+    for stay in stays {
+        let Some(start) = stay.start else { continue };
+        let says = match (stay.end, stay.submit) {
+            (Some(end), _) if end < start => {
+                format!(
+                    "the times of job {} run backwards: it starts at {start} and ends at {end}",
+                    stay.id
+                )
+            }
+            (_, Some(submit)) if start < submit => format!(
+                "the times of job {} run backwards: it is submitted at {submit} and starts at {start}",
+                stay.id
+            ),
+            _ => continue,
+        };
+        read.tally.backwards += 1;
+        if first.as_ref().is_none_or(|(line, _)| stay.line < *line) {
+            first = Some((stay.line, says));
+        }
+        (stay.start, stay.end) = (None, None);
+        stay.nodelist.clear();
+    }
+    let Some((line, says)) = first else { return };
+    let others = match read.tally.backwards - 1 {
+        0 => "it is left out".to_owned(),
+        1 => "it is left out, and another one like it".to_owned(),
+        others => format!("it is left out, and {others} others like it"),
+    };
+    let says =
+        format!("{says}; {others} (a clock that is put back does not touch SLURM_TIME_FORMAT=%s)");
+    read.warnings.push(Trouble::at(table.file, line, says));
+}
+
+fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Read) {
+    read.tally.form = folder.forms.values().next_back().map(|(form, _)| *form);
+    let local = folder.forms.values().find(|(form, _)| *form == Form::Local);
+    if let Some((_, line)) = local
+        && folder.clock.ahead.is_none()
+    {
+        read.tally.zone_is_assumed = true;
+        let says = "dates are written without a time zone, and taken to be in UTC: say which with --time-zone, as +01:00, or write them by SLURM_TIME_FORMAT=%s sacct";
+        read.warnings.push(Trouble::at(table.file, *line, says));
+    }
+    if folder.forms.len() > 1
+        && let Some((_, line)) = folder.forms.values().max_by_key(|(_, line)| line)
+    {
+        let says = "times are written in another form from here on than above: are these two histories in one file?";
+        read.warnings.push(Trouble::at(table.file, *line, says));
+    }
+}
+
+/// A job that runs longer than all that is shorter takes together, from the first to the last, says nothing of waits.
+fn warn_of_long_jobs(table: &Table<'_>, read: &mut Read) {
+    let mut ran: Vec<(Second, &Stay)> = read
+        .history
+        .stays
+        .iter()
+        .filter_map(|stay| Some((stay.end? - stay.start?, stay)))
+        .collect();
+    ran.sort_by_key(|(length, stay)| (*length, stay.line));
+    let mut span: Option<(Second, Second)> = None;
+    let mut longer: Vec<(Second, &Stay)> = Vec::new();
+    for (place, (length, stay)) in ran.iter().enumerate() {
+        let enough = place >= 2 && 2 * place >= ran.len();
+        if enough && span.is_some_and(|(first, last)| *length > last - first) {
+            longer.push((*length, stay));
+            continue;
+        }
+        let first = stay.submit.or(stay.start).unwrap_or(0);
+        let last = stay.end.unwrap_or(first);
+        span = Some(span.map_or((first, last), |(a, b)| (a.min(first), b.max(last))));
+    }
+    let Some(((length, stay), (first, last))) = longer.first().zip(span) else { return };
+    let others = match longer.len() {
+        1 => String::new(),
+        count => format!(" (and {} others)", count - 1),
+    };
+    let says = format!(
+        "job {}{others} runs for {length} s, longer than the rest of the history, {} s: whoever waited for its end is not in it",
+        stay.id,
+        last - first
+    );
+    let trouble = Trouble::at(table.file, stay.line, says);
+    read.warnings.push(trouble);
+}

@@ -1,0 +1,127 @@
+//! What a line of `sbatch`, `srun` or `salloc` asks for, as far as it says where a job may lie.
+
+/// The options that say where a job may lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Submitted {
+    pub(super) require: Option<String>,
+    pub(super) exclude: Option<String>,
+    pub(super) segment: Option<u32>,
+    pub(super) switches: Option<u32>,
+    pub(super) nodes: Option<u32>,
+    pub(super) is_exclusive: bool,
+    pub(super) whole_blocks: bool,
+    pub(super) contiguous: bool,
+    pub(super) spread: bool,
+    pub(super) consolidate: bool,
+}
+
+/// The short options that stand alone.
+const SHORT_FLAGS: &str = "hHIkOQsvVWX";
+
+/// The long options that stand alone; what they may be told stands behind an `=`.
+const LONG_FLAGS: [&str; 24] = [
+    "parsable",
+    "exclusive",
+    "contiguous",
+    "hold",
+    "requeue",
+    "no-requeue",
+    "overcommit",
+    "oversubscribe",
+    "quiet",
+    "reboot",
+    "spread-job",
+    "spread-segments",
+    "consolidate-segments",
+    "test-only",
+    "use-min-nodes",
+    "verbose",
+    "wait",
+    "ignore-pbs",
+    "nice",
+    "propagate",
+    "get-user-env",
+    "no-shell",
+    "pty",
+    "no-kill",
+];
+
+impl Submitted {
+    /// Reads a line up to the script or program, whose own options are not Slurm's.
+    pub(super) fn read(line: &str) -> Submitted {
+        let mut found = Submitted::default();
+        let mut words = line.split_whitespace().skip(1);
+        while let Some(word) = words.next() {
+            let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
+                break;
+            };
+            let (name, value) = match option.strip_prefix('-') {
+                Some(long) => match long.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None if LONG_FLAGS.contains(&long) => (long, None),
+                    None => (long, words.next()),
+                },
+                None => {
+                    let (name, value) =
+                        option.split_at(option.chars().next().map_or(0, char::len_utf8));
+                    if SHORT_FLAGS.contains(name) {
+                        continue;
+                    }
+                    let value = if value.is_empty() { words.next() } else { Some(value) };
+                    (name, value)
+                }
+            };
+            found.take(name, value.unwrap_or_default());
+        }
+        found
+    }
+
+    fn take(&mut self, name: &str, value: &str) {
+        let value = value.trim_matches(['"', '\'']);
+        let first_number = || {
+            let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+            value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
+        };
+        // A list with a slash is the name of a file, which is gone by now.
+        let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
+        match name {
+            "w" | "nodelist" => self.require = list(),
+            "x" | "exclude" => self.exclude = list(),
+            "N" | "nodes" => self.nodes = first_number(),
+            "segment" => self.segment = first_number(),
+            "switches" => self.switches = first_number(),
+            "exclusive" => {
+                let word = value.to_lowercase();
+                self.whole_blocks = word == "topo";
+                self.is_exclusive = word.is_empty() || word == "topo" || word == "node";
+            }
+            "contiguous" => self.contiguous = true,
+            "spread-segments" => self.spread = true,
+            "consolidate-segments" => self.consolidate = true,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_end_where_the_program_begins() {
+        let line = "sbatch --parsable -o /dev/null --exclusive -J wx -N4 -w n[0,63] -x n7 --segment=2 -t 1 job.sh -N 9 -w x";
+        let found = Submitted::read(line);
+        assert_eq!(found.nodes, Some(4));
+        assert_eq!(found.require.as_deref(), Some("n[0,63]"));
+        assert_eq!(found.exclude.as_deref(), Some("n7"));
+        assert_eq!(found.segment, Some(2));
+        assert!(found.is_exclusive && !found.whole_blocks);
+        let found = Submitted::read(
+            "srun --exclusive=topo --switches 2@10:00 -N 3-5 --contiguous --wrap \"sleep -x 3\"",
+        );
+        assert!(found.whole_blocks && found.contiguous);
+        assert_eq!((found.switches, found.nodes, found.exclude), (Some(2), Some(3), None));
+        assert_eq!(Submitted::read("sbatch -w /tmp/hosts").require, None);
+        assert_eq!(Submitted::read(""), Submitted::default());
+    }
+}

@@ -1,0 +1,166 @@
+//! A log from a model of what users submit.
+
+use std::path::Path;
+
+use meshwork::job::Job;
+use meshwork::registry::LARGEST;
+use meshwork::topology::Topology;
+use meshwork::workload::statistics::Statistics;
+use meshwork::workload::swf::{Header, Record};
+use meshwork::workload::{FAMILY, NoInputs, Submission, WorkloadContext, lublin, submissions};
+use toml::{Table, Value};
+
+use super::{Form, TraceError, info, write};
+use crate::standard::catalogue;
+
+/// The most jobs that are generated at once: they are held in memory.
+pub const MAX_JOBS: u64 = 10_000_000;
+
+/// A log by the model of Lublin and Feitelson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// How many jobs.
+    pub jobs: u64,
+    /// The size of the machine.
+    pub processors: u32,
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// Which fit: `typeless`, `batch`, `interactive` or `both`.
+    pub classes: String,
+    /// The share of the machine's work that the jobs ask for, from the first submission to the last;
+    /// where it is given, times of submission are stretched until it holds.
+    pub load: Option<f64>,
+}
+
+/// Writes a log by the model of Lublin and Feitelson. Nothing but the arguments says what is in it;
+/// its requested times are its run times.
+///
+/// # Errors
+/// One sentence: arguments that the model has no jobs for, or a file that cannot be written.
+pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
+    let form = Form::of(&output.display().to_string())?;
+    let mut kept = generated(model)?;
+    if let Some(load) = model.load {
+        stretch(&mut kept, load, model.processors)?;
+    }
+    let mut header = Header::default();
+    let mut add = |label: &str, value: String| header.entries.push((label.to_owned(), value));
+    add("Version", "2.2".to_owned());
+    add("Computer", "none: drawn from the model of Lublin and Feitelson (2003)".to_owned());
+    add("MaxJobs", kept.len().to_string());
+    add("MaxRecords", kept.len().to_string());
+    add("MaxNodes", model.processors.to_string());
+    add("MaxProcs", model.processors.to_string());
+    let load = model.load.map_or_else(String::new, |load| format!(" --load {load}"));
+    add(
+        "Note",
+        format!(
+            "made by meshwork {} with: trace generate --jobs {} --processors {} --seed {} --classes {}{load}",
+            env!("CARGO_PKG_VERSION"),
+            model.jobs,
+            model.processors,
+            model.seed,
+            model.classes
+        ),
+    );
+    add("Note", "requested times are run times".to_owned());
+    write(output, form, &header, &kept)?;
+    Ok(info(output)?)
+}
+
+fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
+    if !(1..=MAX_JOBS).contains(&model.jobs) {
+        return Err(format!("{} jobs are asked for, but must be from 1 to {MAX_JOBS}", model.jobs));
+    }
+    let mut table = Table::new();
+    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
+    table.insert("name".to_owned(), "lublin".into());
+    table.insert("jobs".to_owned(), whole(model.jobs));
+    table.insert("processors".to_owned(), whole(u64::from(model.processors)));
+    table.insert("classes".to_owned(), model.classes.as_str().into());
+    let params = FAMILY
+        .resolve_in(&catalogue(), "lublin", &Value::Table(table))
+        .map_err(|problem| problem.message)?;
+    let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
+    let sites = [(machine, 1.0)];
+    let setting = WorkloadContext {
+        sites: &sites,
+        seed: model.seed,
+        replication: 0,
+        owners: false,
+        inputs: &NoInputs,
+    };
+    let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
+    let mut kept = Vec::new();
+    for item in jobs {
+        if let Submission::Job(job) = item.map_err(|error| error.0)? {
+            kept.push((record(&job), job));
+        }
+    }
+    Ok(kept)
+}
+
+/// A line of a log, which counts whole seconds of submission.
+fn record(job: &Job) -> Record {
+    let mut record = Record::of(job);
+    record.fields[1] = job.arrival.units().floor();
+    record
+}
+
+/// Multiplies times of submission until the jobs ask for this share of the machine.
+fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(), String> {
+    let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
+    let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());
+    let scale = work / (load * f64::from(processors) * (last - first));
+    if !(scale > 0.0 && last * scale <= LARGEST) {
+        return Err(format!("{} jobs cannot be spread to a load of {load}", kept.len()));
+    }
+    for (record, _) in kept {
+        record.fields[1] = (record.fields[1] * scale).floor();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_same_arguments_give_the_same_log_with_the_load_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a.swf.gz"), folder.path().join("b.swf.gz"));
+        let mut model = Model {
+            jobs: 500,
+            processors: 64,
+            seed: 3,
+            classes: "both".to_owned(),
+            load: Some(0.7),
+        };
+        let statistics = generate(&a, &model).unwrap();
+        assert_eq!(generate(&b, &model).unwrap(), statistics);
+        assert_eq!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
+        assert_eq!((statistics.jobs, statistics.machine()), (500, Some(64)));
+        assert!((statistics.load.unwrap() - 0.7).abs() < 1e-3, "{:?}", statistics.load);
+        assert!(statistics.largest_job.unwrap() <= 64);
+        model.seed = 4;
+        generate(&b, &model).unwrap();
+        assert_ne!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
+        model.load = Some(1e-14);
+        assert_eq!(
+            generate(&b, &model).unwrap_err().to_string(),
+            "500 jobs cannot be spread to a load of 0.00000000000001"
+        );
+        model.jobs = 1 << 40;
+        assert_eq!(
+            generate(&b, &model).unwrap_err().to_string(),
+            "1099511627776 jobs are asked for, but must be from 1 to 10000000"
+        );
+        model.jobs = 500;
+        model.processors = 0;
+        assert!(generate(&b, &model).is_err());
+        model.processors = 1 << 30;
+        assert!(generate(&b, &model).is_err());
+    }
+}
