@@ -207,7 +207,7 @@ class _Ops:
     """Questions of those who operate a machine: the subcommands of `meshwork ops`.
 
     Every one of them is a method: `ops.some_question(file, key=value)` asks `meshwork ops some-question FILE
-    --key=VALUE`, and gives the objects that it answers; `True` gives a flag.
+    --key=VALUE`, and gives the objects that it answers; `True` gives a flag, and `ops.import_` is `meshwork ops import`.
     """
 
     def check(self, file: str | os.PathLike[str], conf: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -238,7 +238,9 @@ class _Ops:
             raise AttributeError(name)
 
         def question(*words: object, **options: object) -> list[dict[str, Any]]:
-            return _objects("ops", name.replace("_", "-"), *(str(word) for word in words), *_options(**options))
+            # `import_` is the subcommand `import`, whose name Python keeps for itself.
+            command = name.rstrip("_").replace("_", "-")
+            return _objects("ops", command, *(str(word) for word in words), *_options(**options))
 
         question.__name__ = name
         return question
