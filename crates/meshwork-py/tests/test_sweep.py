@@ -150,7 +150,8 @@ def test_what_a_strategy_raises_elsewhere_is_raised_here(tmp_path: Path) -> None
                 print(error.__cause__)"""
     said = in_a_process(tmp_path, STUDY.format(what="import strategies", act=act)).stdout
     assert said.startswith("the allocator `raises` raised when it was asked for")
-    assert "replication 0: ZeroDivisionError: by intent" in said
+    assert "in the run of allocator = raises, replication " in said
+    assert ": ZeroDivisionError: by intent" in said
     assert "strategies.py" in said, "where it was raised"
     assert 'raise ZeroDivisionError("by intent")' in said
 

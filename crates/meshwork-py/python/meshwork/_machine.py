@@ -87,7 +87,8 @@ class Machine:
         for node in range(topology.nodes):
             graph.add_node(node, pos=topology.coordinates(node))
         links = topology.links()
-        if not links or topology.routers == topology.nodes:
+        last = topology.nodes - 1
+        if not links or topology.router(last) == last:
             graph.add_edges_from(links)
             return graph
         graph.add_edges_from((node, ("router", topology.router(node))) for node in range(topology.nodes))
@@ -261,7 +262,7 @@ def twisted_torus(*sides: int | Sequence[int], speed: float | None = None, alloc
     --------
     >>> import meshwork as mw
     >>> [machine(4, 8).topology.distance(0, 18) for machine in (mw.torus, mw.twisted_torus)]
-    [6, 4]
+    [6, 2]
     """
     return _site("twisted_torus", {"dims": _sides(sides)}, speed, allocator)
 

@@ -181,7 +181,7 @@ def _all(
     tell, end = teller(progress, name)
     futures: dict[Future[Report], Task] = {}
     done = failed = 0
-    raised: tuple[str, str] | None = None
+    raised: list[tuple[int, tuple[str, str]]] = []
     lost: list[tuple[Task, BaseException]] = []
     try:
         for task in tasks:
@@ -192,7 +192,8 @@ def _all(
             except (Exception, CancelledError) as error:
                 lost.append((futures[future], error))
                 continue
-            raised = raised or report.raised
+            if report.raised is not None:
+                raised.append((report.shard, report.raised))
             done += report.done
             failed += len(report.failures)
             if tell is not None:
@@ -201,11 +202,12 @@ def _all(
         for future in futures:
             future.cancel()
         end()
-    if raised is not None and on_failure == "raise":
-        sentence, text = raised
+    # Whichever shard ended first, the same one is told of.
+    if raised and on_failure == "raise":
+        _, (sentence, text) = min(raised)
         raise StrategyError(sentence) from _Elsewhere(text)
     if lost:
-        task, why = lost[0]
+        task, why = min(lost, key=lambda one: one[0].shard)
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         if isinstance(why, InputError):
             raise why
