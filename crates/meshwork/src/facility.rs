@@ -102,6 +102,11 @@ impl Facility {
         self.sites[site].claim(placement, now)
     }
 
+    /// Tells the allocator of a site when the job on nodes that were claimed ends, by its estimate.
+    pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
+        self.sites[site].expect(placement, end);
+    }
+
     /// Takes those nodes of a placement that are free.
     ///
     /// # Errors

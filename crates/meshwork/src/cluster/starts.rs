@@ -301,6 +301,7 @@ impl Cluster<'_> {
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let setup = self.facility.sites()[site].setup_time(&placement);
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
+        self.facility.expect(site, &placement, expected_end);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();

@@ -123,6 +123,11 @@ impl ManagedSite {
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
+    /// Tells the allocator when the job on nodes that were claimed ends, by its estimate.
+    pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
+        self.allocator.expected(placement, end);
+    }
+
     /// How long the processors of a placement are held before its job begins to run.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         self.allocator.setup_time(placement)
@@ -252,7 +257,8 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Wants, Request::Wanting(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()
