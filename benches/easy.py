@@ -12,9 +12,9 @@ from bisect import bisect_left, insort
 
 def read(path, processors):
     """Give (arrival, run time, processors, estimate) of each job that can run, in order of arrival."""
-    opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
+    opener = gzip.open if path.endswith(".gz") else open
     jobs = []
-    with opened as lines:
+    with opener(path, "rt") as lines:
         for line in lines:
             if line.startswith(";") or not line.strip():
                 continue

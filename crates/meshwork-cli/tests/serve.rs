@@ -105,3 +105,34 @@ fn several_studies_share_a_page_and_a_wrong_word_is_refused() {
     let nothing = meshwork(folder.path(), &["run", "none.toml", "--serve"]);
     assert_eq!(nothing.err, "error: none.toml: there is no such file\n");
 }
+
+#[test]
+fn the_report_of_a_folder_that_is_filling_fills() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = study();
+    let shard = |index: &str| {
+        let more = ["--out", "S", "--shard", index, "--threads", "1", "--quiet"];
+        let said = meshwork(folder.path(), &arguments(&file, SHORT, &more));
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    };
+    shard("0/2");
+    let serving = Serving::of(folder.path(), &["report", "S", "--serve=stay"]);
+    let now = serving.json("/machine.json");
+    let done = now["done"].as_u64().unwrap();
+    assert_eq!((&now["total"], &now["ended"]), (&16.into(), &false.into()));
+    assert!(done > 0 && done < 16, "{now}");
+    let results = |report: &Json| report["results"].as_str().unwrap().to_owned();
+    let half = results(&serving.json("/report.json"));
+    assert!(half.contains("<table"), "{half}");
+    shard("1/2");
+    let now = serving.once("/machine.json", |now| now["ended"] == true);
+    assert_eq!((&now["done"], &now["failed"]), (&16.into(), &0.into()));
+    assert_ne!(results(&serving.json("/report.json")), half);
+    // That it is collected meanwhile changes nothing of what is seen.
+    let whole = results(&serving.json("/report.json"));
+    assert_eq!(meshwork(folder.path(), &["collect", "S"]).status, Some(0));
+    let version = now["version"].clone();
+    let now = serving.once("/machine.json", |now| now["version"] != version);
+    assert_eq!((&now["done"], &now["ended"]), (&16.into(), &true.into()));
+    assert_eq!(results(&serving.json("/report.json")), whole);
+}

@@ -9,6 +9,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Said, command, meshwork};
+use meshwork::rng::Stream;
 
 /// 36 runs of a few milliseconds each, of very different lengths.
 const STUDY: &str = "
@@ -204,6 +205,90 @@ fn killed_shards_lose_nothing_that_ended() {
     assert!(!runs.exists(), "what was torn is of no use either");
 }
 
+/// The keys of the runs that stand whole in a segment.
+fn ended_in(segment: &Path) -> Vec<String> {
+    let bytes = fs::read(segment).unwrap();
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let text = String::from_utf8(bytes[..whole].to_vec()).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with("{\"key\":\""));
+    lines.map(|line| line[8..40].to_owned()).collect()
+}
+
+/// Processes of three shards, each killed at any instant of its life; some while a second copy runs.
+fn random_kills(kills: u64, replications: u64) {
+    let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
+    let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");
+    let folder = begin(&text);
+    let folder = folder.path();
+    let mut chance = Stream::new(7, kills, "kills");
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    // How long an attempt takes until it writes: kills fall before that, after it, and at it.
+    let mut first_word = Duration::from_millis(50);
+    for kill in 0..kills {
+        let shard = format!("{}/3", (chance.unit() * 3.0) as u64);
+        let arguments = [
+            "run",
+            "study.toml",
+            "--out",
+            "shared",
+            "--shard",
+            &shard,
+            "--threads",
+            "1",
+            "--quiet",
+        ];
+        let start = || command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
+        let mut copies = vec![start()];
+        if chance.unit() < 0.1 {
+            copies.push(start());
+        }
+        std::thread::sleep(first_word.mul_f64(2.0 * chance.unit()));
+        for copy in &mut copies {
+            copy.kill().unwrap();
+            copy.wait().unwrap();
+        }
+        let is_doubled = copies.len() > 1;
+        let mut wrote = false;
+        for segment in fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten() {
+            let name = segment.file_name().to_string_lossy().into_owned();
+            if copies.iter().any(|copy| name.contains(&format!("-{}.jsonl", copy.id()))) {
+                for key in ended_in(&segment.path()) {
+                    wrote = true;
+                    let before = seen.insert(key, name.clone());
+                    assert!(
+                        before.is_none() || is_doubled,
+                        "run again by its own shard: {before:?}"
+                    );
+                }
+            }
+        }
+        let factor = if wrote { 0.97 } else { 1.03 };
+        first_word = first_word.mul_f64(factor).min(Duration::from_secs(2));
+        if kill % 100 == 99 {
+            assert_eq!(collected(folder).status, Some(3), "after {kill} kills");
+        }
+    }
+    let total = 12 * replications as usize;
+    assert!(!seen.is_empty() && seen.len() < total, "{} of {total}: all in the middle", seen.len());
+    for index in 0..3 {
+        assert_eq!(shard(folder, &format!("{index}/3")).status, Some(0));
+    }
+    assert_eq!(collected(folder).status, Some(0));
+    local(folder);
+    assert_same(&folder.join("shared"), &folder.join("local"));
+}
+
+#[test]
+fn random_kills_lose_and_double_nothing() {
+    random_kills(25, 20);
+}
+
+#[test]
+#[ignore = "a thousand processes: minutes"]
+fn a_thousand_random_kills_lose_and_double_nothing() {
+    random_kills(1000, 700);
+}
+
 #[test]
 fn two_copies_of_a_shard_at_once_give_the_same() {
     let folder = begin(STUDY);
@@ -344,6 +429,14 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     assert_eq!(said.status, Some(1), "{}", said.out);
     assert!(said.out.contains("0 missing, 1 failed"), "{}", said.out);
     assert!(said.err.contains("replication 1 failed: no disk"), "{}", said.err);
+    // A run that failed is none that has ended, and none that is missing.
+    let status = meshwork(folder, &["status", "shared"]);
+    assert_eq!(status.status, Some(1), "{}", status.err);
+    assert!(
+        status.out.starts_with("shared: 35 of 36 runs done, 0 running, 0 missing, 1 failed"),
+        "{}",
+        status.out
+    );
     // It stays told, and is run again by whoever is asked to.
     assert_eq!(collected(folder).err, said.err);
     assert_eq!(shard(folder, "0/1").status, Some(0));

@@ -68,21 +68,42 @@ fn quiet(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Whether munge answers, or can be made to.
-fn munge() -> bool {
+/// Munge, unless it answers already: what is started here is stopped here. `None` where it does not start.
+fn munge() -> Option<Vec<Child>> {
     if quiet("munge", &["-n"]) {
-        return true;
+        return Some(Vec::new());
     }
     let folder = ["-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge"];
     if !quiet("install", &folder) {
-        return false;
+        return None;
     }
-    let as_munge = ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged"];
-    quiet("setpriv", &as_munge)
-        && (0..100).any(|_| {
-            sleep(Duration::from_millis(50));
-            quiet("munge", &["-n"])
-        })
+    // In the foreground it is our child, and so no longer than we want.
+    let words =
+        ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
+    let nothing = Stdio::null;
+    let mut command = Command::new("setpriv");
+    command.args(words).stdin(nothing()).stdout(nothing()).stderr(nothing());
+    let mut child = command.spawn().ok()?;
+    let answers = (0..100).any(|_| {
+        sleep(Duration::from_millis(50));
+        quiet("munge", &["-n"])
+    });
+    if !answers {
+        end(&mut child);
+    }
+    answers.then(|| vec![child])
+}
+
+/// Ends a process of ours: by a word, and if that is not heard, without one.
+fn end(child: &mut Child) {
+    let began = Instant::now();
+    quiet("kill", &[&child.id().to_string()]);
+    while child.try_wait().is_ok_and(|ended| ended.is_none()) {
+        if began.elapsed() > Duration::from_secs(5) {
+            let _ = child.kill();
+        }
+        sleep(Duration::from_millis(50));
+    }
 }
 
 impl Slurm {
@@ -96,9 +117,7 @@ impl Slurm {
         if !is_root() {
             return Err("a Slurm needs root".to_owned());
         }
-        if !munge() {
-            return Err("munge does not start".to_owned());
-        }
+        let daemons = munge().ok_or("munge does not start")?;
         let home = tempfile::tempdir().unwrap();
         for name in ["state", "spool", "log"] {
             fs::create_dir(home.path().join(name)).unwrap();
@@ -132,7 +151,7 @@ impl Slurm {
         }
         conf += "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n";
         fs::write(home.path().join("slurm.conf"), conf).unwrap();
-        let mut slurm = Slurm { home, daemons: Vec::new(), began: Instant::now() };
+        let mut slurm = Slurm { home, daemons, began: Instant::now() };
         slurm.daemon("slurmctld", &["-D"]);
         for node in 1..=NODES {
             slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
@@ -249,15 +268,8 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         self.ask("scancel", &["--user=root"]);
         self.ask("scontrol", &["shutdown"]);
-        let began = Instant::now();
-        for daemon in &mut self.daemons {
-            while daemon.try_wait().is_ok_and(|ended| ended.is_none()) {
-                if began.elapsed() > Duration::from_secs(5) {
-                    let _ = daemon.kill();
-                }
-                sleep(Duration::from_millis(50));
-            }
-        }
+        // They have been told to end; munge, which they need, is the first of the list and ends last.
+        self.daemons.iter_mut().rev().for_each(end);
     }
 }
 

@@ -40,6 +40,7 @@ fn attempt(study: &Study, folder: &Path, index: u64, runs: u64) -> bool {
         threads: 1,
         max_memory: None,
         progress: &|_| {},
+        watcher: None,
         build: build::standard(),
         stop: &stop,
     };

@@ -80,30 +80,37 @@ pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>>
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// The build of the program for these scenarios: that of the model, and the sources of the registered strategies that
-/// they name.
-pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
+/// The registered strategies that these scenarios name: kind, name, and digest of its source, in the order in which they were
+/// registered.
+pub(crate) fn named<'t>(
+    scenarios: impl IntoIterator<Item = &'t toml::Table>,
+) -> Vec<(&'static str, &'static str, String)> {
     let list = list();
-    if list.is_empty() {
-        return build::standard();
-    }
-    let mut named = vec![false; list.len()];
-    for table in scenarios {
-        for (named, one) in named.iter_mut().zip(list.iter()) {
-            *named = *named || table.values().any(|value| names(value, one.name));
+    let mut is_named = vec![false; list.len()];
+    if !list.is_empty() {
+        for table in scenarios {
+            for (is_named, one) in is_named.iter_mut().zip(list.iter()) {
+                *is_named = *is_named || table.values().any(|value| names(value, one.name));
+            }
         }
     }
-    let digests: Vec<&str> = list
-        .iter()
-        .zip(named)
-        .filter(|(_, named)| *named)
-        .map(|(one, _)| one.digest.as_str())
-        .collect();
-    if digests.is_empty() {
-        build::standard()
-    } else {
-        format!("{}+{}", build::standard(), digests.join("+"))
-    }
+    list.iter()
+        .zip(is_named)
+        .filter(|(_, is_named)| *is_named)
+        .map(|(one, _)| (one.entry.kind(), one.name, one.digest.clone()))
+        .collect()
+}
+
+/// The build of the program with strategies of these digests: that of the model, and the sources of the registered
+/// strategies that a study names.
+pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
+    let all = std::iter::once(build::standard());
+    all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
+}
+
+/// The build of the program for these scenarios.
+pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
+    build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }
 
 fn names(value: &Value, name: &str) -> bool {
@@ -214,9 +221,8 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     let words: Vec<String> = given.extract()?;
     let wiring = |word: &String| {
         Wiring::ALL.into_iter().find(|wiring| wiring.name() == word).ok_or_else(|| {
-            wrong(format!(
-                "`serves` has {word:?}, but must be a list of mesh, torus, hypercube and flat"
-            ))
+            let all = Wiring::ALL.map(Wiring::name).join(", ");
+            wrong(format!("`serves` has {word:?}, but must be a list of some of {all}"))
         })
     };
     let all: PyResult<Vec<Wiring>> = words.iter().map(wiring).collect();

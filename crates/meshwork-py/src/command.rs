@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::catalogue;
 use crate::error::{failed, wrong};
+use crate::running::apart;
 
 /// Runs the command with these words, the first of which is its name; gives the exit status.
 #[pyfunction]
@@ -19,7 +20,7 @@ pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
 #[pyfunction]
 pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, bool)> {
     let catalogue = catalogue::current();
-    let answer = py.detach(|| meshwork_cli::ask(&catalogue, words));
+    let answer = py.detach(|| apart(|| meshwork_cli::ask(&catalogue, words)))?;
     match answer {
         Ok(answer) => Ok((answer.text, answer.all_well)),
         Err(Refusal::Wrong(sentence)) => Err(wrong(sentence)),

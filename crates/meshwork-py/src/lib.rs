@@ -17,6 +17,7 @@ mod results;
 mod running;
 mod strategy;
 mod study;
+mod sweep;
 mod table;
 mod values;
 
@@ -57,6 +58,8 @@ mod _meshwork {
     use crate::strategy::sizing::Demand;
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::sweep::{collect, run_shard};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use meshwork::job::{Dims, Request};
 use meshwork::machine::{Block, Placement as Nodes};
 use meshwork::pool::PlacedBlock;
-use meshwork::topology::{Topology as Wired, Wiring};
+use meshwork::topology::Topology as Wired;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
@@ -49,33 +49,37 @@ impl Topology {
     }
 
     fn coordinates<'py>(&self, py: Python<'py>, node: u32) -> PyResult<Bound<'py, PyTuple>> {
-        let grid = self.0.grid();
-        if node >= grid.nodes() {
-            return Err(PyIndexError::new_err(format!("{node} is no node of a {}", self.0)));
-        }
-        tuple(py, &grid.coordinates(node))
+        self.known(node)?;
+        tuple(py, &self.0.grid().coordinates(node))
+    }
+
+    #[getter]
+    fn routers(&self) -> u32 {
+        self.0.wires().map_or(1, |wires| wires.routers())
+    }
+
+    fn router(&self, node: u32) -> PyResult<u32> {
+        self.known(node)?;
+        Ok(self.0.wires().map_or(0, |wires| node / wires.nodes_each()))
     }
 
     fn links(&self) -> Vec<(u32, u32)> {
-        let grid = self.0.grid();
-        if self.0.wiring() == Wiring::Flat {
-            return Vec::new();
-        }
-        let nodes = 0..grid.nodes();
-        nodes
-            .flat_map(|node| {
-                let beyond = grid.neighbors(node).into_iter().filter(move |&other| other > node);
-                beyond.map(move |other| (node, other)).collect::<Vec<_>>()
-            })
-            .collect()
+        let Some(wires) = self.0.wires() else { return Vec::new() };
+        let beyond = |router: u32| {
+            let ports = 0..wires.ports();
+            let ends = ports.filter_map(move |port| Some(wires.link(router, port)?.router));
+            let mut ends: Vec<u32> = ends.filter(|&other| other > router).collect();
+            ends.sort_unstable();
+            ends.dedup();
+            ends.into_iter().map(move |other| (router, other))
+        };
+        (0..wires.routers()).flat_map(beyond).collect()
     }
 
     fn distance(&self, a: u32, b: u32) -> PyResult<u32> {
-        let grid = self.0.grid();
-        match [a, b].into_iter().find(|&node| node >= grid.nodes()) {
-            Some(node) => Err(PyIndexError::new_err(format!("{node} is no node of a {}", self.0))),
-            None => Ok(grid.distance(a, b)),
-        }
+        self.known(a)?;
+        self.known(b)?;
+        Ok(self.0.distance(a, b))
     }
 
     fn __repr__(&self) -> String {
@@ -89,6 +93,15 @@ impl Topology {
 
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyDict>) -> Py<Self> {
         slf
+    }
+}
+
+impl Topology {
+    fn known(&self, node: u32) -> PyResult<()> {
+        if node < self.0.nodes() {
+            return Ok(());
+        }
+        Err(PyIndexError::new_err(format!("{node} is no node of a {}", self.0)))
     }
 }
 

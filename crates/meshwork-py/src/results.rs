@@ -19,7 +19,7 @@ use toml::Value;
 use crate::error::{OrWrong, failed, refused, wrong};
 use crate::jobs::Jobs;
 use crate::place::Topology;
-use crate::running::guarded;
+use crate::running::{apart, guarded};
 use crate::table::{Table, numbers, swept, texts, wholes};
 use crate::values::{from_json, from_toml};
 
@@ -324,6 +324,6 @@ impl Results {
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let catalogue = crate::catalogue::current();
-    let read = py.detach(|| guarded(|| Report::with_maps_in(&catalogue, &folder, &Maps::none())));
+    let read = py.detach(|| apart(|| Report::with_maps_in(&catalogue, &folder, &Maps::none())));
     Ok(read?.or_wrong()?.figure_files())
 }

@@ -68,9 +68,10 @@ impl Failures {
 }
 
 /// Looks at every run: it knows which one a thread is in, and stops it where that is wanted.
-struct Overseer {
+pub(crate) struct Overseer {
     failures: Arc<Failures>,
-    stop: AtomicBool,
+    pub(crate) stop: AtomicBool,
+    interrupt: Interrupt,
     /// The number of each scenario by its swept values, as messages say it.
     has_sweep: bool,
 }
@@ -85,6 +86,9 @@ impl Watcher for Overseer {
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
         let place = format!(", in the run of {swept}replication {replication}");
         CONTEXT.set(Context { failures: Arc::clone(&self.failures), place });
+        if self.interrupt == Interrupt::BetweenRuns {
+            return None;
+        }
         let stopper = Stopper(&self.stop);
         stopper.look();
         Some(Box::new(stopper))
@@ -139,6 +143,15 @@ impl Drop for Active {
     }
 }
 
+/// When what goes on ends because somebody wants it to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Between two events: nobody keeps the run that goes on.
+    AtOnce,
+    /// Between two runs: one that is broken off would be kept as one that failed.
+    BetweenRuns,
+}
+
 /// Runs a study without the lock of the interpreter; `tell` is called with runs done, wanted, reused and failed, and
 /// how much of the others has been done, in runs.
 pub(crate) fn run(
@@ -147,10 +160,30 @@ pub(crate) fn run(
     options: Options<'_>,
     tell: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Finished, Refused>> {
+    let (finished, raised) = oversee(py, Interrupt::AtOnce, study, tell, |overseer, note| {
+        let options = Options { progress: note, watcher: Some(overseer), ..options };
+        meshwork_lab::run(study, &options)
+    })?;
+    raised.map_or(Ok(finished), Err)
+}
+
+/// Lets runs of a study go on without the lock of the interpreter, in a thread of their own; gives what came of them, and
+/// what a strategy in Python raised in the first run that it broke.
+///
+/// # Errors
+/// Whatever interrupted it.
+pub(crate) fn oversee<T: Send>(
+    py: Python<'_>,
+    interrupt: Interrupt,
+    study: &Study,
+    tell: Option<&Py<PyAny>>,
+    act: impl FnOnce(&Overseer, &(dyn Fn(Progress) + Sync)) -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let _active = Active::begin()?;
     let overseer = Overseer {
         failures: Arc::default(),
         stop: AtomicBool::new(false),
+        interrupt,
         has_sweep: !study.sweep.is_empty(),
     };
     let progress = Mutex::new(Progress::default());
@@ -166,10 +199,9 @@ pub(crate) fn run(
     let (finished, interrupted) = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(1);
-            let options = Options { progress: &note, watcher: Some(&overseer), ..options };
+            let (overseer, note) = (&overseer, &note);
             scope.spawn(move || {
-                let finished =
-                    catch_unwind(AssertUnwindSafe(|| meshwork_lab::run(study, &options)));
+                let finished = catch_unwind(AssertUnwindSafe(|| act(overseer, note)));
                 let _ = sender.send(finished);
             });
             let mut interrupted = None;
@@ -199,8 +231,12 @@ pub(crate) fn run(
         overseer.failures.take().unwrap_or_else(|| error::failed(error::of_panic(&*panic)))
     })?;
     telling(py)?;
-    match overseer.failures.take() {
-        Some(failure) => Err(failure),
-        None => Ok(finished),
-    }
+    Ok((finished, overseer.failures.take()))
+}
+
+/// Does something in which all processors may work together, on threads that end with it: a process that is forked
+/// afterwards has lost none that it would wait for.
+pub(crate) fn apart<T: Send>(act: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let threads = rayon::ThreadPoolBuilder::new().build().map_err(error::failed)?;
+    guarded(|| threads.install(act))
 }

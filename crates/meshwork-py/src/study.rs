@@ -16,7 +16,8 @@ use crate::catalogue;
 use crate::error::{failed, refused, wrong};
 use crate::gym::{Envs, Script};
 use crate::results::Results;
-use crate::running::{self, guarded};
+use crate::running::{self, apart, guarded};
+use crate::sweep;
 use crate::values::{from_table, from_toml, to_table, to_toml};
 
 /// What messages call a study that no file has.
@@ -175,6 +176,26 @@ impl Study {
         let files = Arc::new(Files::of(&study));
         let script = Script { scenario: point.scenario.clone(), files, jobs };
         Envs::new(&script, count, threads, window, masks)
+    }
+
+    /// Begins a sweep in a folder, or goes on with one: the file of the deal of what has not ended, how many parts it has,
+    /// and the kinds and names of the strategies in Python that it needs.
+    fn begin_sweep(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        max_memory: Option<u64>,
+    ) -> PyResult<(Option<PathBuf>, usize, Vec<(&'static str, &'static str)>)> {
+        let mut study = self.copy();
+        study.catalogue = catalogue::current();
+        let named = {
+            let points = self.points(&study)?;
+            catalogue::named(points.iter().map(|point| point.scenario.table()))
+        };
+        let build = catalogue::build_with(named.iter().map(|(_, _, digest)| digest.as_str()));
+        let begun = py.detach(|| apart(|| sweep::begin(&study, &folder, &build, max_memory)))?;
+        let (deal, parts) = begun.map_err(|error| self.refused(&Refused(error)))?;
+        Ok((deal, parts, named.into_iter().map(|(kind, name, _)| (kind, name)).collect()))
     }
 
     fn __copy__(&self) -> Study {

@@ -96,7 +96,7 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     (
         "a machine of traffic",
         lambda: mw.traffic(mw.flat(4)),
-        "the machine of traffic is a mesh, a torus or a hypercube",
+        "the machine of traffic is one site with links, such as mw.torus(8, 8), and this is",
     ),
     ("a folder", lambda: mw.check("none"), "there is no such file"),
     ("a paper", lambda: mw.reproduce("nobody", out="x"), "nobody"),

@@ -465,7 +465,10 @@ def test_names_and_classes_that_cannot_be() -> None:
         (Half, "the class `Half` is no sizing: it has `sizes`, but no method `fewest`"),
         (type("É", (Taken,), {"name": "É"}), "the strategy is called 'É', but a name is small letters, digits and _"),
         (type("Asks", (Taken,), {"name": "x", "asks": "all"}), "`asks` is 'all', but must be one of nodes, block,"),
-        (type("Serves", (Taken,), {"name": "x", "serves": ["ring"]}), '`serves` has "ring", but must be a list of mesh,'),
+        (
+            type("Serves", (Taken,), {"name": "x", "serves": ["ring"]}),
+            '`serves` has "ring", but must be a list of some of mesh,',
+        ),
     ]
     for cls, sentence in cases:
         with pytest.raises(mw.InputError) as raised:

@@ -57,8 +57,8 @@ pub(crate) enum Command {
     Collect(Collect),
     /// Say how far the shards of a study are
     #[command(
-        after_help = "Told by the files in DIR alone, on any computer that sees it.\n\nExit status: 0 all has ended, 3 not yet.\n\n\
-        Examples:\n  meshwork status results\n  meshwork status results --watch"
+        after_help = "Told by the files in DIR alone, on any computer that sees it.\n\nExit status: 0 all has ended; 1 all has ended, and \
+        some of it failed; 3 not yet.\n\nExamples:\n  meshwork status results\n  meshwork status results --watch"
     )]
     Status(Status),
     /// Run the studies of a paper and print which of its claims hold

@@ -45,21 +45,26 @@ pub(super) fn run(
             threads: arguments.threads.unwrap_or(0),
             max_memory: arguments.memory.limit(),
             progress: &show,
+            watcher: None,
             build: build::of(&study.catalogue),
             stop: &|| stopper.is_time(),
         },
     );
     meter.end();
     let ended = ended?;
-    let Progress { done, total, reused, .. } = ended.progress;
+    let Progress { done, total, reused, failed, .. } = ended.progress;
     if !arguments.quiet {
         let reused = match reused {
             0 => String::new(),
             some => format!(", {} of them before", count(some)),
         };
+        let failed = match failed {
+            0 => String::new(),
+            some => format!(", {} failed", count(some)),
+        };
         out.line(&format!(
-            "shard {shard}: {} of {} ended{reused}",
-            count(done),
+            "shard {shard}: {} of {} ended{reused}{failed}",
+            count(done - ended.progress.failed),
             plural(total, "run")
         ))?;
         out.flush()?;

@@ -36,7 +36,11 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Status) -
             say("warning", warning);
         }
         if !arguments.watch || missing.runs == 0 {
-            return Ok(if missing.runs > 0 { Verdict::Incomplete } else { Verdict::Done });
+            return Ok(match (missing.runs, now.failed) {
+                (0, 0) => Verdict::Done,
+                (0, _) => Verdict::RunFailed,
+                _ => Verdict::Incomplete,
+            });
         }
         thread::sleep(LOOK_EVERY.max(began.elapsed() * LOOK_SHARE));
     }

@@ -11,7 +11,7 @@ use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::build;
 use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::sweep::script::{self, Call, LOGS, SUBMISSIONS, Script, max_array_size, shown};
-use meshwork_lab::sweep::{Plan, plan};
+use meshwork_lab::sweep::{Plan, next_submission, plan};
 
 use super::queue::JOBS;
 use crate::args::{Engine, Shards, Submit};
@@ -26,12 +26,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)
         .map_err(|error| Stop::Wrong(format!("{}: {error}", arguments.out.display())))?;
-    let number = number(&folder);
+    let number = next_submission(&folder);
     if number > 1 && !arguments.missing {
         return Err(Stop::Wrong(format!(
             "{}: this sweep was submitted before ({}): give `--missing` to deal again what has not ended",
             arguments.out.display(),
-            folder.join(SUBMISSIONS).join(format!("{}.sh", number - 1)).display()
+            folder.join(SUBMISSIONS).join(format!("{}.deal.csv", number - 1)).display()
         )));
     }
     let mut script = Script {
@@ -109,12 +109,6 @@ fn shards(arguments: &Submit, plan: &Plan) -> u64 {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
         Shards::Given(given) => given.min(plan.deal.units.len() as u64),
     }
-}
-
-/// The number of the next submission, from 1.
-fn number(folder: &Path) -> u64 {
-    let is_taken = |number: &u64| folder.join(SUBMISSIONS).join(format!("{number}.sh")).exists();
-    (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
 /// How many tasks an array of this Slurm may have.

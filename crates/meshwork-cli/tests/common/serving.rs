@@ -38,8 +38,12 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(folder: &Path, settings: [&str; 2], more: &[&str]) -> Serving {
-        let file = study();
-        let mut child = command(folder, &arguments(&file, settings, more))
+        Serving::of(folder, &arguments(&study(), settings, more))
+    }
+
+    /// Any command that serves.
+    pub(crate) fn of(folder: &Path, arguments: &[&str]) -> Serving {
+        let mut child = command(folder, arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -40,7 +40,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     let Stored { study, asked, points, digests } =
         Stored::read(catalogue, folder, || guess(folder))?;
     let mut failures = failures(folder, &points);
-    for note in attempts(folder)?.iter().flat_map(|attempt| &attempt.notes) {
+    for note in attempts(folder, |_, _| {})?.iter().flat_map(|attempt| &attempt.notes) {
         if let Note::Failed { scenario, replication, message, .. } = note {
             failures.insert((*scenario, *replication), message.clone());
         }
@@ -49,7 +49,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
         known(catalogue, &points, &digests, &study.replications, build, &|index, number, key| {
-            let stored = archive.find(key).map(|record| Ok(record.findings));
+            let stored = archive.findings(key).map(Ok);
             stored.or_else(|| failures.get(&(index, number)).cloned().map(Err))
         });
     Ok(Content {

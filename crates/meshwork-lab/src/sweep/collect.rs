@@ -7,7 +7,7 @@ use meshwork::catalogue::Catalogue;
 
 use crate::findings::claims;
 use crate::findings::summary::Summary;
-use crate::run::store::{Archive, RUNS, Store, attempts};
+use crate::run::store::{RUNS, Store, attempts};
 use crate::run::{joboutput, known, locked};
 use crate::study::Refused;
 use crate::study::expand::Point;
@@ -42,7 +42,7 @@ pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refuse
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;
     let mut warnings = store.warnings().to_vec();
-    let failures = failures(folder, &stored, &attempts(folder)?);
+    let failures = failures(folder, &stored, &attempts(folder, |_, _| {})?);
     store.settle(order(&stored.study, &stored.points, |point| stored.keys(point)))?;
     let store = Mutex::new(store);
     let missing = missing(
@@ -63,11 +63,9 @@ pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refuse
     let sentences: Vec<String> = sentences.collect();
     if missing.runs == 0 {
         store.remove_segments();
-        // What it knows is not needed any more, and is as large as the archive.
-        store.forget();
-        let archive = Archive::open(folder, |_, _| {})?;
+        let archive = store.archive();
         let find = |scenario: usize, replication: u64, key: &str| {
-            let found = archive.find(key).map(|record| Ok(record.findings));
+            let found = archive.findings(key).map(Ok);
             found.or_else(|| failures.get(&(scenario, replication)).cloned().map(Err))
         };
         let (study, points, digests) = (&stored.study, &stored.points, &stored.digests);

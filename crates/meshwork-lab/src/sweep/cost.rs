@@ -1,10 +1,6 @@
 //! What the runs of a scenario cost, as far as that can be told beforehand.
 
-use std::collections::BTreeMap;
-
 use meshwork::scenario::Scenario;
-
-use crate::run::store::{Attempt, Note};
 
 /// The cost of a run by its size: its jobs, times the processors of the machine, times the load. Which unit that is
 /// nobody knows; it says which of two runs takes longer.
@@ -25,17 +21,6 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 
 /// What a log counts of which nothing is known: it is the same for all scenarios that read one.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
-
-/// What the runs that have ended took, in seconds, by key.
-#[must_use]
-pub fn measured(attempts: &[Attempt]) -> BTreeMap<u128, f64> {
-    let notes = attempts.iter().flat_map(|attempt| &attempt.notes);
-    let ended = notes.filter_map(|note| match note {
-        Note::Ended { key, took, .. } => Some((u128::from_str_radix(key, 16).ok()?, *took)),
-        _ => None,
-    });
-    ended.collect()
-}
 
 /// What a run of each scenario takes, in seconds: the mean of those that were measured; where none was, its nominal cost
 /// at the speed of those that were. Where nothing was measured at all, the nominal cost itself.

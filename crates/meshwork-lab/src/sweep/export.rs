@@ -189,8 +189,8 @@ mod rows {
             let mut writer =
                 ArrowWriter::try_new(file, schema, Some(properties)).map_err(io::Error::other)?;
             for (index, point, number, key) in runs {
-                let Some(record) = archive.find(&key) else { continue };
-                group.push(point, (index, number, &key), &record.findings);
+                let Some(findings) = archive.findings(&key) else { continue };
+                group.push(point, (index, number, &key), &findings);
                 if group.rows == GROUP {
                     writer.write(&group.batch()?).map_err(io::Error::other)?;
                     writer.flush().map_err(io::Error::other)?;

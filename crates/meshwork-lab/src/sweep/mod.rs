@@ -24,6 +24,6 @@ pub use deal::Deal;
 pub use export::export;
 
 pub use name::{Counter, Shard};
-pub use plan::{Plan, plan};
+pub use plan::{Plan, keep_deal, next_submission, plan};
 pub use progress::{Progress, progress};
-pub use shard::{Ended, Work, run_shard};
+pub use shard::{Ended, Work, begun, run_shard};

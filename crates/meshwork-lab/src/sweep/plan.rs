@@ -1,13 +1,17 @@
 //! What is to be submitted.
 
-use std::path::Path;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::lab::prepare;
+use crate::run::file::{FileError, write_whole};
 use crate::study::asked::EXPERIMENT;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;
 use crate::sweep::progress::{Known, progress};
+use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
 /// What is to be submitted of a study.
@@ -49,6 +53,41 @@ pub fn plan(
     Ok(Plan { deal, is_measured, at_work: now.attempts.0 })
 }
 
+/// The file of the deal of a submission.
+fn deal_of(folder: &Path, number: u64) -> PathBuf {
+    folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
+}
+
+/// The number of the next submission, from 1: no deal and no script has it.
+#[must_use]
+pub fn next_submission(folder: &Path) -> u64 {
+    let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
+    let is_taken = |number: &u64| script(*number).exists() || deal_of(folder, *number).exists();
+    (1..).find(|number| !is_taken(number)).unwrap_or(1)
+}
+
+/// Keeps a deal under the next number, for engines that need no script; gives its file. Two that do so at once get numbers
+/// of their own.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
+    let submissions = folder.join(SUBMISSIONS);
+    fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;
+    loop {
+        let path = deal_of(folder, next_submission(folder));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            // The name is ours; what is in it comes whole.
+            Ok(_) => {
+                write_whole(&path, deal.text().as_bytes())?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(FileError::writing(&path, &error)),
+        }
+    }
+}
+
 /// A task of about this length is worth its start, and short enough to find room.
 const TASK: Duration = Duration::from_secs(1800);
 
@@ -70,6 +109,19 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::run::Unit;
+
+    #[test]
+    fn every_deal_has_a_number_of_its_own() {
+        let home = tempfile::tempdir().unwrap();
+        let unit = Unit { scenario: 0, replication: Some(0) };
+        let deal = Deal { units: vec![(unit, 1.5)] };
+        fs::create_dir(home.path().join(SUBMISSIONS)).unwrap();
+        fs::write(home.path().join(SUBMISSIONS).join("1.sh"), "").unwrap();
+        let kept = [(); 2].map(|()| keep_deal(home.path(), &deal).unwrap());
+        assert_eq!(kept, [2, 3].map(|number| deal_of(home.path(), number)));
+        assert_eq!(fs::read_to_string(&kept[1]).unwrap(), deal.text());
+        assert_eq!(next_submission(home.path()), 4);
+    }
 
     #[test]
     fn shards_take_half_an_hour_by_hand() {

@@ -16,7 +16,7 @@ use crate::run::store::{Archive, Attempt, Findings, Note, RUNS, SEGMENTS, attemp
 use crate::run::{BEAT, Run, Runs, Unit, more};
 use crate::study::Refused;
 use crate::study::stored::Stored;
-use crate::sweep::cost::{measured, nominal, refined};
+use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
@@ -54,6 +54,8 @@ pub struct Progress {
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<Attempt>,
+    /// What the runs that have ended in segments took, in seconds, by key.
+    taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
     archive: Archive,
@@ -76,7 +78,10 @@ impl Known {
     /// Reads a folder; changes nothing.
     pub(crate) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Known, Refused> {
         let stored = stored(catalogue, folder)?;
-        let attempts = attempts(folder)?;
+        let mut taken = BTreeMap::new();
+        let attempts = attempts(folder, |key, seconds| {
+            taken.insert(key, seconds);
+        })?;
         let archive = if folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir() {
             Archive::open(folder, |_, _| {})?
         } else {
@@ -84,15 +89,12 @@ impl Known {
         };
         let failures = failures(folder, &stored, &attempts);
         let warnings = archive.warnings().to_vec();
-        Ok(Known { stored, attempts, failures, warnings, archive })
+        Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
     /// What has not ended.
     pub(crate) fn missing(&self) -> Missing {
-        let find = |key: u128| {
-            let record = self.archive.find(&format!("{key:032x}"))?;
-            Some(record.findings)
-        };
+        let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
@@ -112,15 +114,14 @@ impl Known {
 
     /// Whether the time of any run is known.
     pub(crate) fn is_measured(&self) -> bool {
-        let is_end = |note: &Note| matches!(note, Note::Ended { .. });
-        self.attempts.iter().any(|attempt| attempt.notes.iter().any(is_end))
+        !self.taken.is_empty()
     }
 
     /// What a run of each scenario takes.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
-        let taken = measured(&self.attempts);
+        let taken = &self.taken;
         if taken.is_empty() {
             return nominal;
         }
@@ -255,13 +256,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(Progress, Missi
             _ => None,
         });
         workers += threads.unwrap_or(1);
-        let ends = attempt.notes.iter().filter_map(|note| match note {
-            Note::Ended { at, .. } => Some(*at),
-            _ => None,
-        });
-        let (count, last) = ends.fold((0.0, 0.0), |(count, _), at| (count + 1.0, at));
-        if last > 0.0 {
-            rate += count / last;
+        if attempt.last > 0.0 {
+            rate += attempt.ended as f64 / attempt.last;
         }
     }
     let running = workers.min(missing.runs);

@@ -9,7 +9,7 @@ use crate::findings::summary::label;
 use crate::lab::{Prepared, known_inputs, prepare};
 use crate::run::replications::first;
 use crate::run::store::{Note, RUNS, Store};
-use crate::run::{Progress, Runner};
+use crate::run::{Progress, Runner, Watcher};
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::Point;
 use crate::study::{Refused, Study};
@@ -31,6 +31,8 @@ pub struct Work<'a> {
     pub max_memory: Option<u64>,
     /// Is told after every run.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Looks on, if anyone does; results do not depend on it.
+    pub watcher: Option<&'a dyn Watcher>,
     /// The build of the program.
     pub build: String,
     /// Is asked before every run whether to stop.
@@ -95,7 +97,7 @@ pub fn run_shard(study: &Study, work: &Work<'_>) -> Result<Ended, Refused> {
         jobs,
         kept: Kept::of(&work.folder, study.record, crate::report::sample(study)),
         progress: work.progress,
-        watcher: None,
+        watcher: work.watcher,
         stop: work.stop,
     };
     let worked = runner.work(work.threads, &units)?;
@@ -219,6 +221,19 @@ fn has_runs(folder: &Path) -> bool {
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
+/// The study of the sweep that was begun in a folder, for whoever knows nothing but the folder: with its settings, under
+/// the name of its file, and with the places of what it reads.
+///
+/// # Errors
+/// One sentence, if there is none.
+pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
+    must_be_begun(folder)?;
+    let asked = Asked::read(folder)?.unwrap_or_else(Asked::guess);
+    let mut study = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
+    study.file = asked.file;
+    Ok(study)
+}
+
 /// The study in a folder where a sweep was begun.
 ///
 /// # Errors
@@ -227,6 +242,11 @@ pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,
 ) -> Result<crate::study::stored::Stored, Refused> {
+    must_be_begun(folder)?;
+    crate::study::stored::Stored::read(catalogue, folder, Asked::guess)
+}
+
+fn must_be_begun(folder: &Path) -> Result<(), Refused> {
     if !folder.join(EXPERIMENT).is_file() {
         let shown = folder.display();
         let what = if !folder.exists() {
@@ -240,5 +260,5 @@ pub(crate) fn stored(
             "{shown}: {what}: give one that `meshwork run --out`, with or without `--shard`, or `meshwork submit` wrote"
         )));
     }
-    crate::study::stored::Stored::read(catalogue, folder, Asked::guess)
+    Ok(())
 }

@@ -1,7 +1,8 @@
 """Meshwork: which processors should this job get, and when?
 
-Machines whose processors are wired as a mesh, a torus, a hypercube or a flat switch, the strategies that hand those
-processors out, and studies that compare them. The simulator is compiled; this package is all of it for Python.
+Machines whose processors are wired as a mesh, a torus, a hypercube, a fat tree, a dragonfly or a flat switch, the
+strategies that hand those processors out, and studies that compare them. The simulator is compiled; this package is all of
+it for Python.
 
 Examples
 --------
@@ -13,16 +14,43 @@ Placement("0,0,0:4x4x2")
 
 from __future__ import annotations
 
-from ._commands import check, describe, main, report, reproduce, show, trace, traffic
+from ._commands import (
+    Collected,
+    check,
+    collect,
+    describe,
+    main,
+    ops,
+    report,
+    reproduce,
+    show,
+    status,
+    submit,
+    trace,
+    traffic,
+)
 from ._commands import list_ as list
 from ._errors import InputError, MeshworkError, RunError, StrategyError
-from ._machine import Machine, flat, hypercube, mesh, sites, torus
+from ._machine import (
+    Machine,
+    dragonfly,
+    fat_tree,
+    flat,
+    hypercube,
+    mesh,
+    named,
+    sites,
+    tofu,
+    torus,
+    twisted_torus,
+)
 from ._meshwork import Placement, Topology, __version__
 from ._plot import Figure
 from ._pool import Pool
 from ._progress import Progress
 from ._strategies import register, registered
 from ._study import Results, Study
+from ._sweep import sweep
 from ._table import Table
 
 # A traceback names them as a program does that catches them.
@@ -30,6 +58,7 @@ for _error in (InputError, MeshworkError, RunError, StrategyError):
     _error.__module__ = __name__
 
 __all__ = [
+    "Collected",
     "Figure",
     "InputError",
     "Machine",
@@ -45,19 +74,29 @@ __all__ = [
     "Topology",
     "__version__",
     "check",
+    "collect",
     "describe",
+    "dragonfly",
+    "fat_tree",
     "flat",
     "hypercube",
     "list",
     "main",
     "mesh",
+    "named",
+    "ops",
     "register",
     "registered",
     "report",
     "reproduce",
     "show",
     "sites",
+    "status",
+    "submit",
+    "sweep",
+    "tofu",
     "torus",
     "trace",
     "traffic",
+    "twisted_torus",
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _meshwork as _native
 from ._errors import InputError
@@ -30,9 +30,13 @@ def _options(**options: object) -> list[str]:
     for key, value in options.items():
         if value is None:
             continue
+        name = f"--{key.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [name] if value else []
+            continue
         if isinstance(value, (list, tuple)):
-            value = ",".join(str(item) for item in value)
-        words.append(f"--{key.replace('_', '-')}={value}")
+            value = ",".join(str(item).lower() if isinstance(item, bool) else str(item) for item in value)
+        words.append(f"{name}={value}")
     return words
 
 
@@ -124,6 +128,127 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     return Path(folder) / "report.html" if out is None else Path(out)
 
 
+def submit(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    engine: str,
+    *,
+    set: Mapping[str, object] | None = None,
+    **options: object,
+) -> str:
+    """Write the script of a study file for Slurm, PBS, LSF or HyperQueue, and submit it; give what `meshwork submit` says.
+
+    Parameters
+    ----------
+    path
+        The study.
+    out
+        The folder for results, which all computers see under this path.
+    engine
+        One of slurm, pbs, lsf and hq.
+    set
+        Values by dotted keys, which hold over the file and its sweep.
+    **options
+        The others of the command: `shards`, `max_parallel`, `time`, `mem`, `partition`, `account`, `missing` and
+        `dry_run`.
+    """
+    text, _ = ask("submit", str(path), *_options(out=Path(out), engine=engine, **options), *_settings(set))
+    return text
+
+
+class Collected(NamedTuple):
+    """What `collect` has put together."""
+
+    total: int
+    """Runs that are wanted."""
+    missing: int
+    """Runs that have neither ended nor failed."""
+    failed: int
+    """Runs that failed."""
+    failures: list[str]
+    """What failed, one sentence each."""
+    warnings: list[str]
+    """What stopped nothing, one sentence each."""
+
+
+def collect(folder: str | os.PathLike[str], format: str = "jsonl") -> Collected:
+    """Put together what the shards of a sweep have written, as `meshwork collect` does.
+
+    Parameters
+    ----------
+    folder
+        The folder that was given to all shards.
+    format
+        `"parquet"` to write `runs.parquet` too: a row for each run.
+
+    Raises
+    ------
+    InputError
+        If there is no sweep in the folder, or a run has two different results.
+    """
+    if format not in ("jsonl", "parquet"):
+        raise InputError(f"`format` is {format!r}, but must be 'jsonl' or 'parquet'")
+    return Collected(*_native.collect(Path(folder), format == "parquet"))
+
+
+def status(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Say how far a sweep is, from its files alone.
+
+    Returns
+    -------
+    dict
+        `total`, `done`, `running`, `missing` and `failed` runs, `processes` that write, `silent` ones, the `rate` in runs
+        per second, `seconds_left`, and what has `not_ended`, scenario by scenario.
+    """
+    return _objects("status", str(folder))[0]
+
+
+class _Ops:
+    """Questions of those who operate a machine: the subcommands of `meshwork ops`.
+
+    Every one of them is a method: `ops.some_question(file, key=value)` asks `meshwork ops some-question FILE
+    --key=VALUE`, and gives the objects that it answers; `True` gives a flag, and `ops.import_` is `meshwork ops import`.
+    """
+
+    def check(self, file: str | os.PathLike[str], conf: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name.
+
+        Parameters
+        ----------
+        file
+            A `topology.yaml`, or a `topology.conf`.
+        conf
+            The `slurm.conf` of the machine: without it every node that the file names is taken to be there.
+
+        Examples
+        --------
+        >>> import meshwork as mw, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "topology.conf"
+        ...     _ = path.write_text("SwitchName=leaf Nodes=n[0-3]")
+        ...     checked = mw.ops.check(path)
+        >>> checked["starts"]
+        True
+        """
+        (answer,) = _objects("ops", "check", str(file), *_options(conf=conf))
+        return answer
+
+    def __getattr__(self, name: str) -> Callable[..., list[dict[str, Any]]]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def question(*words: object, **options: object) -> list[dict[str, Any]]:
+            # `import_` is the subcommand `import`, whose name Python keeps for itself.
+            command = name.rstrip("_").replace("_", "-")
+            return _objects("ops", command, *(str(word) for word in words), *_options(**options))
+
+        question.__name__ = name
+        return question
+
+
+ops = _Ops()
+
+
 def traffic(
     machine: Machine,
     loads: Sequence[float] | None = None,
@@ -144,7 +269,7 @@ def traffic(
     Parameters
     ----------
     machine
-        A mesh, a torus or a hypercube.
+        Any that has links.
     loads
         Flits per node and cycle.
     traffic, packet, buffer, vcs, timing, router_delay, cycles, warmup, seed, threads
@@ -158,11 +283,11 @@ def traffic(
     0.1
     """
     table = machine.as_table()
-    dims = table.get("dims", table.get("dimension"))
-    if dims is None:
-        raise InputError(f"the machine of traffic is a mesh, a torus or a hypercube, and this is {table}")
+    if not isinstance(table, dict) or "topology" not in table or table["topology"] == "flat":
+        raise InputError(f"the machine of traffic is one site with links, such as mw.torus(8, 8), and this is {table}")
+    wiring = {key: value for key, value in table.items() if key not in ("speed", "allocator")}
     options = _options(
-        topology=table["topology"], dims=dims, loads=loads, traffic=traffic, packet=packet, buffer=buffer, vcs=vcs,
+        **wiring, loads=loads, traffic=traffic, packet=packet, buffer=buffer, vcs=vcs,
         timing=timing, router_delay=router_delay, cycles=cycles, warmup=warmup, seed=seed, threads=threads,
     )  # fmt: skip
     return _table(_objects("traffic", *options))

@@ -20,6 +20,10 @@ def version() -> tuple[str, int]: ...
 def register(kind: str, class_: type, facts: dict[str, Any]) -> None: ...
 def conform(kind: str, name: str) -> tuple[list[int], tuple[str, str] | None]: ...
 def registered() -> list[tuple[str, str]]: ...
+def run_shard(
+    folder: Path, shard: tuple[int, int], deal: Path, threads: int, max_memory: int | None, digests: Sequence[str]
+) -> tuple[int, int, list[str], list[str], BaseException | None]: ...
+def collect(folder: Path, parquet: bool) -> tuple[int, int, int, list[str], list[str]]: ...
 def figures(folder: Path) -> list[tuple[str, str]]: ...
 def rows_as_csv(source: object, columns: Sequence[str], what: str) -> str: ...
 
@@ -35,7 +39,7 @@ class Topology:
 
     @property
     def kind(self) -> str:
-        """One of mesh, torus, hypercube and flat."""
+        """One of mesh, torus, hypercube, flat, fat_tree, dragonfly, twisted_torus and multiprocessor."""
     @property
     def dims(self) -> tuple[int, ...]:
         """The sides, dimension 0 first."""
@@ -46,10 +50,15 @@ class Topology:
         """Give the number of the node at these coordinates: dimension 0 runs fastest."""
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Give the coordinates of a node."""
+    @property
+    def routers(self) -> int:
+        """How many routers there are: on a grid with one processor at each point, one for each node."""
+    def router(self, node: int) -> int:
+        """Give the router at which a node is."""
     def links(self) -> list[tuple[int, int]]:
-        """Give every pair of neighbours, the lower number first; a flat machine has none."""
+        """Give every pair of routers that a link joins, the lower number first; a flat machine has none."""
     def distance(self, a: int, b: int) -> int:
-        """Give the number of links on a shortest way between two nodes."""
+        """Give the number of links between routers on a shortest way between two nodes."""
     def __eq__(self, other: object) -> bool: ...
 
 @final
@@ -331,6 +340,9 @@ class Study:
     def __copy__(self) -> Study: ...
     def scenarios(self) -> list[tuple[dict[str, Any], dict[str, Any]]]: ...
     def set(self, key: str, value: object) -> None: ...
+    def begin_sweep(
+        self, folder: PathLike[str], max_memory: int | None
+    ) -> tuple[Path | None, int, list[tuple[str, str]]]: ...
     def envs(self, count: int, threads: int, jobs: int, window: int | None, masks: bool) -> Envs: ...
     def run(
         self,

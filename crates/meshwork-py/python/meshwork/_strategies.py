@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _meshwork as _native
 from ._errors import InputError
@@ -101,6 +101,72 @@ def name_of(cls: type) -> str:
     return name if isinstance(name, str) else re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
+class Carried(NamedTuple):
+    """A strategy on its way to another process."""
+
+    kind: str
+    packed: bytes
+    facts: dict[str, Any]
+
+    def arrive(self) -> str:
+        """Register it here, unless it is registered already; give the digest of its source."""
+        import pickle
+
+        name, digest = self.facts["name"], str(self.facts["digest"])
+        known = _FACTS.get((self.kind, name))
+        if known is not None and known[1] == self.facts:
+            return digest
+        try:
+            cls = pickle.loads(self.packed)
+        except Exception as error:
+            raise InputError(
+                f"the {self.kind} `{name}` cannot be found in this process ({type(error).__name__}: {error}): put its class "
+                "into a module that can be imported on all computers, or install cloudpickle"
+            ) from error
+        # What came by value, or from a script, has no source here that could be compared.
+        if _is_at_home(cls) and (here := _digest(cls)) != digest:
+            raise InputError(
+                f"the {self.kind} `{name}` has another source in this process ({cls.__module__}, digest {here}) than in the "
+                f"one that began the sweep ({digest}): all computers must have the same"
+            )
+        _FACTS[self.kind, name] = (cls, self.facts)
+        _native.register(self.kind, cls, self.facts)
+        return digest
+
+
+def carried(kind: str, name: str) -> Carried:
+    """Pack a strategy that was registered here."""
+    cls, facts = _FACTS[kind, name]
+    try:
+        from cloudpickle import dumps  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from pickle import dumps
+    try:
+        packed = dumps(cls)
+    except Exception as error:
+        raise InputError(
+            f"the {kind} `{name}` cannot be sent to other processes ({type(error).__name__}: {error}): put its class into "
+            "a module, outside of any function, or install cloudpickle"
+        ) from error
+    return Carried(kind, packed, facts)
+
+
+def _is_at_home(cls: type) -> bool:
+    """Whether a class is the one that its module has under its name."""
+    import operator
+    import sys
+
+    module = sys.modules.get(cls.__module__)
+    try:
+        return cls.__module__ not in ("__main__", "__mp_main__") and operator.attrgetter(cls.__qualname__)(module) is cls
+    except AttributeError:
+        return False
+
+
+# What was registered, by kind and name: the class, and what was found out about it.
+_FACTS: dict[tuple[str, str], tuple[type, dict[str, Any]]] = {}
+
+
 def _register(cls: type, name: str | None) -> None:
     import inspect
     import re
@@ -129,6 +195,7 @@ def _register(cls: type, name: str | None) -> None:
         "digest": _digest(cls),
     }
     _native.register(kind, cls, facts)
+    _FACTS[kind, name] = (cls, facts)
 
 
 def _digest(cls: type) -> str:

@@ -246,19 +246,13 @@ class Study:
         RunError
             If a run failed; the exception has what came of the others as `results`.
         """
-        if on_failure not in ("raise", "keep"):
-            raise InputError(f"`on_failure` is {on_failure!r}, but must be 'raise' or 'keep'")
-        if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
-            raise InputError(f"`threads` is {threads!r}, but must be a whole number from 0 to 1024")
+        self._check(threads, on_failure)
         folder = None if out is None else Path(out)
-        if folder is not None and self._folder is not None:
-            # Whoever looks at the folder later needs what was read.
-            folder.mkdir(parents=True, exist_ok=True)
-            for table in Path(self._folder.name).iterdir():
-                (folder / table.name).write_bytes(table.read_bytes())
+        if folder is not None:
+            self._put_tables(folder)
         tell, end = teller(progress, self.name)
         try:
-            native = self._native.run(threads, folder, max_memory or _installed(), tell)
+            native = self._native.run(threads, folder, max_memory or installed(), tell)
         finally:
             end()
         results = Results(native, folder, self._folder)
@@ -271,11 +265,29 @@ class Study:
             raise error
         return results
 
+    @staticmethod
+    def _check(threads: object, on_failure: object) -> None:
+        if on_failure not in ("raise", "keep"):
+            raise InputError(f"`on_failure` is {on_failure!r}, but must be 'raise' or 'keep'")
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+            raise InputError(f"`threads` is {threads!r}, but must be a whole number from 0 to 1024")
+
+    def _put_tables(self, folder: Path) -> None:
+        """Put the tables that it was given into the folder of results: whoever looks at it later needs what was read."""
+        if self._folder is not None:
+            _put(self._folder, folder)
+
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {len(self)} scenarios)"
 
 
-def _installed() -> int | None:
+def _put(tables: tempfile.TemporaryDirectory[str], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in Path(tables.name).iterdir():
+        (folder / table.name).write_bytes(table.read_bytes())
+
+
+def installed() -> int | None:
     """Three quarters of the memory of this computer, where it says what it has."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 * 3
@@ -434,8 +446,7 @@ class Results:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         if self._tables is not None:
-            for table in Path(self._tables.name).iterdir():
-                (path / table.name).write_bytes(table.read_bytes())
+            _put(self._tables, path)
         self._native.save(path)
 
     def report(self, path: str | os.PathLike[str]) -> Path:

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::lines::{Handles, Head, Lines, Place};
-use super::record::Record;
+use super::record::{Findings, Record};
 use super::{RUNS, StoreError, segment};
 
 /// The runs of a folder, open to be read: changes nothing. Those that lie in segments, because processes still add to
@@ -39,6 +39,11 @@ impl Archive {
         Ok(Archive { lines, handles: Mutex::default() })
     }
 
+    /// Lines that were read already.
+    pub(super) fn of(lines: Lines) -> Archive {
+        Archive { lines, handles: Mutex::default() }
+    }
+
     /// How many runs there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -63,6 +68,12 @@ impl Archive {
         self.at(self.lines.place(key)?)
     }
 
+    /// What the run with this key gave.
+    #[must_use]
+    pub fn findings(&self, key: &str) -> Option<Findings> {
+        Findings::read(&self.line(self.lines.place(key)?)?)
+    }
+
     /// The runs at these places in the order of their keys, which must rise.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<Record> {
@@ -82,9 +93,11 @@ impl Archive {
     }
 
     fn at(&self, place: Place) -> Option<Record> {
+        Record::read(&self.line(place)?)
+    }
+
+    fn line(&self, place: Place) -> Option<Vec<u8>> {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = handles.line(&self.lines, place);
-        drop(handles);
-        Record::read(&line?)
+        handles.line(&self.lines, place)
     }
 }

@@ -105,6 +105,8 @@ pub struct Store {
     elsewhere: BTreeSet<u128>,
     /// Segments whose runs are in the file now.
     merged: Vec<Source>,
+    /// Whether nobody else can have the file open: some file systems know no locks.
+    is_alone: bool,
     broken: bool,
 }
 
@@ -165,6 +167,7 @@ impl Store {
             bytes,
             elsewhere,
             merged: Vec::new(),
+            is_alone: is_ours_alone,
             broken: false,
         })
     }
@@ -198,6 +201,7 @@ impl Store {
             bytes: 0,
             elsewhere: BTreeSet::new(),
             merged: Vec::new(),
+            is_alone: false,
             broken: false,
         })
     }
@@ -207,12 +211,12 @@ impl Store {
     pub fn get(&mut self, key: &str) -> Option<Findings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
-        let record = Record::read(&line);
-        if record.is_none() {
+        let findings = Findings::read(&line);
+        if findings.is_none() {
             // It looked like a run, and is none.
             self.known.remove(key);
         }
-        Some(record?.findings)
+        findings
     }
 
     /// Whether the run with this key, as a number, seems to be there: that it can be read is not sure.
@@ -252,9 +256,9 @@ impl Store {
         self.broken
     }
 
-    /// Forgets all that it knows; until it is dropped it still keeps others from writing.
-    pub(crate) fn forget(&mut self) {
-        self.known = Lines::default();
+    /// Gives away all that it knows, to be looked into; until it is dropped it still keeps others from writing.
+    pub(crate) fn archive(&mut self) -> Archive {
+        Archive::of(std::mem::take(&mut self.known))
     }
 
     /// Appends a run, which took so long, and flushes it. A run that is there already is not written again.

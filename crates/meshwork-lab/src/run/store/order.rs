@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use super::lines::{Lines, Place, Source};
-use super::{Store, StoreError, segment};
+use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, temporary};
 
 /// So much of the new file is put together in memory at a time. Every old file is opened once for each such part.
@@ -73,8 +73,12 @@ impl Store {
             }
         }
         if let Some(folder) = self.file.parent() {
-            // Only where nothing is left in it.
-            let _ = fs::remove_dir(folder.join(segment::SEGMENTS));
+            // Only where nothing is left in it. Then nobody writes beside the store any more, and what was killed while it
+            // began the folder is in the way of nobody.
+            let segments = folder.join(segment::SEGMENTS);
+            if (fs::remove_dir(&segments).is_ok() || !segments.exists()) && self.is_alone {
+                leftovers::remove(folder);
+            }
         }
     }
 }

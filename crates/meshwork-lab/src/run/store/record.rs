@@ -2,6 +2,7 @@
 
 use meshwork::observe::recorder::{Measured, OwnerClass};
 use meshwork::scenario::{MODEL_VERSION, Outcome};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toml::Table;
@@ -211,37 +212,9 @@ impl Record {
     /// Reads a line of `runs.jsonl`; `None` where it is garbled.
     #[must_use]
     pub fn read(line: &[u8]) -> Option<Record> {
-        let mut line: Line = serde_json::from_slice(line).ok()?;
-        digits(&line.key)?;
-        let mut metrics = findings(&line.metrics)?;
-        for finding in &mut metrics {
-            if let Some(batches) = line.batches.remove(&finding.name) {
-                finding.batches =
-                    batches.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
-            }
-        }
-        let by_size = line.by_size.iter().map(|class| {
-            Some(SizeFindings {
-                size: class.size,
-                jobs: class.jobs,
-                metrics: findings(&class.metrics)?,
-            })
-        });
+        let mut line: Line<Value> = serde_json::from_slice(line).ok()?;
         Some(Record {
-            findings: Findings {
-                metrics,
-                by_size: by_size.collect::<Option<_>>()?,
-                by_user: line.by_user,
-                by_group: line.by_group,
-                finished: line.finished,
-                refused: line.refused,
-                unusable: line.unusable,
-                end: line.end,
-                speeds: line.speeds,
-                batch_jobs: line.batch_jobs,
-                first_batch: line.first_batch,
-                queue_trend: line.queue_trend,
-            },
+            findings: line.findings()?,
             key: line.key,
             scenario: line.scenario,
             input: line.input,
@@ -249,6 +222,50 @@ impl Record {
             model_version: line.model_version,
             version: line.version,
             build: line.build,
+        })
+    }
+}
+
+impl Findings {
+    /// What a line of `runs.jsonl` gave, without what was run: half the work of reading all of it. `None` where the line is
+    /// garbled.
+    pub(super) fn read(line: &[u8]) -> Option<Findings> {
+        let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
+        line.findings()
+    }
+}
+
+impl<S> Line<S> {
+    /// Takes out what the run gave; `None` where that, or the key, is garbled.
+    fn findings(&mut self) -> Option<Findings> {
+        digits(&self.key)?;
+        let mut metrics = findings(&self.metrics)?;
+        for finding in &mut metrics {
+            if let Some(batches) = self.batches.remove(&finding.name) {
+                finding.batches =
+                    batches.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
+            }
+        }
+        let by_size = self.by_size.iter().map(|class| {
+            Some(SizeFindings {
+                size: class.size,
+                jobs: class.jobs,
+                metrics: findings(&class.metrics)?,
+            })
+        });
+        Some(Findings {
+            metrics,
+            by_size: by_size.collect::<Option<_>>()?,
+            by_user: std::mem::take(&mut self.by_user),
+            by_group: std::mem::take(&mut self.by_group),
+            finished: self.finished,
+            refused: self.refused,
+            unusable: self.unusable,
+            end: self.end,
+            speeds: std::mem::take(&mut self.speeds),
+            batch_jobs: self.batch_jobs,
+            first_batch: self.first_batch,
+            queue_trend: self.queue_trend,
         })
     }
 }
@@ -320,10 +337,11 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
+/// A line; `S` is what its scenario is read as.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<S> {
     key: String,
-    scenario: Value,
+    scenario: S,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     input: Option<Input>,
     replication: u64,

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use super::lines::digits;
 use crate::run::file::FileError;
 
 /// The folder of segments in a folder of results.
@@ -238,18 +239,26 @@ pub struct Attempt {
     pub is_whole: bool,
     /// When it was last written to, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
-    /// Its notes, in order.
+    /// How many runs have ended in it.
+    pub ended: u64,
+    /// When the last of them ended, in seconds since the attempt began.
+    pub last: f64,
+    /// Its other notes, in order.
     pub notes: Vec<Note>,
 }
 
-/// Reads the notes of all segments of a folder; what cannot be read in them is passed over.
+/// Reads the notes of all segments of a folder; what cannot be read in them is passed over. `each` is told the key of every
+/// run that has ended, and how many seconds it took: there may be a million of them, so they are not kept.
 ///
 /// # Errors
 /// If a file cannot be read.
 ///
 /// # Complexity
-/// All bytes of all segments; 100 bytes of memory for each run.
-pub fn attempts(folder: &Path) -> Result<Vec<Attempt>, StoreError> {
+/// All bytes of all segments.
+pub fn attempts(
+    folder: &Path,
+    mut each: impl FnMut(u128, f64),
+) -> Result<Vec<Attempt>, StoreError> {
     let mut attempts = Vec::new();
     for path in all(folder)? {
         let failed =
@@ -261,17 +270,29 @@ pub fn attempts(folder: &Path) -> Result<Vec<Attempt>, StoreError> {
             Err(error) => return Err(failed(error).into()),
         };
         let touched = file.metadata().and_then(|data| data.modified()).ok();
-        let mut notes = Vec::new();
+        let is_whole = !path.to_string_lossy().ends_with(PART);
+        let notes = Vec::new();
+        let mut attempt =
+            Attempt { path: path.clone(), is_whole, touched, ended: 0, last: 0.0, notes };
         let mut reader = BufReader::with_capacity(1 << 18, file);
         let mut line = Vec::new();
         while reader.by_ref().read_until(b'\n', &mut line).map_err(failed)? > 0 {
             if line.pop() == Some(b'\n') && !line.is_empty() && is_note(&line) {
-                notes.extend(serde_json::from_slice::<Note>(&line).ok());
+                match serde_json::from_slice(&line) {
+                    Ok(Note::Ended { key, took, at }) => {
+                        attempt.ended += 1;
+                        attempt.last = at;
+                        if let Some(key) = digits(&key) {
+                            each(key, took);
+                        }
+                    }
+                    Ok(note) => attempt.notes.push(note),
+                    Err(_) => {}
+                }
             }
             line.clear();
         }
-        let is_whole = !path.to_string_lossy().ends_with(PART);
-        attempts.push(Attempt { path, is_whole, touched, notes });
+        attempts.push(attempt);
     }
     Ok(attempts)
 }

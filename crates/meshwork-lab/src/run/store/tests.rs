@@ -206,6 +206,7 @@ impl Store {
             bytes: 0,
             elsewhere: BTreeSet::new(),
             merged: Vec::new(),
+            is_alone: false,
             broken: false,
         }
     }

@@ -1,0 +1,29 @@
+"""An executor on a cluster of Ray, for `meshwork.sweep`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+
+class RayExecutor(Executor):
+    """Runs each call as a task of Ray, on the cluster that `ray.init` has joined.
+
+    A task whose node dies is run again elsewhere, as often as it takes.
+
+    Parameters
+    ----------
+    **options
+        What `ray.remote` takes, such as `num_cpus`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self._options = {"max_retries": -1, **options}
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Begin a task."""
+        import ray  # type: ignore[import-not-found, unused-ignore]
+
+        task: Future[Any] = ray.remote(**self._options)(fn).remote(*args, **kwargs).future()
+        return task
