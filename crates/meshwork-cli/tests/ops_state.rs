@@ -168,7 +168,7 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
         let machine = machine(folder.path(), topology);
         let site = machine.site("");
         let mut numbers = Numbers(3);
-        for round in 0..60 {
+        for round in 0..300 {
             let size = sizes[2];
             let state = state(&machine, &mut numbers, &sizes[..2], size);
             let exempt: BTreeSet<String> =

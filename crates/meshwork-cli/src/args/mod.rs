@@ -559,8 +559,11 @@ pub(crate) struct OpsFidelity {
 #[derive(Args, Debug)]
 pub(crate) struct OpsImport {
     /// What sacct -P prints
-    #[arg(long, value_name = "FILE")]
-    pub(crate) sacct: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "swf")]
+    pub(crate) sacct: Option<PathBuf>,
+    /// A log in the Standard Workload Format, which has waits and no nodes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
+    pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: PathBuf,
