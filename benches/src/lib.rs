@@ -113,14 +113,28 @@ impl Log {
         let mut text = Vec::new();
         for item in scenario(&table).jobs(0, &NoInputs).expect("the model reads nothing") {
             let Ok(Submission::Job(job)) = item else { continue };
-            let mut record = Record { fields: [-1.0; 18] };
-            record.fields[0] = job.number as f64;
-            record.fields[1] = job.arrival.units();
-            record.fields[3] = job.runtime;
-            record.fields[4] = job.request.nodes() as f64;
-            record.fields[7] = job.request.nodes() as f64;
-            record.fields[8] = job.estimate;
-            write_record(&mut text, &record).expect("writing to memory cannot fail");
+            let times = [job.arrival.units(), job.runtime, job.estimate];
+            append(&mut text, job.number, job.request.nodes(), times);
+        }
+        Log(text.into())
+    }
+
+    /// So many jobs that wait from the beginning, and so many more, of which one comes whenever one should end on
+    /// a machine of so many nodes. They ask for up to an eighth of it, in so many different counts if that
+    /// many there are, and for up to five times as long as they run.
+    #[must_use]
+    pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
+        let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));
+        let most = u64::from((nodes / 8).max(1));
+        let counts = u64::from(counts).min(most);
+        // Mean nodes and mean run time; not quite all of a machine is ever held.
+        let gap = (most as f64 / 2.0) * 500.0 / (0.9 * f64::from(nodes));
+        for job in 0..queue + more {
+            let arrival = job.saturating_sub(queue) as f64 * gap;
+            let count = (1 + rng.below(counts)) * most / counts;
+            let runtime = (1 + rng.below(1_000)) as f64;
+            let estimate = runtime * (1.0 + 4.0 * rng.unit());
+            append(&mut text, job + 1, count.max(1), [arrival.floor(), runtime, estimate.ceil()]);
         }
         Log(text.into())
     }
@@ -130,6 +144,15 @@ impl Log {
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// Appends a job to a log: its number, its processors, and when it comes, how long it runs and is said to run.
+fn append(text: &mut Vec<u8>, number: u64, processors: u64, times: [f64; 3]) {
+    let mut record = Record { fields: [-1.0; 18] };
+    record.fields[0] = number as f64;
+    [record.fields[1], record.fields[3], record.fields[8]] = times;
+    [record.fields[4], record.fields[7]] = [processors as f64; 2];
+    write_record(text, &record).expect("writing to memory cannot fail");
 }
 
 impl Inputs for Log {

@@ -71,6 +71,7 @@ impl Jobs {
             text[3].append_option(owner.and_then(|owner| owner.group.as_deref()));
             match &job.request {
                 Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
+                Request::Wanting(wants) => whole[5].append_value(i64::from(wants.nodes)),
                 _ => whole[5].append_null(),
             }
             match &job.request {

@@ -210,12 +210,13 @@ fn written(text: &str) -> Option<Request> {
     Some(Request::block(&sides?))
 }
 
-/// A request as Python sees it: a number, or a tuple of sides; a subcube is the number of its processors.
+/// A request as Python sees it: a number, or a tuple of sides; a subcube is the number of its processors, and so is a
+/// count with conditions.
 pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
     match request {
         Request::Nodes(count) => Ok(count.into_pyobject(py)?.into_any()),
         Request::Block(sides) => Ok(tuple(py, sides)?.into_any()),
-        Request::Subcube(_) => Ok(request.nodes().into_pyobject(py)?.into_any()),
+        Request::Subcube(_) | Request::Wanting(_) => Ok(request.nodes().into_pyobject(py)?.into_any()),
     }
 }
 

@@ -102,6 +102,11 @@ impl Facility {
         self.sites[site].claim(placement, now)
     }
 
+    /// Tells the allocator of a site when the job on nodes that were claimed ends, by its estimate.
+    pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
+        self.sites[site].expect(placement, end);
+    }
+
     /// Takes those nodes of a placement that are free.
     ///
     /// # Errors
@@ -122,6 +127,12 @@ impl Facility {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
             _ => None,
         }
+    }
+
+    /// The form in which a request is put to the allocator of the [only complete
+    /// site](Facility::only_complete_site).
+    pub(crate) fn only_form(&self, request: &Request) -> Option<Request> {
+        Some(self.only_complete_site()?.in_form(request)?.into_owned())
     }
 
     /// Whether every job gets what it asked for.
@@ -158,6 +169,15 @@ impl Facility {
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
+        }
+    }
+
+    /// Becomes again what it was forked off, on a [plain](Facility::only_plain_site) site: only which nodes
+    /// are free has changed there. For what there was no room is still known, or else suspected.
+    pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
+        self.crowd = original.crowd;
+        for (site, there) in self.sites.iter_mut().zip(&original.sites) {
+            site.become_like(there, still_true);
         }
     }
 

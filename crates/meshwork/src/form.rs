@@ -5,6 +5,8 @@
 pub enum Asks {
     /// A count of processors.
     Nodes,
+    /// A count of processors, with whatever else the job wants of them.
+    Wants,
     /// A block with one side for each dimension of the grid.
     Block,
     /// Such a block where the job asks for one, however long, or else a count.

@@ -53,6 +53,20 @@ impl Site {
         self.free_nodes = free.count();
     }
 
+    /// The same site with the same nodes free as on another, of which it is a copy.
+    pub(crate) fn become_like(&mut self, original: &Site) {
+        self.free.copy_from(&original.free);
+        self.free_nodes = original.free_nodes;
+    }
+
+    /// Takes those nodes of a placement that are free.
+    pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
+        placement.for_each_run(self.topology.grid(), |start, count| {
+            self.free.remove_range(start, count);
+        });
+        self.free_nodes = self.free.count();
+    }
+
     /// How its processors are wired.
     #[must_use]
     pub fn topology(&self) -> &Topology {

@@ -34,6 +34,10 @@ pub fn shaped(
     let nodes = u32::try_from(request.nodes()).ok().filter(|&n| n >= 1 && n <= grid.nodes())?;
     match asks {
         Asks::Nodes => Some(Request::Nodes(nodes)),
+        Asks::Wants => Some(match request {
+            Request::Wanting(_) => request.clone(),
+            _ => Request::Nodes(nodes),
+        }),
         Asks::Subcube => Some(Request::Subcube(nodes.next_power_of_two().trailing_zeros())),
         Asks::Square => squared(request, nodes, grid).map(Request::Block),
         Asks::Block => match request {
@@ -47,7 +51,7 @@ pub fn shaped(
             Request::Block(sides) => {
                 Some(padded(sides, grid.dimensions()).map_or(Request::Nodes(nodes), Request::Block))
             }
-            Request::Nodes(_) | Request::Subcube(_) => Some(Request::Nodes(nodes)),
+            _ => Some(Request::Nodes(nodes)),
         },
     }
 }
@@ -59,9 +63,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let least = match request {
         Request::Block(sides) => padded(sides, 2)?.into_iter().max()?,
         // The least power of two whose square holds the count.
-        Request::Nodes(_) | Request::Subcube(_) => {
-            1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2)
-        }
+        _ => 1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2),
     };
     let side = least.checked_next_power_of_two()?;
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))

@@ -2,11 +2,13 @@
 //! definition could be misread, all of which must be told apart.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
-use meshwork::alloc::listed::{Decision, Nodes, Wanted, decide, find};
+use meshwork::alloc::listed::{Decision, Ends, Nodes, Wanted, decide, find};
 use meshwork::geometry::NodeSet;
+use meshwork::job::Time;
 use meshwork::rng::Stream;
 
 /// A torus as its definition has it.
@@ -70,8 +72,8 @@ impl Plain {
         all
     }
 
-    /// The nodes of every anchor of a placement, in order.
-    fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
+    /// The corner of every anchor of a placement, in order.
+    fn corners(&self, shape: &Shape, misread: Misread) -> Vec<[u32; 3]> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
         let mut corners = Vec::new();
         if misread == Misread::XFastOrder {
@@ -87,6 +89,12 @@ impl Plain {
                 }
             }
         }
+        corners
+    }
+
+    /// The nodes of every anchor of a placement, in order.
+    fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
+        let corners = self.corners(shape, misread);
         corners.into_iter().map(|corner| self.nodes_at(corner, shape)).collect()
     }
 
@@ -318,6 +326,126 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     for (told, misread) in told.into_iter().zip(MISREADINGS) {
         assert!(told > 0, "nothing tells {misread:?} from the definition");
     }
+}
+
+/// What a criterion says of a box, the less the better; written down over cells and their neighbours.
+fn worth(
+    criterion: Criterion,
+    torus: &Plain,
+    (shape, corner): (&Shape, [u32; 3]),
+    free: &BTreeSet<u32>,
+    ends: &Ends,
+) -> f64 {
+    let cell = |at: [u32; 3]| at[0] + torus.sides[0] * (at[1] + torus.sides[1] * at[2]);
+    let [dx, dy, dz] = shape.sides;
+    let all = (0..dx).flat_map(|i| (0..dy).flat_map(move |j| (0..dz).map(move |k| [i, j, k])));
+    let at =
+        |within: [u32; 3]| [0, 1, 2].map(|axis| (corner[axis] + within[axis]) % torus.sides[axis]);
+    let own: BTreeSet<u32> = all.clone().map(|within| cell(at(within))).collect();
+    let mut around = Vec::new();
+    for place in all.map(at) {
+        for axis in 0..3 {
+            for step in [1, torus.sides[axis] - 1] {
+                let mut next = place;
+                next[axis] = (place[axis] + step) % torus.sides[axis];
+                if !own.contains(&cell(next)) {
+                    around.push(torus.cells[cell(next) as usize]);
+                }
+            }
+        }
+    }
+    let around = || around.iter().flatten();
+    match criterion {
+        Criterion::Boundary => around().filter(|node| free.contains(node)).count() as f64,
+        Criterion::NeighboursRemaining => {
+            let held = around().filter(|node| !free.contains(node));
+            -held.map(|&node| ends.remaining(node)).sum::<f64>()
+        }
+        Criterion::MostIdleTorus => {
+            -(torus.cells.iter().flatten().filter(|node| free.contains(node)).count() as f64)
+        }
+        Criterion::LargerSizesDestroyed => {
+            let nodes = torus.nodes_at(corner, shape);
+            let larger = torus.shapes.iter().filter(|other| other.size() > shape.size());
+            let broken = larger.map(|other| {
+                let anchors = torus.anchors(other, Misread::Nothing);
+                let broken = anchors
+                    .iter()
+                    .filter(|anchor| anchor.is_subset(free) && !anchor.is_disjoint(&nodes));
+                broken.count() as u32 * other.size()
+            });
+            f64::from(broken.sum::<u32>())
+        }
+        other => panic!("{other:?} is one of those of the scheduler"),
+    }
+}
+
+#[test]
+fn criteria_of_our_own_agree_with_their_definitions() {
+    let mut rng = Stream::new(14, 0, "criteria");
+    let all = [
+        Criterion::Boundary,
+        Criterion::NeighboursRemaining,
+        Criterion::MostIdleTorus,
+        Criterion::LargerSizesDestroyed,
+    ];
+    let mut decided = [0; 4];
+    for _ in 0..200 {
+        let (toruses, count) = random_machine(&mut rng);
+        let nodes = Nodes::alike(count);
+        let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < 8).collect();
+        // Whole numbers, so that sums are the same in any order; some have outrun their estimates.
+        let of = (0..count).map(|_| Time::new(rng.below(40) as f64)).collect();
+        let ends = Ends { of: Arc::new(of), now: Time::new(9.0) };
+        let mut sizes: Vec<u32> =
+            toruses.iter().flat_map(|torus| torus.shapes.iter().map(Shape::size)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for (place, criterion) in all.into_iter().enumerate() {
+            let torus = |plain: &Plain| {
+                Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap()
+            };
+            let criteria = [criterion, Criterion::Order];
+            let anchors = Anchors::new(count, toruses.iter().map(torus).collect(), &criteria);
+            for &size in &sizes {
+                let mut best: Option<(f64, (usize, usize), BTreeSet<u32>)> = None;
+                let mut first = None;
+                for (t, torus) in toruses.iter().enumerate() {
+                    let shapes = torus.sorted(Misread::Nothing);
+                    for (p, shape) in shapes.iter().enumerate().filter(|(_, s)| s.size() == size) {
+                        for corner in torus.corners(shape, Misread::Nothing) {
+                            let box_of = torus.nodes_at(corner, shape);
+                            if box_of.len() as u32 != size || !box_of.is_subset(&free) {
+                                continue;
+                            }
+                            first.get_or_insert_with(|| box_of.clone());
+                            let worth = worth(criterion, torus, (shape, corner), &free, &ends);
+                            let better = best.as_ref().is_none_or(|(least, entry, _)| {
+                                // What is broken is compared within one placement.
+                                let compared = criterion != Criterion::LargerSizesDestroyed
+                                    || *entry == (t, p);
+                                compared && worth < *least
+                            });
+                            if better {
+                                best = Some((worth, (t, p), box_of));
+                            }
+                        }
+                    }
+                }
+                let wanted = Wanted { ends: Some(ends.clone()), ..Wanted::of(size) };
+                let chosen = find(&anchors, &nodes, &wanted, &set(count, free.iter().copied()));
+                let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
+                let best = best.map(|(_, _, nodes)| nodes);
+                // Where nothing that is listed is free, jobs get runs of what is.
+                let covered = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
+                if covered.into_iter().any(|node| free.contains(node)) {
+                    assert_eq!(chosen, best, "{criterion:?}, {size} nodes");
+                }
+                decided[place] += u32::from(best.is_some() && best != first);
+            }
+        }
+    }
+    assert!(decided.iter().all(|&decided| decided > 20), "{decided:?}");
 }
 
 #[test]

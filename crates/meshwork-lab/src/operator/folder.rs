@@ -142,6 +142,7 @@ pub fn asked(stay: &Stay) -> Asked {
             switches: stay.switches,
             contiguous: stay.contiguous,
             listed: None,
+            ends: None,
         },
         require: text(&stay.require),
         exclude: text(&stay.exclude),

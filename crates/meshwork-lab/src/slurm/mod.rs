@@ -9,8 +9,9 @@ pub mod check;
 pub mod conf;
 pub mod desk;
 pub mod finding;
-pub mod hostlist;
 pub mod scenario;
 pub mod site;
 pub mod topology;
 pub mod yaml;
+
+pub use meshwork::job::hostlist;

@@ -6,7 +6,8 @@ use meshwork::registry::{Problem, did_you_mean};
 use meshwork::topology::Node;
 use toml::{Table, Value};
 
-use super::site::{self, Site};
+use super::hostlist::in_order;
+use super::site::{self, Reading, Site};
 use super::topology::{Kind, Structure, Topology};
 use crate::run::inputs::Files;
 
@@ -21,7 +22,8 @@ const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
 ///
 /// A torus that is the whole partition, without holes, becomes a torus whose processors are its cells, so that
 /// strategies for grids can be compared; anything else becomes a flat machine. Jobs of sizes that no list has are
-/// refused, as Slurm does.
+/// refused, as Slurm does. Where jobs come from a table, the allocator knows the names by which they may require and
+/// exclude nodes and name partitions.
 ///
 /// # Errors
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
@@ -58,7 +60,10 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let site = reading.site(partition.as_deref()).map_err(refused)?;
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     let listed = found.map(|(topology, _)| topology);
-    let (machine, mut allocator) = machine_of(&site, listed);
+    let (machine, mut allocator, order) = machine_of(&site, listed);
+    if names_table(table.get("workload")) {
+        insert_names(&mut allocator, &reading, &site, &order);
+    }
     match table.get("allocator") {
         None => {}
         Some(given) if names_slurm(given) => {
@@ -80,8 +85,42 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// The machine, and the allocator by which its Slurm gives out nodes.
-fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table) {
+/// Whether jobs come from a table, in which they may say more than a count.
+fn names_table(workload: Option<&Value>) -> bool {
+    let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
+    name.and_then(Value::as_str) == Some("table")
+}
+
+/// By which names jobs call nodes and partitions. Of the other partitions those are there that have no nodes but those of
+/// this one, and its topology.
+fn insert_names(allocator: &mut Table, reading: &Reading, site: &Site, order: &[Node]) {
+    let name = |&node: &Node| site.hosts.name(node);
+    allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
+    if matches!(site.structure, Structure::Flat) {
+        allocator.insert("wants".to_owned(), true.into());
+    }
+    let first = reading.topologies.first().map(|(topology, _)| topology.name.as_str());
+    let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);
+    let partitions = partitions
+        .filter(|partition| partition.topology.as_deref().or(first) == Some(site.topology.as_str()))
+        .filter_map(|partition| {
+            let place = |name: &String| {
+                let node = site.hosts.find(name).filter(|&node| site.whole.contains(node))?;
+                order.iter().position(|&other| other == node).map(|place| place as u32)
+            };
+            let nodes: Option<Vec<u32>> = partition.nodes.iter().map(place).collect();
+            let mut table = named(&partition.name);
+            table.insert("nodes".to_owned(), integers(nodes?));
+            Some(Value::Table(table))
+        });
+    let partitions: Vec<Value> = partitions.collect();
+    if !partitions.is_empty() {
+        allocator.insert("partitions".to_owned(), Value::Array(partitions));
+    }
+}
+
+/// The machine, the allocator by which its Slurm gives out nodes, and which node has which number.
+fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
         && is_all_of(site, anchors)
@@ -92,9 +131,10 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table) {
         machine.insert("dims".to_owned(), integers(sides));
         let mut allocator = named("anchors");
         insert_placements(&mut allocator, torus.entries());
-        insert_weights(&mut allocator, site, &torus.nodes().collect::<Vec<Node>>());
+        let order: Vec<Node> = torus.nodes().collect();
+        insert_weights(&mut allocator, site, &order);
         allocator.insert("unlisted".to_owned(), "refuse".into());
-        return (machine, allocator);
+        return (machine, allocator, order);
     }
     // The nodes of the partition are those of the machine; others that are listed come behind them, and are never free.
     let mut order: Vec<Node> = site.whole.iter().collect();
@@ -166,7 +206,7 @@ fn machine_of(site: &Site, listed: Option<&Topology>) -> (Table, Table) {
         }
     };
     insert_weights(&mut allocator, site, &order);
-    (machine, allocator)
+    (machine, allocator, order)
 }
 
 /// Whether the nodes of the only torus are those of the partition, each in one cell.

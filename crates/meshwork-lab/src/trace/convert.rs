@@ -395,6 +395,23 @@ mod tests {
     }
 
     #[test]
+    fn what_jobs_want_stays_in_a_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let text = "submit,runtime,nodes,exclude,segment,contiguous\n0,10,8,,4,\n1,10,3,\"n[0-1,9]\",,1\n2,10,2,,,\n";
+        fs::write(at("jobs.csv"), text).unwrap();
+        let none = Table::new();
+        let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
+        convert(&at("jobs.csv"), &at(again), &none, 1).unwrap();
+        convert(&at(again), &at("again.csv"), &none, 1).unwrap();
+        assert_eq!(
+            fs::read_to_string(at("again.csv")).unwrap(),
+            "job,submit,runtime,estimate,nodes,segment,contiguous,exclude\n1,0,10,10,8,4,,\n\
+             2,1,10,10,3,,true,\"n[0-1,9]\"\n3,2,10,10,2,,,\n"
+        );
+    }
+
+    #[test]
     fn blocks_stay_blocks_in_a_table_and_become_counts_in_a_log() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);

@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::{Compression, GzBuilder};
 use meshwork::job::{Job, Request, sides_text};
 use meshwork::workload::swf::{Header, Line, Record, records, write_header, write_record};
-use meshwork::workload::table::Listed;
+use meshwork::workload::table::{Listed, WANTS};
 use meshwork::workload::{Inputs, WorkloadError};
 
 use crate::run::inputs::Files;
@@ -123,17 +123,40 @@ fn asked(request: &Request) -> (Option<u32>, Option<String>, Option<u32>) {
         Request::Nodes(count) => (Some(*count), None, None),
         Request::Block(sides) => (None, Some(sides_text(sides)), None),
         Request::Subcube(dimension) => (None, None, Some(*dimension)),
+        Request::Wanting(wants) => (Some(wants.nodes), None, None),
     }
 }
 
-/// As the `table` workload reads it. Columns for blocks and subcubes are there if a job asks for one.
+/// The columns of what some job wants beside a count, each with a cell for every job.
+fn wanted(kept: &[(Record, Job)]) -> Vec<(&'static str, Vec<Option<String>>)> {
+    let cells: Vec<Vec<(&str, String)>> = kept
+        .iter()
+        .map(|(_, job)| match &job.request {
+            Request::Wanting(wants) => wants.cells(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let column = |&name: &&'static str| {
+        let cell = |cells: &Vec<(&str, String)>| {
+            cells.iter().find(|(own, _)| *own == name).map(|(_, cell)| cell.clone())
+        };
+        (name, cells.iter().map(cell).collect::<Vec<Option<String>>>())
+    };
+    let columns = WANTS.iter().map(column);
+    columns.filter(|(_, cells)| cells.iter().any(Option::is_some)).collect()
+}
+
+/// As the `table` workload reads it. Columns for blocks, subcubes and what else a job wants are there if a job has one.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
-    let only_counts = kept.iter().all(|(_, job)| matches!(job.request, Request::Nodes(_)));
+    let only_counts =
+        kept.iter().all(|(_, job)| matches!(job.request, Request::Nodes(_) | Request::Wanting(_)));
+    let wanted = wanted(kept);
     let columns = if only_counts { 5 } else { 7 };
     let mut writer = csv::Writer::from_writer(Vec::new());
     let names = ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube"];
-    writer.write_record(&names[..columns]).expect(IN_MEMORY);
-    for (_, job) in kept {
+    let more = wanted.iter().map(|(name, _)| *name);
+    writer.write_record(names[..columns].iter().copied().chain(more)).expect(IN_MEMORY);
+    for (place, (_, job)) in kept.iter().enumerate() {
         let (nodes, block, subcube) = asked(&job.request);
         let count = |count: Option<u32>| count.map_or_else(String::new, |count| count.to_string());
         let cells = [
@@ -145,7 +168,9 @@ fn table(kept: &[(Record, Job)]) -> Vec<u8> {
             block.unwrap_or_default(),
             count(subcube),
         ];
-        writer.write_record(&cells[..columns]).expect(IN_MEMORY);
+        let more = wanted.iter().map(|(_, cells)| cells[place].as_deref().unwrap_or_default());
+        let cells = cells[..columns].iter().map(String::as_str);
+        writer.write_record(cells.chain(more)).expect(IN_MEMORY);
     }
     writer.into_inner().expect(IN_MEMORY)
 }
@@ -155,7 +180,7 @@ fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
     use std::sync::Arc;
 
     use arrow_array::builder::{StringBuilder, UInt32Builder};
-    use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
     use parquet::arrow::ArrowWriter;
     use parquet::file::properties::WriterProperties;
 
@@ -171,7 +196,7 @@ fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
         subcube.append_option(asked.2);
     }
     let number = UInt64Array::from_iter_values(jobs().map(|job| job.number));
-    let batch = RecordBatch::try_from_iter_with_nullable([
+    let mut columns = vec![
         ("job", Arc::new(number) as ArrayRef, false),
         ("submit", times(|job| job.arrival.units()), false),
         ("runtime", times(|job| job.runtime), false),
@@ -179,8 +204,11 @@ fn columns(kept: &[(Record, Job)]) -> Vec<u8> {
         ("nodes", Arc::new(nodes.finish()) as ArrayRef, true),
         ("block", Arc::new(block.finish()) as ArrayRef, true),
         ("subcube", Arc::new(subcube.finish()) as ArrayRef, true),
-    ])
-    .expect("columns of one length");
+    ];
+    for (name, cells) in wanted(kept) {
+        columns.push((name, Arc::new(StringArray::from_iter(cells)), true));
+    }
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
     let properties = WriterProperties::builder()
         .set_compression(parquet::basic::Compression::SNAPPY)
         .set_created_by(format!("meshwork {}", env!("CARGO_PKG_VERSION")))

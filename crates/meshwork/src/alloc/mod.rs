@@ -60,6 +60,10 @@ pub trait Allocator: Send {
     /// free nodes, for instance a placement promised earlier, not only the last proposal.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _now: Time) {}
 
+    /// The job on these nodes, which have just been claimed, ends then by its estimate. Nobody says so of
+    /// nodes that are claimed without a job, or to look ahead.
+    fn expected(&mut self, _placement: &Placement, _end: Time) {}
+
     /// These nodes have been given back; `site` shows them free. They may be a part of what was
     /// claimed at once.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Cluster;
-use super::queue::{Glance, Kind, Ticket};
+use super::queue::{Glance, Kind, Kinds, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
@@ -16,20 +16,20 @@ use crate::job::Time;
 /// none beside the promised processors only jobs that would end in time are named.
 ///
 /// # Complexity
-/// With *k* forms among the waiting jobs **O(k)** to begin with and **O(log k)** for each job named, if
-/// the allocator finds every free block and processors were promised; else that of a walk along the
+/// With *k* forms among the waiting jobs **O(k)** to begin with, without a look at any job, and **O(log k)** for
+/// each job named, if the allocator finds every free block and processors were promised; else that of a walk along the
 /// queue which passes over chunks of jobs that need too much.
 pub struct Candidates {
     after: Ticket,
     by_kind: Option<ByKind>,
 }
 
-/// The next job of each form, the one that arrived first on top.
+/// The first job of each form, in order of arrival, and further jobs of those that have had their turn.
 struct ByKind {
-    kinds: Vec<Kind>,
-    next: BinaryHeap<Reverse<(Ticket, usize)>>,
+    firsts: std::vec::IntoIter<(Ticket, Kind)>,
+    further: BinaryHeap<Reverse<(Ticket, Kind)>>,
     /// The job named last, whose successor has not been looked for.
-    named: Option<(Ticket, usize)>,
+    named: Option<(Ticket, Kind)>,
 }
 
 /// What is known of the jobs of a form.
@@ -46,30 +46,35 @@ impl Cluster<'_> {
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
-        let by_kind = (nodes && self.misses_no_block()).then(|| {
-            let kinds: Vec<Kind> = self.queue.kinds(self.most_free).cloned().collect();
-            let next = (0..kinds.len())
-                .filter_map(|kind| Some(Reverse((self.next_of(&kinds[kind], after, guard)?, kind))))
-                .collect();
-            ByKind { kinds, next, named: None }
+        let by_kind = (nodes && self.misses_no_block()).then(|| ByKind {
+            firsts: self.kinds().firsts(self.most_free).collect::<Vec<_>>().into_iter(),
+            further: BinaryHeap::new(),
+            named: None,
         });
         Candidates { after, by_kind }
     }
 
+    /// The waiting jobs of each form, on a machine whose only site is complete.
+    pub(super) fn kinds(&self) -> &Kinds {
+        self.queue.kinds(|job| self.facility.only_form(&job.request))
+    }
+
     /// The next job of a form after this one that may start beside the guard.
-    fn next_of(&self, kind: &Kind, after: Ticket, guard: &Guard) -> Option<Ticket> {
+    fn next_of(&self, kind: Kind, after: Ticket, guard: &Guard) -> Option<Ticket> {
         match self.chance(kind, guard) {
             Chance::None => None,
-            Chance::Any => self.queue.next_of_kind(kind, after, |_| true),
-            Chance::InTime => self
-                .queue
-                .next_of_kind(kind, after, |glance| self.would_end(glance) <= guard.reservation.at),
+            Chance::Any => self.kinds().next_that(kind, after, |_| true),
+            Chance::InTime => {
+                let in_time = |glance| self.would_end(glance) <= guard.reservation.at;
+                self.kinds().next_that(kind, after, in_time)
+            }
         }
     }
 
-    fn chance(&self, (nodes, form): &Kind, guard: &Guard) -> Chance {
+    fn chance(&self, kind: Kind, guard: &Guard) -> Chance {
+        let Some((nodes, form)) = self.kinds().form(kind) else { return Chance::None };
         let site = &self.facility.sites()[0];
-        if *nodes > self.most_free || site.is_denied(form) {
+        if nodes > self.most_free || site.is_denied(form) {
             Chance::None
         } else if self.is_denied_beside(form, guard) {
             Chance::InTime
@@ -86,32 +91,46 @@ impl Cluster<'_> {
 
 impl Candidates {
     /// The next of them.
+    #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
-        let Some(ByKind { kinds, next, named }) = &mut self.by_kind else {
-            self.after = cluster.next_beside(self.after, guard)?;
-            return Some(self.after);
+        self.after = match &mut self.by_kind {
+            None => cluster.next_beside(self.after, guard)?,
+            Some(by_kind) => by_kind.next(self.after, cluster, guard)?,
         };
+        Some(self.after)
+    }
+}
+
+impl ByKind {
+    /// The next of those behind this job.
+    fn next(&mut self, after: Ticket, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
+        let ByKind { firsts, further, named } = self;
         if let Some((ticket, kind)) = named.take()
-            && let Some(ticket) = cluster.next_of(&kinds[kind], ticket, guard)
+            && let Some(ticket) = cluster.next_of(kind, ticket, guard)
         {
-            next.push(Reverse((ticket, kind)));
+            further.push(Reverse((ticket, kind)));
         }
         loop {
-            let Reverse((ticket, kind)) = next.pop()?;
+            let first = firsts.as_slice().first();
+            let (ticket, kind) = match (first, further.peek()) {
+                (Some(first), Some(Reverse(next))) if next < first => further.pop()?.0,
+                (Some(_), _) => firsts.next()?,
+                (None, _) => further.pop()?.0,
+            };
             // What was asked for meanwhile may have closed the form.
-            match cluster.chance(&kinds[kind], guard) {
-                Chance::None => {}
-                Chance::InTime
-                    if cluster.would_end(cluster.queue.glance(ticket)) > guard.reservation.at =>
-                {
-                    let later = cluster.next_of(&kinds[kind], ticket, guard);
-                    next.extend(later.map(|later| Reverse((later, kind))));
+            let may_start = match cluster.chance(kind, guard) {
+                Chance::None => continue,
+                Chance::InTime => {
+                    cluster.would_end(cluster.queue.glance(ticket)) <= guard.reservation.at
                 }
-                Chance::InTime | Chance::Any => {
-                    *named = Some((ticket, kind));
-                    return Some(ticket);
-                }
+                Chance::Any => true,
+            };
+            if may_start && ticket > after {
+                *named = Some((ticket, kind));
+                return Some(ticket);
             }
+            let later = cluster.next_of(kind, ticket, guard);
+            further.extend(later.map(|later| Reverse((later, kind))));
         }
     }
 }

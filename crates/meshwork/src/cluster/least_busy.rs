@@ -61,7 +61,9 @@ impl Cluster<'_> {
                 let side = |d: usize| if d < *dimension as usize { 2 } else { 1 };
                 aligned(grid, busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
             }
-            (Request::Nodes(count), _) => loose(grid, &busy, *count as usize),
+            (Request::Nodes(_) | Request::Wanting(_), _) => {
+                loose(grid, &busy, size.request.nodes() as usize)
+            }
         }?;
         let at = found.1.max(self.now);
         let (span, stretch) = (job.estimate * size.stretch, size.stretch);

@@ -157,8 +157,9 @@ impl<'a> Cluster<'a> {
             return None;
         }
         if let Some(site) = self.facility.only_complete_site() {
-            let open = self.queue.kinds(self.most_free).filter(|(_, form)| !site.is_denied(form));
-            return open.filter_map(|kind| self.queue.next_of_kind(kind, ticket, |_| true)).min();
+            let kinds = self.kinds();
+            let open = kinds.up_to(self.most_free).filter(|(_, form)| !site.is_denied(form));
+            return open.filter_map(|(kind, _)| kinds.next_that(kind, ticket, |_| true)).min();
         }
         self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
     }
@@ -212,6 +213,11 @@ impl<'a> Cluster<'a> {
     /// The running jobs, in the order in which their estimates promise that they end.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
         self.ends().iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
+    }
+
+    /// Whether a job runs that should have ended by its estimate.
+    pub(crate) fn runs_late(&self) -> bool {
+        self.ends().first().is_some_and(|(end, _)| *end <= self.now)
     }
 
     fn ends(&self) -> &BTreeSet<(Time, RunKey)> {
@@ -474,9 +480,8 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::Arrived(id, &job));
         self.facility.arrived(&job);
         self.facility.crowd.waiting += 1;
-        let only = self.facility.only_complete_site();
-        let form = only.and_then(|site| site.in_form(&job.request).map(|form| form.into_owned()));
-        let ticket = self.queue.push(id, job, fewest, form);
+        let facility = &self.facility;
+        let ticket = self.queue.push(id, job, fewest, |job| facility.only_form(&job.request));
         self.arrivals.push(ticket);
         true
     }

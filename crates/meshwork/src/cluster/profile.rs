@@ -137,38 +137,61 @@ impl Profile {
         before.map(|chunk| chunk.most + chunk.more).max().unwrap_or(0)
     }
 
-    /// The first instant from `begin` on, and before `limit`, at which `count` are free.
-    pub(crate) fn first_with(&self, begin: Time, limit: Time, count: u64) -> Option<Time> {
+    /// The first instant from `begin` on, and before `limit`, from which `count` are free for as long as
+    /// `needed` says of it.
+    pub(crate) fn first_room(
+        &self,
+        begin: Time,
+        limit: Time,
+        count: u64,
+        needed: impl Fn(Time) -> Time,
+    ) -> Option<Time> {
         let count = count as i64;
-        let chunks = |chunk: &Chunk| chunk.most + chunk.more >= count;
-        self.first_that(begin, limit, chunks, |free| free >= count)
+        // From when on enough have been free, and up to when they have to be.
+        let mut room: Option<(Time, Time)> = None;
+        let first = self.chunks.partition_point(|chunk| chunk.first() <= begin).saturating_sub(1);
+        for chunk in &self.chunks[first..] {
+            let (least, most) = (chunk.least + chunk.more, chunk.most + chunk.more);
+            match room {
+                Some((at, until)) if chunk.first() >= until => return Some(at),
+                None if chunk.first() >= limit => return None,
+                Some(_) if least >= count => continue,
+                None if most < count => continue,
+                _ => {}
+            }
+            // The step in which the search begins began before it.
+            let skip = chunk.steps.partition_point(|&(from, _)| from <= begin).saturating_sub(1);
+            for &(from, free) in &chunk.steps[skip..] {
+                if let Some((at, until)) = room {
+                    if from >= until {
+                        return Some(at);
+                    }
+                    if free + chunk.more < count {
+                        room = None;
+                    }
+                } else if free + chunk.more >= count {
+                    let from = from.max(begin);
+                    if from >= limit {
+                        return None;
+                    }
+                    room = Some((from, needed(from)));
+                }
+            }
+        }
+        room.map(|(at, _)| at)
     }
 
     /// The first instant from `begin` on at which fewer are free.
     pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
         let count = count as i64;
-        let chunks = |chunk: &Chunk| chunk.least + chunk.more < count;
-        self.first_that(begin, Time::new(f64::INFINITY), chunks, |free| free < count)
-    }
-
-    /// The first instant from `begin` on, and before `limit`, of which this holds; in a chunk of which
-    /// `may_have` does not hold there is none.
-    fn first_that(
-        &self,
-        begin: Time,
-        limit: Time,
-        may_have: impl Fn(&Chunk) -> bool,
-        holds: impl Fn(i64) -> bool,
-    ) -> Option<Time> {
         let first = self.chunks.partition_point(|chunk| chunk.first() <= begin).saturating_sub(1);
-        let further = self.chunks[first..].iter().take_while(|chunk| chunk.first() < limit);
-        let found = further.filter(|chunk| may_have(chunk)).find_map(|chunk| {
+        let chunks = self.chunks[first..].iter().filter(|chunk| chunk.least + chunk.more < count);
+        let mut found = chunks.filter_map(|chunk| {
             // The step in which the search begins began before it.
             let skip = chunk.steps.partition_point(|&(from, _)| from <= begin).saturating_sub(1);
-            let here = chunk.steps[skip..].iter();
-            here.take_while(|(from, _)| *from < limit).find(|(_, free)| holds(free + chunk.more))
+            chunk.steps[skip..].iter().find(|(_, free)| free + chunk.more < count)
         });
-        found.map(|&(from, _)| from.max(begin)).filter(|&found| found < limit)
+        found.next().map(|&(from, _)| from.max(begin))
     }
 
     /// The earliest step, no earlier than `begin`, from which `count` processors stay free for
@@ -294,9 +317,14 @@ mod tests {
             // A chunk counts as a whole.
             prop_assert!(profile.most_before(time(limit)) >= most);
             let begin = begin.max(start);
-            let with = (begin..limit).find(|&t| enough(t, t + 1)).map(f64::from);
-            let found = profile.first_with(time(begin), time(limit), count);
-            prop_assert_eq!(found.map(Time::units), with);
+            // For as long as is asked, or up to an instant at which something else is given back.
+            for other in [begin + 1, begin + 20, 1_000] {
+                let until = |t: u32| if t < other { (t + span.max(1)).min(other) } else { t + span.max(1) };
+                let with = (begin..limit).find(|&t| enough(t, until(t))).map(f64::from);
+                let needed = |at: Time| time(until(at.units() as u32));
+                let found = profile.first_room(time(begin), time(limit), count, needed);
+                prop_assert_eq!(found.map(Time::units), with);
+            }
             let without = (begin..400).find(|&t| !enough(t, t + 1)).map(f64::from);
             prop_assert_eq!(profile.first_without(time(begin), count).map(Time::units), without);
             let next = (begin + 1..301).find(|&t| t >= start && is_step(t)).map(f64::from);

@@ -1,6 +1,7 @@
 //! The jobs that wait, in order of arrival.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use slab::Slab;
 
@@ -31,28 +32,47 @@ const CHUNK: usize = 64;
 
 /// A list of waiting jobs from which any one can be taken.
 ///
-/// Jobs stand in one line in order of arrival, and, where it is known which of them are asked for
-/// alike, in a line for each form as well: logs have tens of thousands of waiting jobs and a few
-/// hundred forms.
+/// Jobs stand in one line in order of arrival, and, once someone has asked which of them are alike, in a
+/// line for each form as well: logs have tens of thousands of waiting jobs and a few hundred forms.
 ///
 /// # Complexity
-/// That of a [`Line`], and **O(log k)** for *k* forms to append or to take a job. Memory grows with the
-/// jobs that wait now.
+/// That of a [`Line`], and of its [`Kinds`] where they are kept. Memory grows with the jobs that wait now.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
     all: Line,
-    /// By the processors of the form and the form, as the allocator is asked for it.
-    kinds: BTreeMap<Kind, Line>,
+    /// Kept once someone has asked for them: most schedulers never do.
+    kinds: OnceCell<Kinds>,
 }
-
-/// Waiting jobs of one form: how many processors, and which form.
-pub(crate) type Kind = (u64, Request);
 
 struct Waiting {
     job: Job,
     fewest: u64,
-    form: Option<Request>,
+}
+
+/// The waiting jobs of each form, as the allocator is asked for it.
+///
+/// # Complexity
+/// Besides that of a [`Line`], **O(log k)** for *k* forms to append a job, and to take the first of a form.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    /// By processors and form.
+    by_form: BTreeMap<(u64, Request), Kind>,
+    /// By the first job of each: a pass begins with these, and they lie side by side here.
+    by_first: BTreeSet<(Ticket, Kind)>,
+    kinds: Slab<OfKind>,
+    /// The kind of the job in each slot.
+    of: Vec<Option<Kind>>,
+}
+
+/// A form of which jobs wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind(u32);
+
+struct OfKind {
+    nodes: u64,
+    form: Request,
+    line: Line,
 }
 
 /// Jobs in order of arrival, from which any one can be taken.
@@ -66,6 +86,8 @@ struct Waiting {
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
+    /// The room of a chunk that was emptied: where few wait, chunks come and go with every job.
+    spare: VecDeque<(Ticket, Glance)>,
 }
 
 #[derive(Default)]
@@ -91,7 +113,19 @@ impl Chunk {
 
     fn remove(&mut self, ticket: Ticket) {
         let at = self.waiting.binary_search_by_key(&ticket.id, |(other, _)| other.id);
-        self.waiting.remove(at.expect("a ticket is good until its job starts"));
+        let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
+        if let Some((_, glance)) = taken {
+            self.has_lost(glance);
+        }
+    }
+
+    /// A job has been taken out: the least is looked at anew when some have been that may have been it.
+    fn has_lost(&mut self, glance: Glance) {
+        let was_more =
+            |least: Glance| glance.fewest > least.fewest && glance.estimate > least.estimate;
+        if self.least.is_some_and(was_more) {
+            return;
+        }
         self.taken_since += 1;
         if self.taken_since == LOOK_AGAIN {
             self.taken_since = 0;
@@ -119,7 +153,8 @@ impl Line {
         match self.chunks.back_mut().filter(|chunk| chunk.waiting.len() < CHUNK) {
             Some(last) => last.push(ticket, glance),
             None => {
-                let mut chunk = Chunk::default();
+                let room = std::mem::take(&mut self.spare);
+                let mut chunk = Chunk { waiting: room, ..Chunk::default() };
                 chunk.push(ticket, glance);
                 self.chunks.push_back(chunk);
             }
@@ -146,11 +181,25 @@ impl Line {
     }
 
     fn remove(&mut self, ticket: Ticket) {
+        // Most often it is the first that starts.
+        if let Some(first) = self.chunks.front_mut()
+            && let Some(&(_, glance)) = first.waiting.front().filter(|(other, _)| *other == ticket)
+        {
+            first.waiting.pop_front();
+            if !first.waiting.is_empty() {
+                first.has_lost(glance);
+            } else if let Some(emptied) = self.chunks.pop_front() {
+                self.spare = emptied.waiting;
+            }
+            return;
+        }
         let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
-        if self.chunks[chunk].waiting.is_empty() {
-            self.chunks.remove(chunk);
+        if self.chunks[chunk].waiting.is_empty()
+            && let Some(emptied) = self.chunks.remove(chunk)
+        {
+            self.spare = emptied.waiting;
         }
     }
 
@@ -164,22 +213,34 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Appends a job, which arrived after all others, and is asked for in this form, if one is known.
+    /// Appends a job, which arrived after all others; where kinds are kept, it is asked for in the form that
+    /// `form` gives.
     pub(crate) fn push(
         &mut self,
         id: JobId,
         job: Job,
         fewest: u64,
-        form: Option<Request>,
+        form: impl Fn(&Job) -> Option<Request>,
     ) -> Ticket {
         let glance = Glance { fewest, estimate: job.estimate };
-        let waiting = Waiting { job, fewest, form: form.clone() };
-        let ticket = Ticket { id, slot: self.jobs.insert(waiting) as u32 };
+        let form = self.kinds.get().and_then(|_| form(&job));
+        let ticket = Ticket { id, slot: self.jobs.insert(Waiting { job, fewest }) as u32 };
         self.all.push(ticket, glance);
-        if let Some(form) = form {
-            self.kinds.entry((form.nodes(), form)).or_default().push(ticket, glance);
+        if let Some(kinds) = self.kinds.get_mut() {
+            kinds.push(ticket, glance, form);
         }
         ticket
+    }
+
+    /// The waiting jobs of each form, which is that which `form` gives; they are kept from now on.
+    pub(crate) fn kinds(&self, form: impl Fn(&Job) -> Option<Request>) -> &Kinds {
+        self.kinds.get_or_init(|| {
+            let mut kinds = Kinds::default();
+            for ticket in self.all.iter() {
+                kinds.push(ticket, self.glance(ticket), form(self.job(ticket)));
+            }
+            kinds
+        })
     }
 
     pub(crate) fn first(&self) -> Option<Ticket> {
@@ -201,21 +262,6 @@ impl Queue {
         self.all.next_that(ticket, may_start)
     }
 
-    /// The forms of up to so many processors in which waiting jobs are asked for.
-    pub(crate) fn kinds(&self, most: u64) -> impl Iterator<Item = &Kind> {
-        self.kinds.keys().take_while(move |(nodes, _)| *nodes <= most)
-    }
-
-    /// As [`next_that`](Queue::next_that) among the jobs of one form.
-    pub(crate) fn next_of_kind(
-        &self,
-        kind: &Kind,
-        ticket: Ticket,
-        may_start: impl Fn(Glance) -> bool,
-    ) -> Option<Ticket> {
-        self.kinds.get(kind)?.next_that(ticket, may_start)
-    }
-
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
         &self.jobs[ticket.slot as usize].job
     }
@@ -233,17 +279,76 @@ impl Queue {
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
         self.all.remove(ticket);
-        let Waiting { job, form, .. } = self.jobs.remove(ticket.slot as usize);
-        if let Some(form) = form {
-            let kind = (form.nodes(), form);
-            let line =
-                self.kinds.get_mut(&kind).expect("a waiting job stands in the line of its form");
-            line.remove(ticket);
-            if line.chunks.is_empty() {
-                self.kinds.remove(&kind);
-            }
+        if let Some(kinds) = self.kinds.get_mut() {
+            kinds.remove(ticket);
         }
-        job
+        self.jobs.remove(ticket.slot as usize).job
+    }
+}
+
+impl Kinds {
+    fn push(&mut self, ticket: Ticket, glance: Glance, form: Option<Request>) {
+        let Kinds { by_form, by_first, kinds, of } = self;
+        let slot = ticket.slot as usize;
+        if of.len() <= slot {
+            of.resize(slot + 1, None);
+        }
+        of[slot] = form.map(|form| {
+            let nodes = form.nodes();
+            let kind = *by_form.entry((nodes, form)).or_insert_with_key(|(nodes, form)| {
+                let of_kind = OfKind { nodes: *nodes, form: form.clone(), line: Line::default() };
+                Kind(kinds.insert(of_kind) as u32)
+            });
+            let line = &mut kinds[kind.0 as usize].line;
+            if line.chunks.is_empty() {
+                by_first.insert((ticket, kind));
+            }
+            line.push(ticket, glance);
+            kind
+        });
+    }
+
+    fn remove(&mut self, ticket: Ticket) {
+        let Some(kind) = self.of[ticket.slot as usize].take() else { return };
+        let line = &mut self.kinds[kind.0 as usize].line;
+        let was_first = line.first() == Some(ticket);
+        line.remove(ticket);
+        if was_first {
+            self.by_first.remove(&(ticket, kind));
+            self.by_first.extend(line.first().map(|next| (next, kind)));
+        }
+        if line.chunks.is_empty() {
+            let OfKind { nodes, form, .. } = self.kinds.remove(kind.0 as usize);
+            self.by_form.remove(&(nodes, form));
+        }
+    }
+
+    /// The forms of up to so many processors in which waiting jobs are asked for.
+    pub(crate) fn up_to(&self, most: u64) -> impl Iterator<Item = (Kind, &Request)> {
+        let few_enough = self.by_form.iter().take_while(move |((nodes, _), _)| *nodes <= most);
+        few_enough.map(|((_, form), kind)| (*kind, form))
+    }
+
+    /// The first job of each kind of up to so many processors, in order of arrival.
+    pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Kind)> {
+        let few_enough =
+            move |(_, kind): &&(Ticket, Kind)| self.kinds[kind.0 as usize].nodes <= most;
+        self.by_first.iter().filter(few_enough).copied()
+    }
+
+    /// The form that jobs of a kind are asked for in, and its processors; `None` once none of them waits.
+    pub(crate) fn form(&self, kind: Kind) -> Option<(u64, &Request)> {
+        self.kinds.get(kind.0 as usize).map(|of_kind| (of_kind.nodes, &of_kind.form))
+    }
+
+    /// As [`Queue::next_that`] among the jobs of one kind.
+    pub(crate) fn next_that(
+        &self,
+        kind: Kind,
+        ticket: Ticket,
+        may_start: impl Fn(Glance) -> bool,
+    ) -> Option<Ticket> {
+        self.kinds.get(kind.0 as usize)?.line.next_that(ticket, may_start)
     }
 }
 
@@ -272,9 +377,13 @@ mod tests {
     use super::*;
     use crate::job::Request;
 
-    fn job(estimate: f64) -> Job {
-        let request = Request::Nodes(1);
+    fn job(size: u32, estimate: f64) -> Job {
+        let request = Request::Nodes(size);
         Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate, owner: None }
+    }
+
+    fn form(job: &Job) -> Option<Request> {
+        (job.request.nodes() > 2).then(|| job.request.clone())
     }
 
     proptest! {
@@ -283,14 +392,18 @@ mod tests {
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..4, any::<prop::sample::Index>(), 0_u64..9), 1..900),
             bounds in (0_u64..9, 0_u64..9),
+            begin in 0_usize..900,
         ) {
             let mut queue = Queue::default();
             let mut vector: Vec<(Ticket, u64, f64)> = Vec::new();
             for (number, (op, at, size)) in ops.into_iter().enumerate() {
                 if op > 0 || vector.is_empty() {
                     let estimate = (number * 7 % 10) as f64;
-                    let form = (size > 2).then_some(Request::Nodes(size as u32));
-                    let ticket = queue.push(JobId(number as u64), job(estimate), size, form);
+                    if number == begin {
+                        queue.kinds(form);
+                    }
+                    let job = job(size as u32, estimate);
+                    let ticket = queue.push(JobId(number as u64), job, size, form);
                     vector.push((ticket, size, estimate));
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));
@@ -311,16 +424,23 @@ mod tests {
                     may_start(Glance { fewest, estimate })
                 });
                 prop_assert_eq!(queue.next_that(ticket, may_start), expected.map(|e| e.0));
-                for kind in 3..9 {
+                let kinds = queue.kinds(form);
+                for (kind, form) in kinds.up_to(9) {
+                    let nodes = form.nodes();
+                    prop_assert_eq!(kinds.form(kind), Some((nodes, form)));
                     let expected = vector[i + 1..].iter().find(|&&(_, fewest, estimate)| {
-                        fewest == kind && may_start(Glance { fewest, estimate })
+                        fewest == nodes && may_start(Glance { fewest, estimate })
                     });
-                    let form = (kind, Request::Nodes(kind as u32));
-                    let next = queue.next_of_kind(&form, ticket, may_start);
+                    let next = kinds.next_that(kind, ticket, may_start);
                     prop_assert_eq!(next, expected.map(|e| e.0));
                 }
             }
-            let kinds: Vec<u64> = queue.kinds(6).map(|(nodes, _)| *nodes).collect();
+            let firsts: Vec<Ticket> = queue.kinds(form).firsts(6).map(|(first, _)| first).collect();
+            let mut seen = BTreeSet::new();
+            let is_first = |(_, size, _): &&(Ticket, u64, f64)| (3..=6).contains(size) && seen.insert(*size);
+            let expected: Vec<Ticket> = vector.iter().filter(is_first).map(|(ticket, ..)| *ticket).collect();
+            prop_assert_eq!(firsts, expected);
+            let kinds: Vec<u64> = queue.kinds(form).up_to(6).map(|(_, form)| form.nodes()).collect();
             let waiting = |kind: &u64| vector.iter().any(|(_, size, _)| size == kind);
             prop_assert_eq!(kinds, (3..=6).filter(waiting).collect::<Vec<u64>>());
         }

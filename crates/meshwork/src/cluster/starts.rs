@@ -94,7 +94,15 @@ impl Cluster<'_> {
     ///
     /// Processors that are to be left alone are taken on a copy of the machine before anyone is
     /// asked, so that the allocator places the job as if they were held.
+    #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
+        // Most questions are hopeless, and this is all that those cost.
+        let is_sought = matches!(options.place, Place::Sought);
+        let too_many = self.queue.glance(ticket).fewest > self.most_free;
+        !(is_sought && too_many) && self.start_if_placed(ticket, options)
+    }
+
+    fn start_if_placed(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         let StartOptions { place, beside, clear_of, rate } = options;
         let proposal = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
@@ -136,11 +144,7 @@ impl Cluster<'_> {
         guard: Option<&Guard>,
     ) -> Option<Proposal> {
         let glance = self.queue.glance(ticket);
-        let hopeless = match guard {
-            Some(guard) => !self.may_start_beside(glance, guard),
-            None => glance.fewest > self.most_free,
-        };
-        if hopeless {
+        if guard.is_some_and(|guard| !self.may_start_beside(glance, guard)) {
             return None;
         }
         // Who misses no block has no room clear of what is kept if it has none at all: one question
@@ -182,16 +186,28 @@ impl Cluster<'_> {
                 last
             }
             last => {
-                let mut facility = self.facility.fork();
+                let still_true = |last: &Without| last.releases == self.releases && same(last);
+                let mut facility = match last {
+                    // Where nothing but which nodes are free matters, that alone is copied.
+                    Some(last) if self.facility.only_plain_site().is_some() => {
+                        let still_true = still_true(&last);
+                        let mut facility = last.facility;
+                        facility.become_like(&self.facility, still_true);
+                        facility
+                    }
+                    Some(mut last) => {
+                        let mut facility = self.facility.fork();
+                        let still_true = still_true(&last);
+                        facility.learn_from(&mut last.facility, still_true);
+                        facility
+                    }
+                    None => self.facility.fork(),
+                };
                 for (on, kept) in kept {
                     if let Err(error) = facility.take_what_is_free_of(*on, kept, self.now) {
                         self.bug.get_or_insert(error.to_string());
                         return None;
                     }
-                }
-                if let Some(mut last) = last {
-                    let still_true = last.releases == self.releases && same(&last);
-                    facility.learn_from(&mut last.facility, still_true);
                 }
                 let kept = kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect();
                 let (at, changes, releases) = (self.now, self.changes, self.releases);
@@ -285,6 +301,7 @@ impl Cluster<'_> {
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let setup = self.facility.sites()[site].setup_time(&placement);
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
+        self.facility.expect(site, &placement, expected_end);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();

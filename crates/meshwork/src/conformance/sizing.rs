@@ -75,11 +75,11 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
-            &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes, Asks::Square]
+            &[Asks::Nodes, Asks::Wants, Asks::Block, Asks::BlockOrNodes, Asks::Square]
         }
         (Wiring::Mesh | Wiring::Torus, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes],
         (Wiring::Hypercube, _) => &[Asks::Nodes, Asks::Block, Asks::BlockOrNodes, Asks::Subcube],
-        _ => &[Asks::Nodes],
+        _ => &[Asks::Nodes, Asks::Wants],
     }
 }
 
@@ -128,11 +128,12 @@ fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<
     let fewest = sizing.fewest(demand);
     for Size { request: size, stretch } in all.iter().chain(&sizing.sizes(then)) {
         let is_in_form = match (asks, size) {
-            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Wants, Request::Wanting(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => match request {
                 Request::Block(asked) => sides.len() == asked.len(),
-                Request::Nodes(_) | Request::Subcube(_) => true,
+                _ => true,
             },
             (Asks::Square, Request::Block(sides)) => {
                 sides[0].is_power_of_two() && sides.iter().all(|side| *side == sides[0])

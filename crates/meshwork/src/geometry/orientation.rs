@@ -59,21 +59,24 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
 /// ```
 pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = Dims> {
     let requested = Dims::from_slice(sides);
+    // Mostly the first of them will do: the others are made once someone asks for them.
+    let to_turn = (rotation != Rotation::Never).then(|| requested.clone());
+    std::iter::once(requested).chain(to_turn.into_iter().flat_map(turned))
+}
+
+/// The other orientations.
+fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
     // Each side is labelled with the first dimension that has it: permutations in order of their
     // labels are in order of the dimensions, and equal sides make no second copy. One permutation
     // follows from the last, for a subcube may have millions of them.
-    let labels: Vec<usize> =
-        sides.iter().map(|side| sides.iter().position(|s| s == side).unwrap_or(0)).collect();
-    let mut lowest = labels;
+    let label = |side: &u32| requested.iter().position(|s| s == side).unwrap_or(0);
+    let mut lowest: Vec<usize> = requested.iter().map(label).collect();
     lowest.sort_unstable();
     let permutations = std::iter::successors(Some(lowest), |last| next_permutation(last));
-    let distinct = sides.to_vec();
-    let turned = permutations
+    let distinct = requested.clone();
+    let all = permutations
         .map(move |labels| labels.into_iter().map(|label| distinct[label]).collect::<Dims>());
-    let first = requested.clone();
-    let others = turned.filter(move |dims| *dims != requested);
-    let wanted = if rotation == Rotation::Never { 0 } else { usize::MAX };
-    std::iter::once(first).chain(others.take(wanted))
+    all.filter(move |dims| *dims != requested)
 }
 
 /// The next permutation in lexicographic order.

@@ -120,7 +120,7 @@ impl Alone {
             let mut from: Cycle = *node;
             for index in 0..plan.messages(rank) {
                 let to = place(plan.to(rank, index));
-                let way = lone.way(place(rank), to, plan.coins(rank, index));
+                let way = lone.way(place(rank), to, || plan.coins(rank, index));
                 let time = lone.arrives(way);
                 let arrives = from + time;
                 let queues = send == NextSend::Injected && think == 0;

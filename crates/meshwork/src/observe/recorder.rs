@@ -133,7 +133,8 @@ pub struct Recorder {
     per_arrival: Vec<usize>,
     /// Their indices, and the share that is looked at after each start and end.
     per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// The machine as it was over the last span of time, but what is held as it is now.
+    /// The machine as it was over the last span of time, but what is held as it is now; kept up where
+    /// something is measured at such instants.
     state: State,
     /// The jobs that wait now.
     waiting: u64,
@@ -397,6 +398,7 @@ impl Recorder {
 
 impl Recorder {
     /// A job has just started or ended: what is measured at such instants counts in its batch.
+    #[inline]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {
             let (over, under) = share(&self.state);
@@ -409,7 +411,9 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
-        self.state = *state;
+        if !self.per_event.is_empty() {
+            self.state = *state;
+        }
         let Some(begin) = self.measuring_from else { return };
         let span = to - from.max(begin);
         if span <= 0.0 {

@@ -7,7 +7,8 @@ use crate::job::Request;
 /// A strategy that finds every free block has no room for what contains a block for which it has
 /// none, and has none while nothing is given back. When something is, what there was no room for is
 /// only suspected: most likely there is still none, and the least of what a request contains is asked
-/// for first, since its answer says the most.
+/// for first, since its answer says the most. Only who asks for more than one request between two ends has any
+/// use for that, and only for them suspicions are kept.
 ///
 /// # Complexity
 /// **O(k)** for each question, with *k* requests that do not contain one another; of them a few dozen
@@ -38,6 +39,11 @@ impl Denied {
     /// Whether there is no room for sure.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
+    }
+
+    /// Whether nothing is known to have no room.
+    pub(crate) fn is_without_knowledge(&self) -> bool {
+        self.known.is_empty()
     }
 
     /// Something smaller in the request for which there was no room before something was given back:
@@ -72,7 +78,7 @@ impl Denied {
 
     /// Nodes have been given back.
     pub(crate) fn released(&mut self) {
-        if self.every_block {
+        if self.every_block && self.known.len() > 1 {
             let kept = self.known.len().min(MAX_KEPT.saturating_sub(self.suspected.len()));
             self.suspected.extend(self.known.drain(..).take(kept));
         } else {
@@ -94,6 +100,15 @@ impl Denied {
         for request in other.suspected.into_iter().chain(known) {
             if self.suspected.len() < MAX_KEPT && !self.suspected.contains(&request) {
                 self.suspected.push(request);
+            }
+        }
+    }
+
+    /// What another one knows, this one knows too.
+    pub(crate) fn learn_all_of(&mut self, other: &Denied) {
+        for request in &other.known {
+            if !self.is_known(request) {
+                self.note(request);
             }
         }
     }
@@ -140,6 +155,10 @@ mod tests {
         assert!(!denied.is_known(&block(&[4, 2])));
         assert_eq!(denied.suspect(&block(&[4, 2])), Some(block(&[3, 2])));
         assert_eq!(denied.suspect(&block(&[4, 2])), None, "named once");
+        denied.note(&block(&[4, 2]));
+        denied.released();
+        assert!(denied.is_without_knowledge());
+        assert_eq!(denied.suspect(&block(&[4, 3])), None, "it was the only question");
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl ManagedSite {
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
+    /// Tells the allocator when the job on nodes that were claimed ends, by its estimate.
+    pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
+        self.allocator.expected(placement, end);
+    }
+
     /// How long the processors of a placement are held before its job begins to run.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         self.allocator.setup_time(placement)
@@ -145,6 +150,10 @@ impl ManagedSite {
         if self.denied.is_known(request) {
             return true;
         }
+        // The first question since something was given back is put as it is: many ask no other.
+        if self.denied.is_without_knowledge() {
+            return false;
+        }
         while let Some(smaller) = self.denied.suspect(request) {
             let mut draws = self.stream.clone();
             if self.allocator.choose(Ask::new(&smaller, &self.site, now, &mut draws)).is_none() {
@@ -165,6 +174,17 @@ impl ManagedSite {
     /// free here than was there, and else as suspected.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
+    }
+
+    /// Becomes what it was forked off, whose allocator goes by nothing but which nodes are free. What it knows
+    /// to have no room stays known, if that is still true, or else is suspected; what the original knows is true
+    /// here too as long as no more becomes free.
+    pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
+        self.site.become_like(&original.site);
+        if !still_true {
+            self.denied.released();
+        }
+        self.denied.learn_all_of(&original.denied);
     }
 
     /// Whether its allocator goes by nothing but which nodes are free, and misses no block.
@@ -237,7 +257,8 @@ impl ManagedSite {
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that already has the form needs no look-up.
         let has_form = match (self.asks, request) {
-            (Asks::Nodes | Asks::BlockOrNodes, Request::Nodes(_))
+            (Asks::Nodes | Asks::Wants | Asks::BlockOrNodes, Request::Nodes(_))
+            | (Asks::Wants, Request::Wanting(_))
             | (Asks::Subcube, Request::Subcube(_)) => true,
             (Asks::Block | Asks::BlockOrNodes, Request::Block(sides)) => {
                 sides.len() == self.site.grid().dimensions()
@@ -279,6 +300,11 @@ impl ManagedSite {
         placement: &Placement,
         now: Time,
     ) -> Result<(), ClaimError> {
+        if self.goes_by_free_nodes() {
+            self.site.take_what_is_free_of(placement);
+            self.denied.claimed();
+            return Ok(());
+        }
         let part = placement.part_in(self.site.free(), self.site.grid());
         if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
     }

@@ -84,7 +84,7 @@ impl Easy {
     /// estimate, and only the number of processors matters, or the allocator misses no block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
-        let late = runs_late(cluster);
+        let late = cluster.runs_late();
         let same = cluster.head() == Some(*head) && cluster.departures().is_empty() && !late;
         let is_count = matches!(guard.reservation.hold, Hold::Count(_));
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
@@ -111,11 +111,6 @@ impl Easy {
     }
 }
 
-/// Whether a job runs that should have ended by its estimate.
-fn runs_late(cluster: &Cluster<'_>) -> bool {
-    cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now())
-}
-
 /// Whether a promise made before is still the earliest there is, and due when it was.
 ///
 /// An allocator that misses no block found no room at any instant before it, with all free that was to be
@@ -123,6 +118,6 @@ fn runs_late(cluster: &Cluster<'_>) -> bool {
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()
-        && !runs_late(cluster)
+        && !cluster.runs_late()
         && ended.all(|departure| departure.ran.expected_end < kept.at)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::job::{Dims, Job, Owner, Request, Time};
+use crate::job::{Dims, Job, Owner, Request, Time, Wants, hostlist};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
@@ -21,7 +21,10 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. `submit` may be a \
+                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. A row with `nodes` may say what \
+                     else it wants of an allocator that goes by what a site has written down: `nodes_max`, \
+                     `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `require` and \
+                     `exclude` (lists of nodes such as `n[0-3]`), and `partition`. `submit` may be a \
                      date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
                      submission, and counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
@@ -72,7 +75,22 @@ pub struct Row {
     pub user: Option<String>,
     /// The group of whoever it belongs to.
     pub group: Option<String>,
+    /// What else it wants: the name of a column of [`WANTS`], and its cell.
+    pub wants: Vec<(&'static str, String)>,
 }
+
+/// The columns of what a job wants beside a count.
+pub const WANTS: [&str; 9] = [
+    "nodes_max",
+    "segment",
+    "spread_segments",
+    "consolidate_segments",
+    "switches",
+    "contiguous",
+    "require",
+    "exclude",
+    "partition",
+];
 
 /// The jobs of a table, in order of submission and, within one instant, in file order.
 ///
@@ -167,9 +185,15 @@ fn whole(number: f64, column: &str, least: f64, most: f64) -> Result<f64, String
 }
 
 fn request(row: &Row) -> Result<Request, String> {
+    if let Some(column) = demands(row).filter(|_| row.nodes.is_none()) {
+        return Err(format!(
+            "the row wants `{column}`, which goes with `nodes` and not with a block or a subcube"
+        ));
+    }
     match (row.nodes, &row.block, row.subcube) {
         (Some(nodes), None, None) => {
-            Ok(Request::Nodes(whole(nodes, "nodes", 1.0, f64::from(u32::MAX))? as u32))
+            let nodes = whole(nodes, "nodes", 1.0, f64::from(u32::MAX))? as u32;
+            wanting(nodes, &row.wants).map(Request::wanting)
         }
         (None, Some(block), None) => sides(block).map(Request::Block).ok_or_else(|| {
             format!(
@@ -186,6 +210,48 @@ fn request(row: &Row) -> Result<Request, String> {
         }
         _ => Err("the row has more than one of nodes, block and subcube".to_owned()),
     }
+}
+
+/// What a row wants that goes with a count only; whoever counts no nodes has no partition of them either.
+fn demands(row: &Row) -> Option<&'static str> {
+    row.wants.iter().map(|(column, _)| *column).find(|column| *column != "partition")
+}
+
+/// A count with what else its row wants.
+fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String> {
+    let mut wants = Wants::of(nodes);
+    for (column, cell) in cells {
+        let number = || {
+            let given = cell.parse().map_err(|_| {
+                format!("{column} is `{}`, but must be a whole number", cell.escape_debug())
+            })?;
+            whole(given, column, 1.0, f64::from(u32::MAX)).map(|number| Some(number as u32))
+        };
+        let flag = || match cell.to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(format!("{column} is `{}`, but must be true or false", cell.escape_debug())),
+        };
+        let list = || {
+            let refused = |says| format!("{column}: {says}");
+            hostlist::names(cell).map_err(refused).map(|_| Some(cell.clone()))
+        };
+        match *column {
+            "nodes_max" => wants.nodes_max = number()?,
+            "segment" => wants.segment = number()?,
+            "switches" => wants.switches = number()?,
+            "spread_segments" => wants.spread_segments = flag()?,
+            "consolidate_segments" => wants.consolidate_segments = flag()?,
+            "contiguous" => wants.contiguous = flag()?,
+            "require" => wants.require = list()?,
+            "exclude" => wants.exclude = list()?,
+            _ => wants.partition = Some(cell.clone()),
+        }
+    }
+    if let Some(most) = wants.nodes_max.filter(|&most| most < nodes) {
+        return Err(format!("nodes_max is {most}, but must be at least nodes, {nodes}"));
+    }
+    Ok(wants)
 }
 
 fn sides(text: &str) -> Option<Dims> {
@@ -226,6 +292,45 @@ mod tests {
         ] {
             assert_eq!(read(vec![given]).unwrap()[0].request, request);
         }
+    }
+
+    #[test]
+    fn what_a_job_wants_beside_a_count() {
+        let with = |cells: &[(&'static str, &str)]| {
+            let wants = cells.iter().map(|&(column, cell)| (column, cell.to_owned())).collect();
+            read(vec![Row { wants, ..row() }]).map(|jobs| jobs[0].request.clone())
+        };
+        let all = with(&[
+            ("nodes_max", "5"),
+            ("segment", "3.0"),
+            ("spread_segments", "TRUE"),
+            ("consolidate_segments", "0"),
+            ("switches", "2"),
+            ("contiguous", "1"),
+            ("require", "n[0-1]"),
+            ("exclude", "n9,x"),
+            ("partition", "batch"),
+        ]);
+        let text = "3 nodes_max=5 segment=3 spread_segments=true switches=2 contiguous=true require=n[0-1] \
+                    exclude=n9,x partition=batch";
+        assert_eq!(all.unwrap().to_string(), text);
+        assert_eq!(with(&[("contiguous", "false")]), Ok(Request::Nodes(3)), "that is nothing");
+        for (cell, sentence) in [
+            (("nodes_max", "2"), "nodes_max is 2, but must be at least nodes, 3"),
+            (("segment", "0"), "segment is 0, but must be a whole number from 1 to 4294967295"),
+            (("segment", "two"), "segment is `two`, but must be a whole number"),
+            (("contiguous", "maybe"), "contiguous is `maybe`, but must be true or false"),
+            (("require", "n[0"), "require: the list `n[0` has a bracket that is not closed"),
+        ] {
+            assert_eq!(with(&[cell]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
+        }
+        let block = Row { nodes: None, block: Some("2x2".into()), ..row() };
+        let wanting = |column| Row { wants: vec![(column, "1".to_owned())], ..block.clone() };
+        assert_eq!(
+            read(vec![wanting("segment")]).unwrap_err(),
+            "jobs.csv:7: the row wants `segment`, which goes with `nodes` and not with a block or a subcube"
+        );
+        assert_eq!(read(vec![wanting("partition")]).unwrap()[0].request, Request::block(&[2, 2]));
     }
 
     #[test]

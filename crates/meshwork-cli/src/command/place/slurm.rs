@@ -73,8 +73,7 @@ impl Window {
             "show" => {
                 asked.only(op, &["op"])?;
                 let hosts = &self.desk.site().hosts;
-                let held =
-                    |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.listed(nodes) });
+                let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
                 let held: Vec<Json> = self.desk.held().map(held).collect();
                 let (free, nodes) = (self.desk.idle(), self.desk.site().whole.count());
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
@@ -100,7 +99,7 @@ impl Window {
             if dry { self.desk.ask(&question) } else { self.desk.allocate(&name, &question) };
         let _ = match told {
             Told::Nodes(nodes) => {
-                let nodes = json!(self.desk.site().hosts.listed(&nodes));
+                let nodes = json!(self.desk.site().hosts.bracketed(&nodes));
                 write!(out, "{{\"id\":{id},\"nodes\":{nodes}}}")
             }
             Told::Wait(wait, cause) => {
@@ -184,6 +183,7 @@ fn question(asked: &Asked) -> Result<desk::Asked, String> {
         switches: count(asked, "switches")?,
         contiguous: flag(asked, "contiguous")?,
         listed: None,
+        ends: None,
     };
     Ok(desk::Asked {
         wanted,

@@ -3,14 +3,23 @@
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use meshwork::workload::table::Row;
+use meshwork::workload::table::{Row, WANTS};
 use meshwork::workload::{Rows, WorkloadError};
 
 use crate::date::unix_seconds;
 
 /// The columns that are read; all others are left alone.
-pub(super) const COLUMNS: [&str; 9] =
-    ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
+pub(super) const COLUMNS: [&str; 9 + WANTS.len()] = {
+    let own =
+        ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
+    let mut all = [""; 9 + WANTS.len()];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = if place < own.len() { own[place] } else { WANTS[place - own.len()] };
+        place += 1;
+    }
+    all
+};
 
 /// Rows of a CSV file. The line of a row is its line in the file; blank lines and those that begin
 /// with `#` are passed over.
@@ -141,6 +150,15 @@ pub(super) enum Cell<'a> {
 
 /// Puts a cell into its field of the row; a text that should be a number comes back.
 pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(), &'a str> {
+    if let Some(&column) = WANTS.iter().find(|&&own| own == column) {
+        let text = match cell {
+            Cell::Text(text) => text.to_owned(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Date(_) => return Err("a date"),
+        };
+        row.wants.push((column, text));
+        return Ok(());
+    }
     let words = match column {
         "block" => Some(&mut row.block),
         "user" => Some(&mut row.user),

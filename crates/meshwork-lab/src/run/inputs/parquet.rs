@@ -29,7 +29,7 @@ pub(super) fn from_parquet(path: &str, file: File) -> Result<Rows, WorkloadError
         let kind = place.map(|place| schema.field(place).data_type());
         if let Some(kind) = kind.filter(|kind| !is_readable(kind)) {
             return Err(WorkloadError(format!(
-                "{path}: the column `{column}` holds {kind}, but must hold numbers or text"
+                "{path}: the column `{column}` holds {kind}, but must hold numbers, text or flags"
             )));
         }
     }
@@ -61,6 +61,7 @@ fn is_readable(kind: &DataType) -> bool {
                 | DataType::Utf8
                 | DataType::LargeUtf8
                 | DataType::Utf8View
+                | DataType::Boolean
                 | DataType::Timestamp(..)
                 | DataType::Date32
                 | DataType::Null
@@ -119,6 +120,8 @@ fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
                 }
             });
         }
+        DataType::Boolean if column.as_boolean().value(at) => "true",
+        DataType::Boolean => "false",
         DataType::Utf8 => column.as_string::<i32>().value(at),
         DataType::LargeUtf8 => column.as_string::<i64>().value(at),
         DataType::Utf8View => column.as_string_view().value(at),

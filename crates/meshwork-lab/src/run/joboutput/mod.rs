@@ -307,7 +307,8 @@ fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Re
         job.number, job.arrival, job.runtime, job.estimate
     )?;
     match &job.request {
-        Request::Nodes(count) => writeln!(out, "{count},,"),
+        // What else it wants has no column.
+        Request::Nodes(_) | Request::Wanting(_) => writeln!(out, "{},,", job.request.nodes()),
         Request::Block(sides) => writeln!(out, ",{},", sides_text(sides)),
         Request::Subcube(dimension) => writeln!(out, ",,{dimension}"),
     }

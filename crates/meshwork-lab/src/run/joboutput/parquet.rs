@@ -75,7 +75,7 @@ impl Builders {
         }
         let (mut nodes, mut block, mut subcube) = (None, None, None);
         match &job.request {
-            Request::Nodes(count) => nodes = Some(*count),
+            Request::Nodes(_) | Request::Wanting(_) => nodes = Some(job.request.nodes() as u32),
             Request::Block(sides) => block = Some(sides_text(sides)),
             Request::Subcube(dimension) => subcube = Some(*dimension),
         }

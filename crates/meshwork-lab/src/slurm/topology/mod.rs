@@ -3,8 +3,10 @@
 pub mod build;
 pub mod from_conf;
 pub mod from_yaml;
+pub mod hosts;
 
-pub use build::{Hosts, Named, Structure, build};
+pub use build::{Named, Structure, build};
+pub use hosts::Hosts;
 
 /// One topology of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -207,7 +207,7 @@ impl Recorder {
 
     fn arrival(&mut self, now: Time, id: JobId, job: &Job, kind: u8) {
         let form = match job.request {
-            Request::Nodes(_) => 0,
+            Request::Nodes(_) | Request::Wanting(_) => 0,
             Request::Block(_) => 1,
             Request::Subcube(_) => 2,
         };
@@ -218,6 +218,8 @@ impl Recorder {
             Request::Nodes(count) | Request::Subcube(count) => {
                 write_number(&mut self.buffer, u64::from(*count));
             }
+            // What else it wants is not drawn.
+            Request::Wanting(_) => write_number(&mut self.buffer, job.request.nodes()),
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
     }

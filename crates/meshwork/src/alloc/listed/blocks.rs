@@ -1,17 +1,15 @@
 //! Blocks: racks that are one machine, two of them, four of them.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of, set_of};
+use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
-use crate::topology::Wiring;
 
 /// The entry of `blocks`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
+pub static ENTRY: AllocatorEntry = entry(
+    About {
         name: "blocks",
         aliases: &[],
         summary: "racks that are one machine, joined two by two: the fullest that still holds the job",
@@ -60,19 +58,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 help: "whether all segments lie in one block of a listed size",
             },
             WEIGHTS,
+            HOSTS,
+            PARTITIONS,
         ],
     },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+    |params, topology| {
         let mut universe = topology.grid().nodes();
-        let blocks = match params.get_tables("blocks") {
-            Some(blocks) => blocks.iter().map(|block| nodes_of(block, &mut universe)).collect(),
-            None => consecutive(universe, params.integer("length") as u32),
-        };
+        let blocks = units(params, "blocks", &mut universe, |_| params.integer("length") as u32);
         let blocks: Vec<NodeSet> = blocks.iter().map(|block| set_of(block, universe)).collect();
         let (base, levels) = levels_of(params, &blocks)?;
         let blocks = Blocks::new(universe, base, &levels, blocks);
@@ -82,7 +74,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 (params.flag("spread"), params.flag("consolidate"));
         })))
     },
-};
+);
 
 /// The base size, and the levels as exponents of two.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {

@@ -15,6 +15,8 @@ pub enum Criterion {
     LargerSizesDestroyed,
     /// The more of what it touches is held.
     Boundary,
+    /// The longer those who hold what it touches still run, by their estimates.
+    NeighboursRemaining,
     /// The fewer nodes are free in its torus.
     FewestIdleTorus,
     /// The more nodes are free in its torus.
@@ -25,11 +27,12 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion, with what it says of itself.
-    pub const ALL: [(&'static About, Criterion); 7] = [
+    pub const ALL: [(&'static About, Criterion); 8] = [
         (&WEIGHT, Criterion::Weight),
         (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
         (&LARGER_SIZES_DESTROYED, Criterion::LargerSizesDestroyed),
         (&BOUNDARY, Criterion::Boundary),
+        (&NEIGHBOURS_REMAINING, Criterion::NeighboursRemaining),
         (&FEWEST_IDLE_TORUS, Criterion::FewestIdleTorus),
         (&MOST_IDLE_TORUS, Criterion::MostIdleTorus),
         (&ORDER, Criterion::Order),
@@ -106,6 +109,13 @@ static BOUNDARY: About = about(
     "boundary",
     "the most held nodes around",
     "Free nodes at the faces of the box are counted, and the fewer the better.",
+);
+static NEIGHBOURS_REMAINING: About = about(
+    "neighbours_remaining",
+    "the longest remaining run times of the neighbours",
+    "For each held node at the faces of the box the run time that is left to its job by its estimate is summed, and the \
+     more the better: room between jobs that are about to end is kept for what is larger. Nodes of whom no end is known \
+     count nothing.",
 );
 static FEWEST_IDLE_TORUS: About = about(
     "fewest_idle_torus",

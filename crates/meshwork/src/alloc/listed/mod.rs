@@ -16,4 +16,4 @@ pub mod tree;
 mod wanted;
 
 pub use decide::{Action, Attempt, Cause, Decision, Failure, Rule, Wait, decide, find};
-pub use wanted::{Nodes, Wanted};
+pub use wanted::{Ends, Nodes, Wanted};

@@ -1,17 +1,16 @@
 //! Rings: a job gets consecutive nodes of one of them.
 
 use super::decide::{Attempt, Cause, Failure, Rule};
-use super::keeper::{Keeper, NODES, SEGMENT, WEIGHTS, consecutive, nodes_of};
+use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, units};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param};
-use crate::topology::{Node, Wiring};
+use crate::topology::Node;
 
 /// The entry of `ring`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
+pub static ENTRY: AllocatorEntry = entry(
+    About {
         name: "ring",
         aliases: &[],
         summary: "consecutive nodes of one of the rings that are listed",
@@ -38,26 +37,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             },
             SEGMENT,
             WEIGHTS,
+            HOSTS,
+            PARTITIONS,
         ],
     },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+    |params, topology| {
         let mut universe = topology.grid().nodes();
-        let listed = params.get_tables("rings");
-        let rings = match listed {
-            Some(rings) => rings.iter().map(|ring| nodes_of(ring, &mut universe)).collect(),
-            None => {
-                let length = params.get_integer("length").map_or(universe, |length| length as u32);
-                consecutive(universe, length)
-            }
-        };
+        let rings = units(params, "rings", &mut universe, |all| {
+            params.get_integer("length").map_or(all, |length| length as u32)
+        });
         Ok(Box::new(Keeper::new(Rings::new(universe, rings), params, topology, universe)?))
     },
-};
+);
 
 /// A list of rings, each with its nodes in their order around it.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! Runs of consecutive nodes: the rule for a machine of which nothing is written down.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::keeper::{Keeper, WEIGHTS};
+use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::registry::About;
+use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// The entry of `runs`.
@@ -22,14 +22,28 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      whenever enough are free.",
         complexity: "O(n) for each run that is taken, for n nodes.",
         source: "Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions",
-        params: &[WEIGHTS],
+        params: &[
+            WEIGHTS,
+            HOSTS,
+            PARTITIONS,
+            Param {
+                name: "wants",
+                kind: Kind::Flag,
+                default: DefaultValue::Is("false"),
+                help: "whether what jobs want beside a count is honoured; then whether one starts is no longer known \
+                       from a count, which takes longer",
+            },
+        ],
     },
     serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
     dimensions: None,
     asks: Asks::Nodes,
     finds: Finds::AnyNodes,
     contiguous: false,
-    build: |params, topology| Ok(Box::new(Keeper::new(Runs, params, topology, 0)?)),
+    build: |params, topology| {
+        let keeper = Keeper::new(Runs, params, topology, 0)?;
+        Ok(Box::new(if params.flag("wants") { keeper.heeding_wants() } else { keeper }))
+    },
 };
 
 /// Best fit of runs of consecutive numbers: the tightest run that is long enough, else the longest ones first.

@@ -1,18 +1,16 @@
 //! A tree of switches: a job gets nodes under few switches that are near one another.
 
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::keeper::{Keeper, WEIGHTS, consecutive, nodes_of, set_of};
+use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS, consecutive, entry, nodes_of, set_of};
 use super::runs::Runs;
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
-use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
-use crate::topology::Wiring;
 
 /// The entry of `tree`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry {
-    about: About {
+pub static ENTRY: AllocatorEntry = entry(
+    About {
         name: "tree",
         aliases: &[],
         summary: "nodes under few switches that are near one another",
@@ -46,14 +44,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                 help: "how many leaves a job may touch; it waits for fewer, for ever",
             },
             WEIGHTS,
+            HOSTS,
+            PARTITIONS,
         ],
     },
-    serves: &[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat],
-    dimensions: None,
-    asks: Asks::Nodes,
-    finds: Finds::SomeBlocks,
-    contiguous: false,
-    build: |params, topology| {
+    |params, topology| {
         let mut universe = topology.grid().nodes();
         let list = match params.get_tables("switches") {
             Some(switches) => listed(&switches, &mut universe)?,
@@ -63,7 +58,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         let most = params.get_integer("switches_at_most").map(|most| most as u32);
         Ok(Box::new(keeper.wanting(|wanted| wanted.switches = most)))
     },
-};
+);
 
 /// The keys of a switch.
 const SWITCH: &[Param] = &[

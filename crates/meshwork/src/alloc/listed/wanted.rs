@@ -1,8 +1,10 @@
 //! What a job wants of a machine of lists, and what is written down of its nodes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::geometry::NodeSet;
+use crate::job::Time;
 use crate::topology::Node;
 
 /// What a job wants, beside when: counts and conditions. Nodes that it shall not get are no part of it: whoever
@@ -32,6 +34,26 @@ pub struct Wanted {
     pub contiguous: bool,
     /// Nodes that it must have, or if there are more than it wants, among which it must lie.
     pub listed: Option<NodeSet>,
+    /// What is known of how long others will run, for those who choose by it.
+    pub ends: Option<Ends>,
+}
+
+/// When jobs that hold nodes end by their estimates, as seen at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// That of the job on each node; the beginning of the clock where none is known.
+    pub of: Arc<Vec<Time>>,
+    /// The instant.
+    pub now: Time,
+}
+
+impl Ends {
+    /// How long the job on a node still runs, if there is one and that is known; 0 if not, and if it has outrun its
+    /// estimate.
+    #[must_use]
+    pub fn remaining(&self, node: Node) -> f64 {
+        self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
+    }
 }
 
 impl Wanted {

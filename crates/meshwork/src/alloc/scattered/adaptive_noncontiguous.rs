@@ -122,7 +122,7 @@ impl Allocator for AdaptiveNoncontiguous {
         let count = site.count_with_room(request)?;
         let mut pieces = match request {
             Request::Block(sides) => vec![sides.clone()],
-            Request::Nodes(_) | Request::Subcube(_) => blocks_of(count, site.grid()),
+            _ => blocks_of(count, site.grid()),
         };
         for level in 0.. {
             // Stable: pieces of one size stay in the order in which they were cut.

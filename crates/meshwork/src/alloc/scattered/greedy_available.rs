@@ -66,7 +66,7 @@ impl Allocator for GreedyAvailable {
         let grid = site.grid();
         let asked = match request {
             Request::Block(sides) => sides.clone(),
-            Request::Nodes(_) | Request::Subcube(_) => block_for(count, grid)?,
+            _ => block_for(count, grid)?,
         };
         let whole = Request::Block(asked);
         if whole.nodes() == u64::from(count)

@@ -199,13 +199,13 @@ impl Allocator for PrimeCubeGraph {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, .. } = ask;
         self.find_primes(site.free());
-        match *request {
+        match request {
             Request::Subcube(k) => {
-                let cube = self.choose_one(k, |_| true)?;
+                let cube = self.choose_one(*k, |_| true)?;
                 Some(cube.block(self.search.dimension()).into())
             }
-            Request::Nodes(count) => self.choose_several(count, site.free()),
-            Request::Block(_) => None,
+            Request::Nodes(count) => self.choose_several(*count, site.free()),
+            Request::Block(_) | Request::Wanting(_) => None,
         }
     }
 

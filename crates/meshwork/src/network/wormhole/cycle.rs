@@ -67,8 +67,9 @@ pub(super) struct CycleEngine {
     /// By how many flits a way must be fuller for a packet to take another.
     threshold: u64,
     shift: u32,
-    /// How many cycles longer than the shortest the link of each lane of a router is.
-    length: Vec<Cycle>,
+    /// How many cycles a flit takes through the link of each lane of a router, and a credit back.
+    transfers: Vec<Cycle>,
+    credit_returns: Vec<Cycle>,
     now: Cycle,
     moved: Cycle,
     packets: Packets,
@@ -145,6 +146,7 @@ impl CycleEngine {
             }
         }
         let longest = fabric.longest();
+        let lengths = || (0..lanes_per_router).map(|lane| fabric.length(lane / channels));
         let empty = Lane { front: NONE, back: NONE, left: 0, present: 0, out: 0 };
         let idle_source = Source { packet: NONE, left: 0, channel: channels as u8 - 1 };
         CycleEngine {
@@ -176,7 +178,8 @@ impl CycleEngine {
             flits: setting.packet_length,
             buffer: setting.buffer,
             threshold: setting.threshold(),
-            length: (0..lanes_per_router).map(|lane| fabric.length(lane / channels)).collect(),
+            transfers: lengths().map(|length| timing.transfer + length).collect(),
+            credit_returns: lengths().map(|length| timing.credit + length).collect(),
             now: 0,
             moved: 0,
             fabric,
@@ -487,15 +490,15 @@ impl CycleEngine {
             masks.present &= !(1 << number);
         }
         if !is_local || self.timing.sink_has_credits {
-            self.credits[output] -= 1;
-            if self.credits[output] == 0 {
+            let credits = &mut self.credits[output];
+            *credits -= 1;
+            if *credits == 0 {
                 masks.funded &= !(1 << number);
             }
         }
         if !is_local {
             let head = if is_head { packet } else { NONE };
-            let arrives = self.now + self.timing.transfer + self.length[out];
-            self.arrivals.push(arrives, (target, head));
+            self.arrivals.push(self.now + self.transfers[out], (target, head));
         } else {
             self.counts.ejected += 1;
             if self.timing.sink_has_credits {
@@ -508,8 +511,9 @@ impl CycleEngine {
         }
         let up = self.up[at];
         if up != NONE {
-            let length = if up & TO_SOURCE == 0 { self.length[number] } else { 0 };
-            self.returns.push(self.now + self.timing.credit + length, up);
+            let is_link = up & TO_SOURCE == 0;
+            let back = if is_link { self.credit_returns[number] } else { self.timing.credit };
+            self.returns.push(self.now + back, up);
         }
         if is_tail {
             let masks = &mut self.masks[router];

@@ -241,10 +241,11 @@ impl Fabric {
         way
     }
 
-    /// The links of the way between two nodes.
-    pub(super) fn way_between(&self, from: Node, to: Node, coins: u64) -> Way {
+    /// The links of the way between two nodes; the coins are thrown only where links are of two kinds.
+    #[inline]
+    pub(super) fn way_between(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         if self.has_global {
-            return self.way(&self.route(from, to, coins, false));
+            return self.way(&self.route(from, to, coins(), false));
         }
         Way { links: self.wires.distance(from, to), global: 0 }
     }

@@ -23,9 +23,10 @@ impl Lone {
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The links between two nodes.
+    /// The links between two nodes; the coins are thrown only where there are several ways.
     #[must_use]
-    pub(crate) fn way(&self, from: Node, to: Node, coins: u64) -> Way {
+    #[inline]
+    pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         self.fabric.way_between(from, to, coins)
     }
 

@@ -162,6 +162,8 @@ pub(super) struct Alone {
     buffer: u32,
     arrives: BTreeMap<Way, Cycle>,
     leaves: BTreeMap<Way, Cycle>,
+    /// Those of ways on which all links are alike, by how many there are.
+    leaves_alike: Vec<Option<Cycle>>,
 }
 
 impl Alone {
@@ -172,10 +174,12 @@ impl Alone {
             buffer: setting.buffer,
             arrives: BTreeMap::new(),
             leaves: BTreeMap::new(),
+            leaves_alike: Vec::new(),
         }
     }
 
     /// Cycles until it has arrived: see [`Timing::zero_load`].
+    #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
         if way.global == 0 {
@@ -185,8 +189,25 @@ impl Alone {
     }
 
     /// Cycles until it has left its node: see [`Timing::leaves`].
+    #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
+        let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);
+        match alike {
+            Some(&Some(known)) => known,
+            _ => self.leaves_at_first(way),
+        }
+    }
+
+    #[cold]
+    fn leaves_at_first(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
+        if way.global == 0 {
+            let links = way.links as usize;
+            let leaves = timing.leaves(way, flits, buffer);
+            self.leaves_alike.resize(self.leaves_alike.len().max(links + 1), None);
+            self.leaves_alike[links] = Some(leaves);
+            return leaves;
+        }
         *self.leaves.entry(way).or_insert_with(|| timing.leaves(way, flits, buffer))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::runs_late;
 use crate::cluster::{Cluster, Hold, Place, Profile, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
@@ -77,7 +76,7 @@ impl Counts {
         if self.due < now {
             self.put_off(now);
         }
-        if !cluster.departures().is_empty() || runs_late(cluster) {
+        if !cluster.departures().is_empty() || cluster.runs_late() {
             if self.profile.is_overdrawn() {
                 self.compress_overdrawn(now);
             } else {
@@ -167,18 +166,20 @@ impl Counts {
         loop {
             let Row { kind, starts, .. } = &self.rows[index];
             let Some(&last) = starts.back() else { return moved };
-            let limit = last.min(*reach);
-            let Some(at) = self.profile.first_with(begin, limit, kind.count) else { return moved };
+            // What is needed for as long as it runs, or up to where the next of them has its own.
+            let needed = |at: Time| {
+                let next = starts.get(starts.partition_point(|start| *start <= at));
+                next.map_or(kind.until(at), |&next| kind.until(at).min(next))
+            };
+            let Some(at) = self.profile.first_room(begin, last.min(*reach), kind.count, needed)
+            else {
+                return moved;
+            };
             let until = kind.until(at);
             let end = self.profile.first_without(at, kind.count);
             let taken = match end.filter(|end| *end < until) {
-                None => starts.len(),
-                Some(end) => starts.partition_point(|start| *start <= end),
-            };
-            let Some(taken) = taken.checked_sub(1).filter(|&taken| starts[taken] > at) else {
-                // There is one, or all before the last start would be free.
-                begin = end.unwrap_or(last);
-                continue;
+                None => starts.len() - 1,
+                Some(end) => starts.partition_point(|start| *start <= end) - 1,
             };
             let (from, count) = (starts[taken], kind.count as i64);
             let from_until = kind.until(from);

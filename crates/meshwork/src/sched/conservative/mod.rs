@@ -73,7 +73,7 @@ impl Scheduler for Conservative {
         match plan {
             Plan::Counts(counts) => counts.pass(cluster),
             // A job past its estimate, or a promise that it has broken, leaves nothing to go on from.
-            Plan::Shapes(shapes) if runs_late(cluster) || shapes.is_overdue(cluster.now()) => {
+            Plan::Shapes(shapes) if cluster.runs_late() || shapes.is_overdue(cluster.now()) => {
                 let mut anew = Anew { promises: shapes.take() };
                 anew.pass(cluster);
                 *plan = Plan::Anew(anew);
@@ -83,7 +83,7 @@ impl Scheduler for Conservative {
                 anew.pass(cluster);
                 let is_late =
                     || anew.promises.iter().any(|(_, promise)| promise.at <= cluster.now());
-                if !runs_late(cluster)
+                if !cluster.runs_late()
                     && !is_late()
                     && let Some(space) = cluster.space()
                     && let Some(shapes) = Shapes::of(space, &anew.promises)
@@ -93,11 +93,6 @@ impl Scheduler for Conservative {
             }
         }
     }
-}
-
-/// Whether a job runs that should have ended by its estimate.
-fn runs_late(cluster: &Cluster<'_>) -> bool {
-    cluster.running().next().is_some_and(|(_, job)| job.expected_end <= cluster.now())
 }
 
 /// The plan of which the future is made anew in each pass: the definition, for any machine.
@@ -116,7 +111,7 @@ impl Anew {
             promise.at = promise.at.max(now);
             outlook.hold(promise);
         }
-        if !cluster.departures().is_empty() || runs_late(cluster) {
+        if !cluster.departures().is_empty() || cluster.runs_late() {
             self.compress(cluster, &mut outlook);
         }
         for ticket in cluster.arrivals().to_vec() {

@@ -8,8 +8,8 @@ pub use torus::{Entry, Shape, Torus};
 
 use super::criteria::Criterion;
 use super::decide::{Action, Attempt, Cause, Failure, Rule};
-use super::keeper::{SEGMENT, WEIGHTS};
-use super::{Nodes, Wanted};
+use super::keeper::{HOSTS, PARTITIONS, SEGMENT, WEIGHTS};
+use super::{Ends, Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
@@ -69,11 +69,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
             },
             SEGMENT,
             WEIGHTS,
+            HOSTS,
+            PARTITIONS,
         ],
     },
     serves: &[Wiring::Torus, Wiring::Flat],
     dimensions: None,
-    asks: Asks::Nodes,
+    asks: Asks::Wants,
     finds: Finds::SomeBlocks,
     contiguous: false,
     build: |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
@@ -136,6 +138,7 @@ impl Anchors {
         available: &NodeSet,
         size: u32,
         required: Option<&NodeSet>,
+        ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
         // What compares entries has to be known of each; what does not, of the one that is chosen alone.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
@@ -145,7 +148,7 @@ impl Anchors {
             if !torus.entries().iter().any(|entry| entry.size() == size) {
                 continue;
             }
-            let view = torus.view(nodes, available, required);
+            let view = torus.view(nodes, available, required, ends);
             let idle = i64::from(view.idle());
             for entry in 0..torus.entries().len() {
                 if torus.entries()[entry].size() != size {
@@ -209,7 +212,9 @@ impl Rule for Anchors {
         let mut others_overlap = false;
         let mut of_overlapping = all.clone();
         for _ in 0..count {
-            let Some((chosen, overlaps)) = self.best(nodes, &free, size, required) else {
+            let Some((chosen, overlaps)) =
+                self.best(nodes, &free, size, required, wanted.ends.as_ref())
+            else {
                 // Where places overlap, another choice of an earlier segment may leave room for this one.
                 let action = if others_overlap && wanted.is_cut() {
                     Action::WithoutOneOf(of_overlapping)

@@ -55,19 +55,63 @@ pub(super) fn count_meeting(
     if others.is_empty() {
         return vec![0; grid.nodes() as usize];
     }
-    let mut counts = as_numbers(others);
-    let mut sums = counts.clone();
-    for axis in (0..3).rev() {
-        let (stride, length) = (grid.strides()[axis] as usize, grid.sides()[axis] as usize);
+    let along = |axis: usize| {
+        let length = grid.sides()[axis] as usize;
         let window = (own[axis] + other[axis] - 1).min(grid.sides()[axis]) as usize;
         // The window of position 0 begins so far before it, around the edge.
         let before = if window == length { 0 } else { other[axis] as usize - 1 };
+        (length, window, before)
+    };
+    let (length, window, before) = along(0);
+    let is_short = length <= LONGEST_ROW_OF_BITS;
+    let mut counts =
+        if is_short { slide_bits(others, length, window, before) } else { as_numbers(others) };
+    let mut sums = counts.clone();
+    for axis in (usize::from(is_short)..3).rev() {
+        let stride = grid.strides()[axis] as usize;
+        let (length, window, before) = along(axis);
+        if window == 1 {
+            continue;
+        }
         for (from, to) in
             counts.chunks_exact(stride * length).zip(sums.chunks_exact_mut(stride * length))
         {
             slide(from, to, stride, length, window, before);
         }
         std::mem::swap(&mut counts, &mut sums);
+    }
+    counts
+}
+
+/// Rows so long stand twice in a word.
+const LONGEST_ROW_OF_BITS: usize = 32;
+
+/// Counts the nodes of a set in a window around each place of its row of `length` nodes. Most rows are full or empty.
+fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<u32> {
+    let mut counts = vec![0; set.universe() as usize];
+    let full = (1_u64 << length) - 1;
+    for (row, counts) in counts.chunks_exact_mut(length).enumerate() {
+        let (word, shift) = (row * length / 64, row * length % 64);
+        let mut bits = set.words()[word] >> shift;
+        if shift + length > 64 {
+            bits |= set.words()[word + 1] << (64 - shift);
+        }
+        bits &= full;
+        if bits == 0 {
+            continue;
+        }
+        if bits == full {
+            counts.fill(window as u32);
+            continue;
+        }
+        // From where the window of the first place begins, and around twice.
+        let turned = bits >> ((length - before) % length) | bits << before;
+        let twice = (turned & full) | (turned & full) << length;
+        let mut sum = (twice & ((1 << window) - 1)).count_ones();
+        for (place, count) in counts.iter_mut().enumerate() {
+            *count = sum;
+            sum = sum + (twice >> (place + window) & 1) as u32 - (twice >> place & 1) as u32;
+        }
     }
     counts
 }

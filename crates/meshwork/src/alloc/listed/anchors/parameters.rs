@@ -91,7 +91,9 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<Keeper, Probl
         || toruses.iter().flat_map(|torus| torus.entries().iter().map(Entry::size)).collect();
     let sizes = if params.text("unlisted") == "refuse" { Vec::new() } else { sizes() };
     let anchors = Anchors::new(universe, toruses, &criteria);
-    Ok(Keeper::new(anchors, params, machine, universe)?.rounding_up_to(sizes))
+    let keeper = Keeper::new(anchors, params, machine, universe)?.rounding_up_to(sizes);
+    let looks = criteria.contains(&Criterion::NeighboursRemaining);
+    Ok(if looks { keeper.remembering_ends() } else { keeper })
 }
 
 /// The machine as a torus.

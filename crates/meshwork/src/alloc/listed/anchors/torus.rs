@@ -1,7 +1,7 @@
 //! One torus: its cells, its list of placements, and the free places of each.
 
-use super::super::Nodes;
 use super::super::criteria::Criterion;
+use super::super::{Ends, Nodes};
 use super::overlap::{count_meeting, grids_overlap};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
@@ -152,6 +152,7 @@ pub(super) struct View {
     required: Option<NodeSet>,
     /// Whether all that is required lies in this torus.
     holds_required: bool,
+    ends: Option<Ends>,
 }
 
 impl View {
@@ -243,7 +244,7 @@ impl Torus {
     }
 
     /// The cells of a box.
-    fn cells_of(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
+    fn cells_of<'a>(&'a self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + use<'a> {
         let [x, y, z] = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let [dx, dy, dz] = shape.sides;
         let [width, height, depth] = [0, 1, 2].map(|axis| self.grid.sides()[axis]);
@@ -318,7 +319,8 @@ impl Torus {
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
         free.assign_complement(&self.holes);
-        let view = View { free, by_weight: Vec::new(), required: None, holds_required: true };
+        let view =
+            View { free, by_weight: Vec::new(), required: None, holds_required: true, ends: None };
         let own = &self.entries[entry].complete;
         let counts = self.meeting(&view, entry, other, own);
         let counts = || own.iter().map(|base| counts[base as usize]);
@@ -339,6 +341,7 @@ impl Torus {
         nodes: &Nodes,
         available: &NodeSet,
         required: Option<&NodeSet>,
+        ends: Option<&Ends>,
     ) -> View {
         let free = self.cells_in(available);
         let mut by_weight = Vec::new();
@@ -354,7 +357,7 @@ impl Torus {
         let holds_required =
             required.is_none_or(|list| list.iter().all(|node| self.cells.contains(&Some(node))));
         let required = required.map(|list| self.cells_in(list));
-        View { free, by_weight, required, holds_required }
+        View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
     /// The corners of the free boxes of an entry, if there is one.
@@ -422,6 +425,7 @@ impl Torus {
                 bases.iter().for_each(|base| costs[base as usize] = contact(base));
                 keep_cheapest(bases, &costs)
             }
+            Criterion::NeighboursRemaining => self.narrow_to_lasting(view, entry, bases),
             Criterion::FewestIdleTorus | Criterion::MostIdleTorus | Criterion::Order => 0,
         }
     }
@@ -461,25 +465,46 @@ impl Torus {
         counts
     }
 
+    /// Keeps the boxes whose neighbours last longest.
+    fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
+        let Some(ends) = &view.ends else { return 0 };
+        let lasting = |base: u32| -> f64 {
+            let around = self.cells_around(base, &self.entries[entry].shape);
+            around
+                .filter(|&cell| !view.free.contains(cell))
+                .filter_map(|cell| self.cells[cell as usize])
+                .map(|node| ends.remaining(node))
+                .sum()
+        };
+        let all: Vec<(u32, f64)> = bases.iter().map(|base| (base, lasting(base))).collect();
+        let longest = all.iter().fold(0.0, |longest: f64, (_, sum)| longest.max(*sum));
+        for (base, _) in all.into_iter().filter(|(_, sum)| *sum < longest) {
+            bases.remove(base);
+        }
+        // The bits of numbers that are not negative are in their order.
+        -(longest.to_bits() as i64)
+    }
+
     /// How many free cells lie next to a box, those that touch two of its faces twice.
     fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
-        let sides = self.grid.sides();
+        self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
+    }
+
+    /// The cells at the faces of a box, those that touch two of them twice. There are no faces along an axis that it
+    /// fills.
+    fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
-        let mut free = 0;
-        for axis in 0..3 {
-            if shape.sides[axis] == sides[axis] {
-                continue;
-            }
-            let mut face = *shape;
+        let shape = *shape;
+        let faces = (0..3).flat_map(|axis| [(axis, false), (axis, true)]);
+        let faces = faces.filter(move |&(axis, _)| shape.sides[axis] < self.grid.sides()[axis]);
+        faces.flat_map(move |(axis, is_far)| {
+            let length = self.grid.sides()[axis];
+            let (mut face, mut corner) = (shape, at);
             face.sides[axis] = 1;
-            for far in [sides[axis] - 1, shape.sides[axis]] {
-                let mut corner = at;
-                corner[axis] = (at[axis] + far) % sides[axis];
-                let cells = self.cells_of(self.grid.node(&corner), &face);
-                free += cells.filter(|&cell| view.free.contains(cell)).count() as u32;
-            }
-        }
-        free
+            let step = if is_far { shape.sides[axis] } else { length - 1 };
+            corner[axis] = (at[axis] + step) % length;
+            self.cells_of(self.grid.node(&corner), &face)
+        })
     }
 
     /// The first of some boxes of an entry, in its order.
@@ -498,6 +523,21 @@ impl Torus {
 
     fn set_of(&self, base: u32, shape: &Shape, universe: u32) -> NodeSet {
         let mut set = NodeSet::empty(universe);
+        if let &[(0, first, count)] = self.runs.as_slice()
+            && count == self.grid.nodes()
+        {
+            // Nodes follow one another as cells do: row by row.
+            let mut column = *shape;
+            column.sides[0] = 1;
+            let [width, side] = [self.grid.sides()[0], shape.sides[0]];
+            let x = self.grid.coordinate(base, 0);
+            let before_the_edge = side.min(width - x);
+            for cell in self.cells_of(base, &column) {
+                set.insert_range(first + cell, before_the_edge);
+                set.insert_range(first + cell - x, side - before_the_edge);
+            }
+            return set;
+        }
         for cell in self.cells_of(base, shape) {
             if let Some(node) = self.cells[cell as usize] {
                 set.insert(node);

@@ -1,10 +1,15 @@
 //! A job: when it arrives, which processors it asks for, how long it runs; and the clock.
 
+pub mod hostlist;
+mod wants;
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+
+pub use wants::Wants;
 
 /// An instant of the simulated clock, in the workload's own unit (seconds, for a log).
 ///
@@ -118,6 +123,8 @@ pub enum Request {
     Block(Dims),
     /// A subcube of this dimension: 2ᵏ processors.
     Subcube(u32),
+    /// So many processors, and conditions on which they may be; made by [`wanting`](Request::wanting).
+    Wanting(Box<Wants>),
 }
 
 impl Request {
@@ -125,6 +132,15 @@ impl Request {
     #[must_use]
     pub fn block(sides: &[u32]) -> Request {
         Request::Block(Dims::from_slice(sides))
+    }
+
+    /// So many processors under conditions: a plain count, if there are none.
+    #[must_use]
+    pub fn wanting(wants: Wants) -> Request {
+        if wants == Wants::of(wants.nodes) {
+            return Request::Nodes(wants.nodes);
+        }
+        Request::Wanting(Box::new(wants))
     }
 
     /// The least power of two that holds as many processors, as an exponent: the dimension of the
@@ -157,17 +173,19 @@ impl Request {
                 sides.iter().fold(1, |product: u64, &side| product.saturating_mul(u64::from(side)))
             }
             Request::Subcube(dimension) => 1_u64.checked_shl(*dimension).unwrap_or(u64::MAX),
+            Request::Wanting(wants) => u64::from(wants.nodes),
         }
     }
 }
 
-/// As the `table` workload writes it: `7`, `3x5`, or `2^3` for a subcube.
+/// As the `table` workload writes it: `7`, `3x5`, or `2^3` for a subcube; conditions by the names of their columns.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Nodes(count) => write!(f, "{count}"),
             Request::Block(sides) => f.write_str(&sides_text(sides)),
             Request::Subcube(dimension) => write!(f, "2^{dimension}"),
+            Request::Wanting(wants) => wants.fmt(f),
         }
     }
 }

@@ -10,7 +10,7 @@ pub const MOST: usize = 65_536;
 /// numbers and ranges of numbers, which keep their leading zeros; of several brackets the last runs fastest.
 ///
 /// ```
-/// use meshwork_lab::slurm::hostlist::names;
+/// use meshwork::job::hostlist::names;
 /// assert_eq!(names("n[08-10],x").unwrap(), ["n08", "n09", "n10", "x"]);
 /// assert_eq!(names("r[1-2]n[0,3]-ib").unwrap(), ["r1n0-ib", "r1n3-ib", "r2n0-ib", "r2n3-ib"]);
 /// assert!(names("n[0-3").unwrap_err().contains("is not closed"));
@@ -102,10 +102,11 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     Ok(numbers)
 }
 
-/// A list as short as Slurm writes it: sorted, with ranges for numbers that follow one another.
+/// A list as short as Slurm writes it: sorted, with ranges for numbers that follow one another. A name by itself has no
+/// brackets.
 ///
 /// ```
-/// use meshwork_lab::slurm::hostlist::compressed;
+/// use meshwork::job::hostlist::compressed;
 /// assert_eq!(compressed(["n5", "n1", "n0", "n4"]), "n[0-1,4-5]");
 /// assert_eq!(compressed(["n9", "n10"]), "n[9-10]");
 /// assert_eq!(compressed(["r1n01", "r1n02", "login"]), "login,r1n[01-02]");
@@ -115,25 +116,69 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
 /// # Complexity
 /// **O(n log n)** for *n* names.
 pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(sorted(names), |group| group.len() > 1)
+}
+
+/// The same with every number in brackets, also where it is the only one: a form in which equal lists are equal texts
+/// whoever writes them, and which every reader of lists takes.
+///
+/// ```
+/// use meshwork::job::hostlist::bracketed;
+/// assert_eq!(bracketed(["n7"]), "n[7]");
+/// assert_eq!(bracketed(["n7", "n8", "login", "x1"]), "login,n[7-8],x[1]");
+/// ```
+///
+/// # Complexity
+/// **O(n log n)** for *n* names.
+pub fn bracketed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(sorted(names), |group| !group[0].1.is_empty())
+}
+
+/// The same without sorting: a list that stands for these names in this order.
+///
+/// ```
+/// use meshwork::job::hostlist::{in_order, names};
+/// let given = ["n2", "n3", "n0", "login", "n1"];
+/// assert_eq!(in_order(given), "n[2-3],n0,login,n1");
+/// assert_eq!(names(&in_order(given)).unwrap(), given);
+/// ```
+///
+/// # Complexity
+/// **O(n)** for *n* names.
+pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
+    let is_next = |a: &(&str, &str), b: &(&str, &str)| a.0 == b.0 && follows(a.1, b.1);
+    let run = |run: &[(&str, &str)]| match run {
+        [(prefix, number)] => format!("{prefix}{number}"),
+        [(prefix, first), .., (_, last)] => format!("{prefix}[{first}-{last}]"),
+        [] => String::new(),
+    };
+    split.chunk_by(is_next).map(run).collect::<Vec<String>>().join(",")
+}
+
+/// Names in the order of a list, each as what stands before its number and that number; those names once.
+fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
     split.sort_by(|a, b| natural(a.0, b.0).then_with(|| by_number(a.1, b.1)));
     split.dedup();
+    split
+}
+
+fn joined(split: Vec<(&str, &str)>, has_brackets: impl Fn(&[(&str, &str)]) -> bool) -> String {
     let mut text = String::new();
     for group in split.chunk_by(|a, b| a.0 == b.0 && !a.1.is_empty() && !b.1.is_empty()) {
-        let prefix = group[0].0;
+        let brackets = if has_brackets(group) { ("[", "]") } else { ("", "") };
         text.push_str(if text.is_empty() { "" } else { "," });
-        let ranges: Vec<&[(&str, &str)]> = group.chunk_by(|a, b| follows(a.1, b.1)).collect();
-        let alone = group.len() == 1;
-        text.push_str(prefix);
-        text.push_str(if alone { "" } else { "[" });
-        for (i, range) in ranges.iter().enumerate() {
+        text.push_str(group[0].0);
+        text.push_str(brackets.0);
+        for (i, range) in group.chunk_by(|a, b| follows(a.1, b.1)).enumerate() {
             text.push_str(if i == 0 { "" } else { "," });
             text.push_str(range[0].1);
             if let Some(last) = range[1..].last() {
                 let _ = write!(text, "-{}", last.1);
             }
         }
-        text.push_str(if alone { "" } else { "]" });
+        text.push_str(brackets.1);
     }
     text
 }
@@ -155,6 +200,9 @@ fn by_number(a: &str, b: &str) -> Ordering {
 
 /// Whether one number is the next after another, written alike: with as many leading zeros, or none.
 fn follows(a: &str, b: &str) -> bool {
+    if a.is_empty() || b.is_empty() {
+        return false;
+    }
     let next = number(a) + 1;
     next == number(b) && b == format!("{next:0width$}", width = a.len())
 }
@@ -231,8 +279,15 @@ mod tests {
             let all: Vec<String> = picks.iter().map(name).collect();
             let mut back = names(&compressed(all.iter().map(String::as_str))).unwrap();
             back.sort();
+            let in_brackets = bracketed(all.iter().map(String::as_str));
+            let mut again = names(&in_brackets).unwrap();
+            again.sort();
+            let mut turned = all.clone();
+            turned.reverse();
+            prop_assert_eq!(&names(&in_order(turned.iter().map(String::as_str))).unwrap(), &turned);
             let mut all = all;
             all.sort();
+            prop_assert_eq!(&again, &all);
             prop_assert_eq!(back, all);
         }
     }

@@ -1,0 +1,152 @@
+//! How the cost of an event grows with the queue, with the machine, and with how many shapes wait.
+//!
+//! ```text
+//! cargo run --release -p meshwork-benches --bin growth
+//! ```
+//!
+//! A point is the CPU time of a run up to its 4000th end less that up to its 2000th, for each job that comes or ends
+//! in between. So many jobs wait all the while: they are there from the beginning, and others come as fast as jobs
+//! end. An exponent is the slope of all points of a row, on logarithmic axes.
+
+#![allow(clippy::print_stdout, reason = "a program says what it found")]
+
+use std::fs;
+use std::time::Instant;
+
+use meshwork_benches::{Log, scenario};
+
+/// Ends between the two looks at the clock.
+const ENDS: u64 = 2_000;
+
+/// A row goes on only while a point takes less.
+const MOST_SECONDS: f64 = 5.0;
+
+/// CPU seconds of this process, or by the clock where the system does not say.
+fn cpu_seconds(since: Instant) -> f64 {
+    let stat = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = stat.split_whitespace().next().and_then(|first| first.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+}
+
+/// What is measured at one point.
+struct Point<'p> {
+    scheduler: &'p str,
+    machine: String,
+    nodes: u32,
+    queue: u64,
+    shapes: u32,
+}
+
+impl Point<'_> {
+    /// CPU seconds for each event, and of both runs.
+    fn measure(&self) -> (f64, f64) {
+        let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
+        let mut looks = [0.0; 2];
+        for (ends, seconds) in (1..).zip(&mut looks) {
+            let scenario = scenario(&format!(
+                "machine = {{ {} }}
+                 scheduler = '{}'
+                 workload = {{ name = 'swf', path = 'log.swf' }}
+                 measure = {{ jobs = {}, metrics = ['wait'] }}",
+                self.machine,
+                self.scheduler,
+                ends * ENDS,
+            ));
+            let clock = Instant::now();
+            let began = cpu_seconds(clock);
+            scenario.run(0, &log, &mut ()).expect("the log is right");
+            *seconds = cpu_seconds(clock) - began;
+        }
+        let events = 2 * ENDS; // one comes for each that ends
+        ((looks[1] - looks[0]).max(0.0) / events as f64, looks[0] + looks[1])
+    }
+}
+
+/// The slope on logarithmic axes.
+fn exponent(points: &[(f64, f64)]) -> f64 {
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.max(1e-9).ln())).collect();
+    let count = logs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let both: f64 = logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    both / logs.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+}
+
+/// A row of the table: the cost of an event at each value, as far as it goes.
+fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
+    let mut points = Vec::new();
+    let mut cells = String::new();
+    for &value in values {
+        let (cost, seconds) = point(value).measure();
+        points.push((value as f64, cost));
+        cells += &format!(" {:.2} µs |", cost * 1e6);
+        if seconds > MOST_SECONDS {
+            break;
+        }
+    }
+    cells += &"  |".repeat(values.len() - points.len());
+    println!("| {name} |{cells} {:.2} |", exponent(&points));
+}
+
+fn heading(what: &str, values: &[u64]) {
+    let values: Vec<String> = values.iter().map(u64::to_string).collect();
+    println!(
+        "\n| {what} | {} | exponent |\n|{}",
+        values.join(" | "),
+        "---|".repeat(values.len() + 2)
+    );
+}
+
+/// A torus of three dimensions with about so many nodes, and how many.
+fn torus(nodes: u64) -> (String, u32) {
+    let side = (nodes as f64).cbrt().round() as u32;
+    (format!("topology = 'torus', dims = [{side}, {side}, {side}]"), side.pow(3))
+}
+
+fn flat(nodes: u64) -> (String, u32) {
+    (format!("topology = 'flat', processors = {nodes}"), nodes as u32)
+}
+
+fn main() {
+    type Machine = fn(u64) -> (String, u32);
+    let cases: [(&str, &str, Machine); 6] = [
+        ("`fcfs`, flat", "fcfs", flat),
+        ("`easy`, flat", "easy", flat),
+        ("`conservative`, flat", "conservative", flat),
+        ("`fcfs`, torus", "fcfs", torus),
+        ("`easy`, torus", "easy", torus),
+        ("`conservative`, torus", "conservative", torus),
+    ];
+    let only = std::env::args().nth(1);
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    if wanted("queue") {
+        let queues = [100, 1_000, 10_000, 100_000, 1_000_000];
+        heading("jobs that wait, on 1000 nodes, 30 shapes", &queues);
+        for (name, scheduler, machine) in cases {
+            row(name, &queues, |queue| {
+                let (machine, nodes) = machine(1_000);
+                Point { scheduler, machine, nodes, queue, shapes: 30 }
+            });
+        }
+    }
+    if wanted("machine") {
+        let sizes = [100, 1_000, 10_000, 100_000, 1_000_000];
+        heading("nodes, with 100 jobs that wait, 30 shapes", &sizes);
+        for (name, scheduler, machine) in cases {
+            row(name, &sizes, |nodes| {
+                let (machine, nodes) = machine(nodes);
+                Point { scheduler, machine, nodes, queue: 100, shapes: 30 }
+            });
+        }
+    }
+    if wanted("shapes") {
+        let shapes = [1, 10, 100, 1_000];
+        heading("shapes, with 3000 jobs that wait, on 10,000 nodes", &shapes);
+        for (name, scheduler, machine) in cases {
+            row(name, &shapes, |shapes| {
+                let (machine, nodes) = machine(10_000);
+                Point { scheduler, machine, nodes, queue: 3_000, shapes: shapes as u32 }
+            });
+        }
+    }
+}

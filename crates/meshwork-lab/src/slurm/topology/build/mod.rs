@@ -1,0 +1,190 @@
+//! A topology with its nodes looked up, as the rules of the model take it; what Slurm refuses is refused here, in its order.
+
+mod block;
+mod ring;
+mod torus3d;
+mod tree;
+
+use meshwork::alloc::listed::Rule;
+use meshwork::alloc::listed::anchors::Anchors;
+use meshwork::alloc::listed::blocks::Blocks;
+use meshwork::alloc::listed::ring::Rings;
+use meshwork::alloc::listed::runs::Runs;
+use meshwork::alloc::listed::tree::Tree;
+use meshwork::geometry::NodeSet;
+use meshwork::topology::Node;
+
+use super::{Hosts, Kind, Topology};
+use crate::slurm::finding::{Fatal, Findings};
+use crate::slurm::hostlist::compressed;
+
+/// Something with a name and nodes.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Where it is listed.
+    pub line: usize,
+    /// Its nodes.
+    pub nodes: NodeSet,
+}
+
+/// A topology as the rules take it, with what has a name in it.
+#[derive(Clone, Debug)]
+pub enum Structure {
+    /// Nothing is listed.
+    Flat,
+    /// Switches, the leaves with their nodes.
+    Tree(Tree, Vec<Named>),
+    /// The base blocks, their size and the exponents of the levels.
+    Block(Blocks, Vec<Named>, u32, Vec<u32>),
+    /// Rings.
+    Ring(Rings, Vec<Named>),
+    /// Toruses.
+    Torus3d(Anchors, Vec<Named>),
+}
+
+impl Structure {
+    /// The rule that chooses nodes.
+    #[must_use]
+    pub fn rule(&self) -> &dyn Rule {
+        match self {
+            Structure::Flat => &Runs,
+            Structure::Tree(tree, _) => tree,
+            Structure::Block(blocks, ..) => blocks,
+            Structure::Ring(rings, _) => rings,
+            Structure::Torus3d(anchors, _) => anchors,
+        }
+    }
+
+    /// What has a name in it.
+    #[must_use]
+    pub fn named(&self) -> &[Named] {
+        match self {
+            Structure::Flat => &[],
+            Structure::Tree(_, named)
+            | Structure::Block(_, named, ..)
+            | Structure::Ring(_, named)
+            | Structure::Torus3d(_, named) => named,
+        }
+    }
+}
+
+/// The structure of a topology on these nodes.
+///
+/// # Errors
+/// If Slurm would not start with it; what is wrong is among the findings then.
+pub fn build(
+    topology: &Topology,
+    hosts: &Hosts,
+    findings: &mut Findings,
+) -> Result<Structure, Fatal> {
+    let mut builder = Builder { hosts, findings, unknown: Vec::new() };
+    match &topology.kind {
+        Kind::Flat => Ok(Structure::Flat),
+        Kind::Tree(switches) => builder.tree(topology, switches),
+        Kind::Block(sizes, blocks) => builder.blocks(topology, sizes.as_ref(), blocks),
+        Kind::Ring(rings) => builder.rings(topology, rings),
+        Kind::Torus3d(toruses) => builder.toruses(topology, toruses),
+    }
+}
+
+struct Builder<'a> {
+    hosts: &'a Hosts,
+    findings: &'a mut Findings,
+    /// The names that no node has.
+    unknown: Vec<String>,
+}
+
+impl Builder<'_> {
+    fn fatal<T>(
+        &mut self,
+        line: usize,
+        says: impl Into<String>,
+        slurm: &[&str],
+    ) -> Result<T, Fatal> {
+        Err(self.findings.fatal(line, says, slurm))
+    }
+
+    /// The nodes of a list, in its order; a name that no node has is `None`.
+    fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
+        let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
+        self.unknown.extend(unknown.cloned());
+        names.iter().map(|name| self.hosts.find(name)).collect()
+    }
+
+    fn set(&mut self, what: &str, line: usize, names: &[String]) -> NodeSet {
+        let mut set = NodeSet::empty(self.hosts.count());
+        for node in self.nodes(names).into_iter().flatten() {
+            if set.contains(node) {
+                let name = self.hosts.name(node);
+                self.findings.warn(line, format!("{what} has the node {name} twice"));
+            }
+            set.insert(node);
+        }
+        set
+    }
+
+    /// Warns of nodes that nothing names, and of names that no node has.
+    fn warn_of_nodes(&mut self, topology: &Topology, what: &str, none: &str, covered: &NodeSet) {
+        let mut missing = NodeSet::full(self.hosts.count());
+        missing.subtract(covered);
+        if !missing.is_empty() {
+            let listed = self.hosts.listed(&missing);
+            let says = format!("no {what} has the nodes {listed}");
+            let slurm =
+                format!("warning: {none} lack access to {} nodes: {listed}", missing.count());
+            self.findings.warn_logged(topology.line, says, &[&slurm]);
+        }
+    }
+
+    fn warn_of_unknown(&mut self, topology: &Topology, what: &str) {
+        if !self.unknown.is_empty() {
+            let listed = compressed(self.unknown.iter().map(String::as_str));
+            let says = format!("slurm.conf has no nodes {listed}, which this topology names");
+            let missed = |name: &String| {
+                format!("error: _find_node_record: lookup failure for node \"{name}\"")
+            };
+            let mut slurm: Vec<String> = self.unknown.iter().map(missed).collect();
+            slurm.push(format!("warning: Invalid hostnames in {what} configuration: {listed}"));
+            let slurm: Vec<&str> = slurm.iter().map(String::as_str).collect();
+            self.findings.warn_logged(topology.line, says, &slurm);
+        }
+    }
+
+    /// Refuses what has no name, and a name that has been given before.
+    fn name<'n>(
+        &mut self,
+        what: &str,
+        name: Option<&'n String>,
+        line: usize,
+        earlier: &[Named],
+    ) -> Result<&'n String, Fatal> {
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            let says = format!("this {what} has no name");
+            let slurm = format!("fatal: Can't create a {what} without a name");
+            return self.fatal(line, says, &[&slurm]);
+        };
+        if let Some(other) = earlier.iter().find(|other| other.name == *name) {
+            let says = format!("a {what} is named {name} here and in line {}", other.line);
+            let capital = format!("{}{}", what[..1].to_uppercase(), &what[1..]);
+            let slurm = format!("fatal: {capital} ({name}) has already been defined");
+            return self.fatal(line, says, &[&slurm]);
+        }
+        Ok(name)
+    }
+
+    /// Warns of nodes that two have.
+    fn warn_of_shared(&mut self, what: &str, named: &[Named]) {
+        for (place, group) in named.iter().enumerate() {
+            for other in named[..place].iter().filter(|other| other.nodes.meets(&group.nodes)) {
+                let mut shared = other.nodes.clone();
+                shared.intersect(&group.nodes);
+                let listed = self.hosts.listed(&shared);
+                let says =
+                    format!("the {what}s {} and {} both have {listed}", other.name, group.name);
+                self.findings.warn(group.line, says);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The rules of production lists once more, written plainly over sets of nodes, each with the ways in which it could be
+//! misread. What happens around all of them is here, the rules are beside.
+
+pub(crate) mod blocks;
+pub(crate) mod ring;
+pub(crate) mod runs;
+pub(crate) mod tree;
+
+use std::collections::BTreeSet;
+
+pub(crate) type Set = BTreeSet<u32>;
+
+/// What a job wants.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Job {
+    pub nodes: u32,
+    pub most: u32,
+    pub segment: Option<u32>,
+    pub spread: bool,
+    pub consolidate: bool,
+    pub switches: Option<u32>,
+    pub contiguous: bool,
+    pub listed: Set,
+}
+
+impl Job {
+    /// How many parts there are, and of which size; `None` if the job is no whole number of them.
+    pub(crate) fn parts(&self) -> Option<(u32, u32)> {
+        match self.segment.filter(|&size| size <= self.nodes) {
+            Some(size) => (self.nodes % size == 0).then(|| (self.nodes / size, size)),
+            None => Some((1, self.nodes)),
+        }
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.segment.is_some_and(|size| size <= self.nodes)
+    }
+}
+
+/// Why a rule finds nothing, and what is left out when it is asked again.
+pub(crate) enum Failed {
+    Never,
+    Stop,
+    Without(Set),
+    WithoutOneOf(Set),
+    WithoutNext,
+}
+
+pub(crate) type Tried = Result<Set, Failed>;
+
+/// A rule that is not the definition, but might be taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misread {
+    Nothing,
+    // Around all rules.
+    NoRetryLoop,
+    SingleNodesByTheRule,
+    LongListAsRequired,
+    // Of blocks.
+    TiesToTheFirstBlock,
+    MostFreeBlock,
+    AlwaysTheWhole,
+    HighestNodeFirst,
+    BaseTiesToTheFirst,
+    SmallestWhereNoneFits,
+    BaseBlocksInOrder,
+    NoLowerLimit,
+    CapacityIsAllFree,
+    WeightsIgnoredBetween,
+    WeightsIgnoredInside,
+    RequiredNotFilledFirst,
+    SpreadIgnored,
+    ConsolidateIgnored,
+    NoGroupRetry,
+    // Of rings.
+    LastWindow,
+    NoWrap,
+    LastRing,
+    EmptiestRing,
+    WeightIgnored,
+    SumOfWeights,
+    TwoSegmentsARing,
+    CorrectHeap,
+    SortedBest,
+    ShortListTaken,
+    // Of trees.
+    LastLeaf,
+    FirstFit,
+    MostFreeLeaf,
+    NoClimbing,
+    NoDistance,
+    FewestOverSeveral,
+    FileOrder,
+    WeightsIgnored,
+    NoWeightOfTop,
+    SwitchesIgnored,
+    NoShrinking,
+    LeastOfRange,
+    ContiguousIgnored,
+    RunningTotalRepaired,
+    // Of runs.
+    FirstRun,
+    NoRuns,
+    WeightsEndNoRun,
+}
+
+/// Asks a rule, and again with less, as it is done around all of them.
+pub(crate) fn choose(
+    job: &Job,
+    free: &Set,
+    weights: &[u32],
+    misread: Misread,
+    rule: &dyn Fn(&Set, &Set) -> Tried,
+) -> Option<Set> {
+    let (mut required, mut left) = (Set::new(), free.clone());
+    let mut list = job.listed.clone();
+    if job.contiguous
+        && let (Some(&first), Some(&last)) = (list.first(), list.last())
+    {
+        list = (first..=last).collect();
+    }
+    if list.len() as u32 > job.most && misread != Misread::LongListAsRequired {
+        left = left.intersection(&list).copied().collect();
+    } else {
+        required = list;
+    }
+    if (left.len() as u32) < job.nodes || !required.is_subset(&left) {
+        return None;
+    }
+    if job.most == 1 && misread != Misread::SingleNodesByTheRule {
+        let among = if required.is_empty() { &left } else { &required };
+        let lightest = among.iter().min_by_key(|&&node| (weights[node as usize], node));
+        return lightest.map(|&node| Set::from([node]));
+    }
+    let mut order: Option<Vec<u32>> = None;
+    let mut at = 0;
+    loop {
+        let failed = match rule(&required, &left) {
+            Ok(nodes) => return Some(nodes),
+            Err(failed) => failed,
+        };
+        let is_last = left.len() as u32 <= job.nodes || misread == Misread::NoRetryLoop;
+        let selected = match failed {
+            Failed::Never | Failed::Stop => return None,
+            _ if is_last => return None,
+            Failed::Without(gone) => {
+                let before = left.len();
+                left.retain(|node| !gone.contains(node));
+                if left.len() == before {
+                    return None;
+                }
+                continue;
+            }
+            Failed::WithoutOneOf(selected) => Some(selected),
+            Failed::WithoutNext => None,
+        };
+        let order =
+            order.get_or_insert_with(|| left.difference(&required).copied().collect::<Vec<u32>>());
+        let goes = |node: &u32| {
+            left.contains(node) && selected.as_ref().is_none_or(|selected| selected.contains(node))
+        };
+        let place = (at..order.len()).find(|&place| goes(&order[place]))?;
+        left.remove(&order[place]);
+        if selected.is_none() {
+            at = place + 1;
+        } else if place == at {
+            at += 1;
+        }
+    }
+}
+
+/// The classes of weight of some nodes, lightest first.
+pub(crate) fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
+    let weight = |node: u32| if ignored { 0 } else { weights[node as usize] };
+    let all: BTreeSet<u32> = nodes.iter().map(|&node| weight(node)).collect();
+    all.into_iter()
+        .map(|own| nodes.iter().copied().filter(|&node| weight(node) == own).collect())
+        .collect()
+}
+
+pub(crate) fn shared(a: &Set, b: &Set) -> u32 {
+    a.intersection(b).count() as u32
+}

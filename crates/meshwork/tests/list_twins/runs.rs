@@ -1,0 +1,119 @@
+//! Runs of consecutive nodes.
+
+use super::{Failed, Job, Misread, Set, Tried};
+
+struct Run {
+    nodes: Vec<u32>,
+    /// How many of them are not required.
+    free: u32,
+    /// Where taking begins, if a node of it is required.
+    turn: Option<u32>,
+    weight: u32,
+}
+
+pub(crate) fn rule(
+    weights: &[u32],
+    job: &Job,
+    required: &Set,
+    free: &Set,
+    misread: Misread,
+) -> Tried {
+    let contiguous = job.contiguous && misread != Misread::ContiguousIgnored;
+    let want = if misread == Misread::LeastOfRange { job.nodes } else { job.most };
+    let spare = want - job.nodes;
+    let mut chosen = required.clone();
+    let missing = |chosen: &Set| want.saturating_sub(chosen.len() as u32);
+    if missing(&chosen) == 0 {
+        return Ok(chosen);
+    }
+    if misread == Misread::NoRuns {
+        chosen.extend(
+            free.iter()
+                .copied()
+                .filter(|node| !required.contains(node))
+                .take(missing(&chosen) as usize),
+        );
+        return if chosen.len() as u32 >= job.nodes {
+            Ok(chosen)
+        } else {
+            Err(Failed::WithoutNext)
+        };
+    }
+    let mut all: Vec<Run> = Vec::new();
+    let mut before: Option<(u32, u32)> = None;
+    for &node in free {
+        let weight = weights[node as usize];
+        let goes_on = before.is_some_and(|(last, other)| {
+            let alike = weight == other || contiguous || misread == Misread::WeightsEndNoRun;
+            last + 1 == node && alike
+        });
+        if !goes_on {
+            all.push(Run { nodes: Vec::new(), free: 0, turn: None, weight });
+        }
+        before = Some((node, weight));
+        let run = all.last_mut().unwrap();
+        run.weight = weight;
+        if required.contains(&node) {
+            // A run begins at its first node that is not required.
+            run.turn = run.turn.or(Some(node));
+            if run.free == 0 {
+                run.nodes.clear();
+            }
+        } else {
+            if run.free == 0 {
+                run.nodes.clear();
+            }
+            run.free += 1;
+        }
+        run.nodes.push(node);
+    }
+    all.retain(|run| run.free > 0);
+    'taking: loop {
+        let enough = |run: &Run| run.free + spare >= missing(&chosen);
+        let mut best: Option<usize> = None;
+        for i in 0..all.len() {
+            let run = &all[i];
+            let holds = run.turn.is_some();
+            if run.free > 0 && (!contiguous || required.is_empty() || holds) {
+                let better = best.is_none_or(|best| {
+                    let best = &all[best];
+                    if misread == Misread::FirstRun {
+                        return enough(run) && !enough(best);
+                    }
+                    let by_size = if enough(run) {
+                        !enough(best) || run.free < best.free
+                    } else {
+                        run.free > best.free
+                    };
+                    holds && best.turn.is_none()
+                        || run.weight < best.weight
+                        || run.weight == best.weight && by_size
+                        || contiguous && enough(run) && !enough(best)
+                });
+                if better {
+                    best = Some(i);
+                }
+                let later = all[i + 1..].iter().any(|run| run.turn.is_some());
+                if contiguous && !required.is_empty() && later {
+                    break 'taking;
+                }
+            }
+        }
+        let Some(best) = best.filter(|&best| !contiguous || enough(&all[best])) else { break };
+        let run = &mut all[best];
+        let turn = run.turn.unwrap_or(run.nodes[0]);
+        let upwards = run.nodes.iter().copied().filter(|&node| node >= turn);
+        let downwards = run.nodes.iter().rev().copied().filter(|&node| node < turn);
+        let taken: Vec<u32> =
+            upwards.chain(downwards).filter(|node| !chosen.contains(node)).collect();
+        run.free = 0;
+        chosen.extend(taken.into_iter().take(missing(&chosen) as usize));
+        if missing(&chosen) == 0 {
+            return Ok(chosen);
+        }
+        if contiguous {
+            break;
+        }
+    }
+    if missing(&chosen) <= spare { Ok(chosen) } else { Err(Failed::WithoutNext) }
+}

@@ -1,0 +1,299 @@
+//! Blocks, rings, trees and runs against their definitions, written plainly over sets of nodes; and against each way in
+//! which a definition could be misread, all of which must be told apart. The misreadings are those by which the recorded
+//! decisions of a real scheduler were found to pin its rules, so that the rules are pinned here without them.
+//!
+//! | misread | told by |
+//! |---|---|
+//! | ties, levels, limits, weights, `-w`, spread, consolidate and retries of `topology/block` | `blocks_agree…` |
+//! | windows, wrap, ties, weights, segments and the heap of `topology/ring` | `rings_agree…` |
+//! | leaves, climbing, distances, weights, switches, ranges and the running total of `topology/tree` | `trees_agree…` |
+//! | runs, weights and contiguous jobs of `topology/flat`, long lists | `runs_agree…` |
+//! | anchors of `topology/torus3d` | `anchors.rs` |
+
+mod list_twins;
+
+use list_twins::{Job, Misread, Set, Tried, choose};
+use meshwork::alloc::listed::blocks::Blocks;
+use meshwork::alloc::listed::ring::Rings;
+use meshwork::alloc::listed::runs::Runs;
+use meshwork::alloc::listed::tree::{Below, Tree};
+use meshwork::alloc::listed::{Nodes, Rule, Wanted, find};
+use meshwork::geometry::NodeSet;
+use meshwork::rng::Stream;
+
+fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
+    let mut set = NodeSet::empty(count);
+    nodes.into_iter().for_each(|node| set.insert(node));
+    set
+}
+
+/// What the definition says: weights, the job, what is required and free, and how it is misread.
+type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
+
+/// Random jobs on random states of one machine. Those misreadings that are told apart are taken off the list.
+fn agree(
+    name: &str,
+    count: u32,
+    rule: &dyn Rule,
+    definition: Definition<'_>,
+    untold: &mut Vec<Misread>,
+    rng: &mut Stream,
+) {
+    let alike = rng.below(2) == 0;
+    let weights: Vec<u32> =
+        (0..count).map(|_| if alike { 1 } else { [1, 1, 3, 7][rng.below(4) as usize] }).collect();
+    let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
+    for share in [10, 9, 8, 6, 4] {
+        // What is held lies in stretches, as jobs leave it.
+        let mut free = Set::new();
+        let mut is_free = true;
+        for node in 0..count {
+            if rng.below(3) == 0 {
+                is_free = rng.below(10) < share;
+            }
+            if is_free {
+                free.insert(node);
+            }
+        }
+        for _ in 0..24 {
+            let job = random_job(count, &free, rng);
+            let decided = |misread| {
+                let rule = |required: &Set, free: &Set| {
+                    definition(&weights, &job, required, free, misread)
+                };
+                choose(&job, &free, &weights, misread, &rule)
+            };
+            let wanted = Wanted {
+                nodes: job.nodes,
+                most: job.most,
+                segment: job.segment,
+                spread: job.spread,
+                consolidate: job.consolidate,
+                switches: job.switches,
+                contiguous: job.contiguous,
+                listed: (!job.listed.is_empty()).then(|| set(count, job.listed.iter().copied())),
+                ends: None,
+            };
+            let found = find(rule, &nodes, &wanted, &set(count, free.iter().copied()));
+            let found: Option<Set> = found.map(|set| set.iter().collect());
+            let right = decided(Misread::Nothing);
+            assert_eq!(found, right, "{name}: {job:?} of {free:?}, weights {weights:?}");
+            untold.retain(|&misread| decided(misread) == right);
+        }
+    }
+}
+
+fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
+    let mut pick = |most: u32| rng.below(u64::from(most.max(1))) as u32;
+    let most = if pick(4) == 0 { count } else { count / 3 };
+    let nodes = 1 + pick(most);
+    let mut job = Job { nodes, most: nodes, ..Job::default() };
+    match pick(7) {
+        0 | 1 => {
+            let sizes: Vec<u32> = (1..=nodes).filter(|size| nodes % size == 0).collect();
+            job.segment = Some(sizes[pick(sizes.len() as u32) as usize]);
+            job.spread = pick(3) == 0;
+            job.consolidate = pick(2) == 0;
+        }
+        2 => {
+            job.most = nodes + pick(10);
+            job.switches = (pick(2) == 0).then(|| 1 + pick(3));
+        }
+        3 => job.switches = Some(1 + pick(3)),
+        4 => job.contiguous = true,
+        _ => {}
+    }
+    if pick(4) == 0 {
+        let many = if pick(3) == 0 { nodes + pick(4) } else { 1 + pick(nodes.min(4)) };
+        let free: Vec<u32> = free.iter().copied().collect();
+        let first = pick(free.len() as u32);
+        let near = |i: u32| free.get(((first + i * (1 + i % 2)) as usize) % free.len().max(1));
+        job.listed = (0..many).filter_map(near).copied().collect();
+    }
+    job
+}
+
+/// Consecutive nodes in parts, each of these sizes or one more or less.
+fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
+    let mut next = 0;
+    let mut all = Vec::new();
+    for &size in sizes {
+        let size =
+            if uneven { (size + rng.below(3) as u32).saturating_sub(1).max(1) } else { size };
+        all.push((next..next + size).collect());
+        next += size;
+    }
+    (next, all)
+}
+
+fn all_are_told(untold: &[Misread]) {
+    assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
+}
+
+#[test]
+fn blocks_agree_with_their_definition_and_every_misreading_is_told_apart() {
+    use list_twins::blocks::{Machine, rule};
+    let mut untold = vec![
+        Misread::TiesToTheFirstBlock,
+        Misread::MostFreeBlock,
+        Misread::AlwaysTheWhole,
+        Misread::HighestNodeFirst,
+        Misread::BaseTiesToTheFirst,
+        Misread::SmallestWhereNoneFits,
+        Misread::BaseBlocksInOrder,
+        Misread::NoLowerLimit,
+        Misread::CapacityIsAllFree,
+        Misread::WeightsIgnoredBetween,
+        Misread::WeightsIgnoredInside,
+        Misread::RequiredNotFilledFirst,
+        Misread::SpreadIgnored,
+        Misread::ConsolidateIgnored,
+        Misread::NoGroupRetry,
+        Misread::NoRetryLoop,
+        Misread::SingleNodesByTheRule,
+        Misread::LongListAsRequired,
+    ];
+    let mut rng = Stream::new(31, 0, "blocks");
+    for _ in 0..60 {
+        let base = 2 + rng.below(5) as u32;
+        let count = 3 + rng.below(11) as usize;
+        let uneven = rng.below(2) == 0;
+        let (nodes, blocks) = parts(&vec![base; count], uneven, &mut rng);
+        let levels = [&[0][..], &[0, 1], &[0, 2], &[0, 1, 2, 3], &[0, 1, 3]][rng.below(5) as usize];
+        let sets = blocks.iter().map(|block| set(nodes, block.iter().copied())).collect();
+        let own = Blocks::new(nodes, base, levels, sets);
+        let blocks = blocks.into_iter().map(|block| block.into_iter().collect()).collect();
+        let machine = Machine { base, levels: levels.to_vec(), blocks };
+        let name = format!("{count} blocks of {base}, levels {levels:?}");
+        let definition = |weights: &[u32], job: &Job, required: &Set, free: &Set, misread| {
+            rule(&machine, weights, job, required, free, misread)
+        };
+        agree(&name, nodes, &own, &definition, &mut untold, &mut rng);
+    }
+    all_are_told(&untold);
+}
+
+#[test]
+fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
+    let mut untold = vec![
+        Misread::LastWindow,
+        Misread::NoWrap,
+        Misread::LastRing,
+        Misread::EmptiestRing,
+        Misread::WeightIgnored,
+        Misread::SumOfWeights,
+        Misread::TwoSegmentsARing,
+        Misread::CorrectHeap,
+        Misread::SortedBest,
+        Misread::ShortListTaken,
+        Misread::SingleNodesByTheRule,
+        Misread::LongListAsRequired,
+    ];
+    let mut rng = Stream::new(32, 0, "rings");
+    for _ in 0..60 {
+        let size = 2 + rng.below(8) as u32;
+        let count = 2 + rng.below(9) as usize;
+        let uneven = rng.below(2) == 0;
+        let (nodes, mut rings) = parts(&vec![size; count], uneven, &mut rng);
+        for ring in &mut rings {
+            // In an order that is not that of their numbers.
+            for i in (1..ring.len()).rev() {
+                ring.swap(i, rng.below(i as u64 + 1) as usize);
+            }
+        }
+        let own = Rings::new(nodes, rings.clone());
+        let definition = |weights: &[u32], job: &Job, required: &Set, free: &Set, misread| {
+            list_twins::ring::rule(&rings, weights, job, required, free, misread)
+        };
+        let name = format!("{count} rings of {size}");
+        agree(&name, nodes, &own, &definition, &mut untold, &mut rng);
+    }
+    all_are_told(&untold);
+}
+
+/// A tree whose leaves, and then the switches of each level, are joined by random threes at most.
+fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
+    let count = 3 + rng.below(10) as usize;
+    let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);
+    let mut list: Vec<Below> =
+        leaves.iter().map(|leaf| Below::Nodes(set(nodes, leaf.iter().copied()))).collect();
+    let mut machine = list_twins::tree::Machine {
+        nodes: leaves.into_iter().map(|leaf| leaf.into_iter().collect()).collect(),
+        levels: vec![0; count],
+        parents: vec![None; count],
+    };
+    let mut level: Vec<usize> = (0..count).collect();
+    let depth = 1 + rng.below(3);
+    for step in 0..depth {
+        let mut above = Vec::new();
+        while !level.is_empty() {
+            // The last level joins all, or leaves a forest.
+            let is_last = step + 1 == depth && rng.below(3) > 0;
+            let joined = if is_last { level.len() } else { 1 + rng.below(3) as usize };
+            let children: Vec<usize> = level.drain(..joined.min(level.len())).collect();
+            let below = children.iter().flat_map(|&child| machine.nodes[child].iter().copied());
+            let below: Set = below.collect();
+            let height = children.iter().map(|&child| machine.levels[child] + 1).max().unwrap();
+            children.iter().for_each(|&child| machine.parents[child] = Some(list.len()));
+            above.push(list.len());
+            machine.nodes.push(below);
+            machine.levels.push(height);
+            machine.parents.push(None);
+            list.push(Below::Switches(children));
+        }
+        level = above;
+    }
+    (nodes, list, machine)
+}
+
+#[test]
+fn trees_agree_with_their_definition_and_every_misreading_is_told_apart() {
+    let mut untold = vec![
+        Misread::LastLeaf,
+        Misread::FirstFit,
+        Misread::MostFreeLeaf,
+        Misread::NoClimbing,
+        Misread::NoDistance,
+        Misread::FewestOverSeveral,
+        Misread::FileOrder,
+        Misread::WeightsIgnored,
+        Misread::NoWeightOfTop,
+        Misread::SwitchesIgnored,
+        Misread::NoShrinking,
+        Misread::LeastOfRange,
+        Misread::ContiguousIgnored,
+        Misread::RunningTotalRepaired,
+        Misread::LongListAsRequired,
+    ];
+    let mut rng = Stream::new(33, 0, "trees");
+    for round in 0..80 {
+        let (nodes, list, machine) = random_tree(&mut rng);
+        let own = Tree::new(nodes, &list);
+        let definition = |weights: &[u32], job: &Job, required: &Set, free: &Set, misread| {
+            list_twins::tree::rule(&machine, weights, job, required, free, misread)
+        };
+        agree(&format!("tree {round}"), nodes, &own, &definition, &mut untold, &mut rng);
+    }
+    all_are_told(&untold);
+}
+
+#[test]
+fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
+    let mut untold = vec![
+        Misread::FirstRun,
+        Misread::NoRuns,
+        Misread::WeightsEndNoRun,
+        Misread::LeastOfRange,
+        Misread::ContiguousIgnored,
+        Misread::LongListAsRequired,
+    ];
+    let mut rng = Stream::new(34, 0, "runs");
+    for _ in 0..40 {
+        let nodes = 5 + rng.below(60) as u32;
+        let definition = |weights: &[u32], job: &Job, required: &Set, free: &Set, misread| {
+            list_twins::runs::rule(weights, job, required, free, misread)
+        };
+        agree("runs", nodes, &Runs, &definition, &mut untold, &mut rng);
+    }
+    all_are_told(&untold);
+}
