@@ -263,6 +263,45 @@ fn a_site_is_not_written_over_something_else() {
     assert!(said.err.starts_with("error: --time-zone: `Berlin` is no time zone"), "{}", said.err);
 }
 
+#[test]
+fn a_log_without_nodes_is_imported_too() {
+    let folder = folder("");
+    // Two processors make a node.
+    let log = "; UnixStartTime: 1000\n1 5 10 60 8 -1 -1 8 90 -1 1 7 -1 -1 -1 -1 -1 -1\n2 6 30 -1 -1 -1 -1 3 90 -1 5 7 -1 -1 -1 -1 -1 -1\n";
+    fs::write(folder.path().join("log.swf"), log).unwrap();
+    let words = [
+        "ops",
+        "import",
+        "--swf",
+        "log.swf",
+        "--topology",
+        "topology.yaml",
+        "--conf",
+        "slurm.conf",
+        "-o",
+        "site",
+    ];
+    let said = meshwork(folder.path(), &words);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(
+        said.err
+            .starts_with("warning: log.swf: a log in the Standard Workload Format names no nodes"),
+        "{}",
+        said.err
+    );
+    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    assert!(jobs.contains("\n1,1,7,,,,COMPLETED,1005,,1015,1075,90,4,,0,node,"), "{jobs}");
+    assert!(jobs.contains("\n2,1,7,,,,CANCELLED,1006,,,1036,90,2,,0,node,"), "{jobs}");
+    fs::write(folder.path().join("log.swf"), "; nothing\n1 2 3\n").unwrap();
+    let said = meshwork(folder.path(), &words);
+    assert_eq!(said.status, Some(2));
+    assert!(
+        said.err.starts_with("error: log.swf, line 2: this line has not 18 numbers"),
+        "{}",
+        said.err
+    );
+}
+
 /// What is known of real histories: site, file, rows, jobs, stays with nodes, one place, one for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),

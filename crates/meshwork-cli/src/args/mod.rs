@@ -473,6 +473,76 @@ pub(crate) enum Ops {
         enough to go on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(OpsFidelity),
+    /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
+    #[command(
+        after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
+        the machine's files beside it.\n\nExamples:\n  meshwork ops explain site 1109 --at 1795272884\n  meshwork ops \
+        explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf slurm.conf"
+    )]
+    Explain(OpsExplain),
+    /// Find the cheapest moves of jobs after which a place of a shape is free
+    #[command(
+        after_help = "Every listed place of the shape is looked at. Jobs move one after the other, the largest first, to \
+        where the rule puts them on what is free by then. The exit status is 1 if no moves make \
+        room.\n\nExample:\n  meshwork ops defrag site --at 1795272884 --shape 4x2x2 --exempt 1100"
+    )]
+    Defrag(OpsDefrag),
+}
+
+/// A machine at one instant.
+#[derive(Args, Debug)]
+pub(crate) struct OpsState {
+    /// A site, or what `scontrol show job -o` prints
+    pub(crate) state: PathBuf,
+    /// The instant of a site's history, in seconds since 1970
+    #[arg(long, value_name = "SECOND")]
+    pub(crate) at: Option<i64>,
+    /// The topology.yaml or topology.conf, where the state is that of scontrol
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: Option<PathBuf>,
+    /// The slurm.conf beside it
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) conf: Option<PathBuf>,
+    /// What `scontrol show nodes -o` prints: which nodes are down
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) nodes: Option<PathBuf>,
+}
+
+/// `meshwork ops explain`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsExplain {
+    #[command(flatten)]
+    pub(crate) state: OpsState,
+    /// The job, as in 1109 or 1088_3
+    pub(crate) job: String,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops defrag`.
+#[derive(Args, Debug)]
+pub(crate) struct OpsDefrag {
+    #[command(flatten)]
+    pub(crate) state: OpsState,
+    /// The shape of the place, as 8x8x4, or its number of nodes
+    #[arg(long)]
+    pub(crate) shape: String,
+    /// Jobs that may not be moved
+    #[arg(long, value_name = "JOB", value_delimiter = ',')]
+    pub(crate) exempt: Vec<String>,
+    /// What a move costs
+    #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
+    pub(crate) cost: String,
+    /// The partition [default: the one that slurm.conf makes the default]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// The most plans that are given
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) plans: usize,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `meshwork ops fidelity`.
@@ -489,8 +559,11 @@ pub(crate) struct OpsFidelity {
 #[derive(Args, Debug)]
 pub(crate) struct OpsImport {
     /// What sacct -P prints
-    #[arg(long, value_name = "FILE")]
-    pub(crate) sacct: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "swf")]
+    pub(crate) sacct: Option<PathBuf>,
+    /// A log in the Standard Workload Format, which has waits and no nodes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
+    pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: PathBuf,

@@ -94,6 +94,12 @@ impl Machine {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
+    /// Takes nodes down: no job may start on them.
+    pub fn take_down(&mut self, nodes: &NodeSet) {
+        self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
+        self.default.up.subtract(nodes);
+    }
+
     /// Whether there is such a partition.
     #[must_use]
     pub fn has_partition(&self, partition: &str) -> bool {

@@ -1,10 +1,12 @@
 //! Questions of those who operate a machine, answered from its own history.
 //!
-//! [`sacct`] reads what Slurm remembers, and [`history`] is what all readers make of it; [`quality`] says how far it can
+//! [`sacct`] reads what Slurm remembers, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
 //! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
 //! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, and [`fidelity`] holds it against the
-//! rule.
+//! rule. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
 
+pub mod defrag;
+pub mod explain;
 pub mod fidelity;
 pub mod folder;
 pub mod forecast;
@@ -14,6 +16,8 @@ pub mod places;
 pub mod plan;
 pub mod quality;
 pub mod sacct;
+pub mod state;
+pub mod swf;
 
 use std::fmt;
 use std::path::Path;

@@ -4,7 +4,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
 use crate::slurm::site::Site;
-use crate::slurm::topology::Structure;
+use crate::slurm::topology::{Structure, by};
 
 /// What some nodes are to the lists of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,54 @@ fn falls_apart(site: &Site, nodes: NodeSet, size: u32) -> bool {
         rest.subtract(&place);
         falls_apart(site, rest, size)
     })
+}
+
+/// All places of a size: boxes without holes, of these sides if they are given, runs of rings, and aggregated blocks that
+/// hold so many nodes, all of their nodes; with the name of each.
+///
+/// # Complexity
+/// **O(a n)** for *a* places of *n* nodes.
+#[must_use]
+pub fn places(site: &Site, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, NodeSet)> {
+    let count = site.hosts.count();
+    let mut found = Vec::new();
+    match &site.structure {
+        Structure::Flat | Structure::Tree(..) => {}
+        Structure::Block(..) => {
+            let groups = groups(site, size).into_iter().filter(|group| group.count() >= size);
+            found.extend(groups.map(|group| (site.hosts.listed(&group), group)));
+        }
+        Structure::Ring(rings, named) => {
+            for (ring, name) in rings.rings().iter().zip(named) {
+                for window in windows(ring, size) {
+                    let mut set = NodeSet::empty(count);
+                    window.iter().for_each(|&node| set.insert(node));
+                    found.push((format!("{} from {}", name.name, site.hosts.name(window[0])), set));
+                }
+            }
+        }
+        Structure::Torus3d(anchors, _) => {
+            for torus in anchors.toruses() {
+                let own = torus.entries().iter().enumerate().filter(|(_, entry)| {
+                    entry.size() == size && sides.is_none_or(|sides| entry.shape().sides == sides)
+                });
+                for (place, entry) in own {
+                    for corner in entry.corners(torus.grid()) {
+                        let mut set = NodeSet::empty(count);
+                        let nodes = torus
+                            .cells_of_box(place, corner)
+                            .map(|cell| torus.cells()[cell as usize]);
+                        nodes.flatten().for_each(|node| set.insert(node));
+                        if set.count() == size {
+                            found.push((by(entry.shape().sides), set));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found.retain(|(_, set)| set.count_shared(&site.whole) >= size);
+    found
 }
 
 /// The boxes of a size, all of whose nodes are among some.

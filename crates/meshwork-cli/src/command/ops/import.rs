@@ -4,7 +4,7 @@ use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
 use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::quality::{self, Quality};
-use meshwork_lab::operator::{read_text, sacct};
+use meshwork_lab::operator::{Trouble, read_text, sacct, swf};
 
 use crate::args::OpsImport;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -19,10 +19,17 @@ pub(super) fn run(out: &mut Output, arguments: &OpsImport) -> Ended {
     };
     let machine =
         Machine::read(&arguments.topology, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
-    let text = read_text(&arguments.sacct).map_err(|trouble| Stop::Wrong(trouble.to_string()))?;
-    let file = arguments.sacct.display().to_string();
-    let read =
-        sacct::read(&file, &text, clock).map_err(|trouble| Stop::Wrong(trouble.to_string()))?;
+    let wrong = |trouble: Trouble| Stop::Wrong(trouble.to_string());
+    let from = arguments.sacct.as_ref().or(arguments.swf.as_ref());
+    let from =
+        from.ok_or_else(|| Stop::Wrong("--sacct or --swf says where the history is".to_owned()))?;
+    let text = read_text(from).map_err(wrong)?;
+    let file = from.display().to_string();
+    let read = match &arguments.swf {
+        Some(_) => swf::read(&file, &text, &machine),
+        None => sacct::read(&file, &text, clock),
+    };
+    let read = read.map_err(wrong)?;
     let quality = quality::of(&file, &machine, &read.history, read.tally, read.warnings);
     let json = quality.json();
     Folder::write(&arguments.out, &machine, &read.history, &json).map_err(Stop::Wrong)?;

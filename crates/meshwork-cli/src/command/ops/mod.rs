@@ -3,6 +3,7 @@
 mod check;
 mod fidelity;
 mod import;
+mod state;
 
 use crate::args::Ops;
 use crate::output::{Ended, Output};
@@ -11,6 +12,8 @@ use crate::output::{Ended, Output};
 pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
     match asked {
         Ops::Check(arguments) => check::run(out, arguments),
+        Ops::Defrag(arguments) => state::run_defrag(out, arguments),
+        Ops::Explain(arguments) => state::run_explain(out, arguments),
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
     }

@@ -77,7 +77,7 @@ impl Clock {
     }
 
     /// A time, with the form in which it is written; none where there was none, as for a job that has not started.
-    pub(super) fn time(self, text: &str) -> Result<Option<(Second, Form)>, ()> {
+    pub(in crate::operator) fn time(self, text: &str) -> Result<Option<(Second, Form)>, ()> {
         if is_none(text) {
             return Ok(None);
         }

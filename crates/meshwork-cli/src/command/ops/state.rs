@@ -1,0 +1,169 @@
+//! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
+
+use meshwork_lab::date;
+use meshwork_lab::operator::defrag::{self, Cost, Target, defrag};
+use meshwork_lab::operator::explain::{self, Explained, Reason};
+use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::state::State;
+
+use crate::args::{OpsDefrag, OpsExplain, OpsState};
+use crate::output::{Ended, Output, Stop, Verdict};
+
+/// The state that the command line names: a site at an instant, or what scontrol prints.
+fn read(asked: &OpsState) -> Result<State, Stop> {
+    let path = &asked.state;
+    if path.is_dir() {
+        let Some(at) = asked.at else {
+            let says = format!(
+                "{}: of a site the instant is needed: --at SECOND, since 1970",
+                path.display()
+            );
+            return Err(Stop::Wrong(says));
+        };
+        let folder = Folder::read(path).map_err(Stop::Wrong)?;
+        return State::of_history(folder, at).map_err(Stop::Wrong);
+    }
+    let Some(topology) = &asked.topology else {
+        let says = format!(
+            "{}: the machine of this state is needed: --topology topology.yaml",
+            path.display()
+        );
+        return Err(Stop::Wrong(says));
+    };
+    let machine = Machine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
+    State::of_scontrol(machine, path, asked.nodes.as_deref()).map_err(Stop::Wrong)
+}
+
+/// Says why a job waits.
+pub(super) fn run_explain(out: &mut Output, asked: &OpsExplain) -> Ended {
+    let state = read(&asked.state)?;
+    let explained = explain::explain(&state, &asked.job).map_err(Stop::Wrong)?;
+    if asked.json {
+        out.json(&explained.json(&state))?;
+    } else {
+        describe(out, &state, &explained)?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop> {
+    let hosts = &state.machine.reading.hosts;
+    let id = |place: &usize| state.running[*place].stay.id.as_str();
+    let nodes = own.stay.nodes;
+    let headline = match &own.reason {
+        Reason::Never(says) => format!("it never starts: {says}"),
+        Reason::Nodes(says) => {
+            format!("too few nodes are free for it: {} of {nodes} ({says})", own.free)
+        }
+        Reason::Shape(says) => {
+            format!(
+                "{} nodes are free, which is enough for its {nodes}, but not as they would have to lie ({says})",
+                own.free
+            )
+        }
+        Reason::Reserved => {
+            "it could start, but nodes are kept for jobs that come before it".to_owned()
+        }
+        Reason::Turn => "it can start now, and delays nobody".to_owned(),
+    };
+    out.headline(&format!(
+        "job {} waits at {} UTC: {headline}",
+        own.stay.id,
+        date::written(state.now)
+    ))?;
+    if !own.stay.reason.is_empty() && own.stay.start.is_none() && own.stay.reason != "None" {
+        out.line(&format!("  Slurm said when it last looked: {}", own.stay.reason))?;
+    }
+    for near in &own.nearest {
+        let jobs: Vec<String> = near
+            .jobs
+            .iter()
+            .map(|place| match state.running[*place].until {
+                Some(until) => format!("job {} until {}", id(place), date::written(until)),
+                None => format!("job {}, which has no limit", id(place)),
+            })
+            .collect();
+        let mut way = jobs.join(", ");
+        if near.down > 0 {
+            way.push_str(&format!(
+                "{}{} nodes that are down",
+                if way.is_empty() { "" } else { ", " },
+                near.down
+            ));
+        }
+        if way.is_empty() {
+            "nothing".clone_into(&mut way);
+        }
+        out.line(&format!(
+            "  near: {} on {}; in the way: {way}",
+            near.name,
+            hosts.listed(&near.nodes)
+        ))?;
+    }
+    let start = |start: &Option<(i64, meshwork::geometry::NodeSet)>| match start {
+        Some((at, nodes)) => format!("{} UTC on {}", date::written(*at), hosts.listed(nodes)),
+        None => "not within a day".to_owned(),
+    };
+    if !matches!(own.reason, Reason::Never(_)) {
+        out.line(&format!(
+            "  starts by limits: {}; were it the first in the queue: {}",
+            start(&own.planned),
+            start(&own.alone)
+        ))?;
+    }
+    if !own.ends.is_empty() {
+        let ends: Vec<&str> = own.ends.iter().map(id).collect();
+        out.line(&format!("  would do: the end of any one of job {}", ends.join(", ")))?;
+    }
+    for (name, nodes) in &own.listings {
+        out.line(&format!("  would do: a list with {name} at {}", hosts.listed(nodes)))?;
+    }
+    Ok(())
+}
+
+/// Says what would make room.
+pub(super) fn run_defrag(out: &mut Output, asked: &OpsDefrag) -> Ended {
+    let (size, sides) =
+        Target::shape(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
+    let state = read(&asked.state)?;
+    let exempt = asked.exempt.iter().cloned().collect();
+    for job in &asked.exempt {
+        if !state.running.iter().any(|holder| holder.stay.id == *job) {
+            return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
+        }
+    }
+    let cost = match asked.cost.as_str() {
+        "nodes" => Cost::Nodes,
+        "node_seconds" => Cost::NodeSeconds,
+        _ => Cost::Moves,
+    };
+    let partition = asked.partition.clone().unwrap_or_default();
+    let target = Target { partition, size, sides, exempt, cost };
+    let plans = defrag(&state, &target, asked.plans).map_err(Stop::Wrong)?;
+    let verdict = if plans.is_empty() { Verdict::RunFailed } else { Verdict::Done };
+    if asked.json {
+        out.json(&defrag::json(&state, &plans))?;
+        return Ok(verdict);
+    }
+    let hosts = &state.machine.reading.hosts;
+    for plan in &plans {
+        let nodes = hosts.listed(&plan.nodes);
+        if plan.steps.is_empty() {
+            out.line(&format!("{} on {nodes} is free", plan.name))?;
+            continue;
+        }
+        out.headline(&format!("{} on {nodes} becomes free at a cost of {}", plan.name, plan.cost))?;
+        for step in &plan.steps {
+            let id = &state.running[step.job].stay.id;
+            out.line(&format!(
+                "  job {id} moves from {} to {}",
+                hosts.listed(&step.from),
+                hosts.listed(&step.to)
+            ))?;
+        }
+    }
+    if plans.is_empty() {
+        out.line(&format!("no moves make room for {}", asked.shape))?;
+    }
+    Ok(verdict)
+}

@@ -1,0 +1,214 @@
+//! Which jobs would have to move so that a place becomes free.
+
+use std::collections::BTreeSet;
+
+use meshwork::geometry::NodeSet;
+use serde_json::{Value as Json, json};
+
+use super::folder::asked;
+use super::history::Second;
+use super::places::places;
+use super::state::State;
+use crate::slurm::desk::{Desk, Told};
+use crate::slurm::topology::Structure;
+
+/// What a move costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cost {
+    /// Each move the same.
+    #[default]
+    Moves,
+    /// The nodes of the job.
+    Nodes,
+    /// What its nodes have done since it started, which a restart would lose.
+    NodeSeconds,
+}
+
+/// A job goes from some nodes to others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// The job, by its place among the running ones.
+    pub job: usize,
+    /// Where it was.
+    pub from: NodeSet,
+    /// Where it goes: all of it is free by then.
+    pub to: NodeSet,
+}
+
+/// Moves, in their order, after which a place is free.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moves {
+    /// How the place is listed.
+    pub name: String,
+    /// Its nodes.
+    pub nodes: NodeSet,
+    /// The moves.
+    pub steps: Vec<Move>,
+    /// What they cost together.
+    pub cost: i64,
+}
+
+/// What is to be made room for.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    /// The partition; the default one where it is empty.
+    pub partition: String,
+    /// The number of nodes.
+    pub size: u32,
+    /// The sides of a box.
+    pub sides: Option<[u32; 3]>,
+    /// Jobs that may not be moved.
+    pub exempt: BTreeSet<String>,
+    /// What a move costs.
+    pub cost: Cost,
+}
+
+impl Target {
+    /// Reads `8x8x4`, or a number of nodes.
+    ///
+    /// # Errors
+    /// One sentence, if it is neither.
+    pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
+        let wrong = || format!("`{text}` is no shape: three sides, as 8x8x4, or a number of nodes");
+        let sides: Result<Vec<u32>, _> = text.split('x').map(str::parse::<u32>).collect();
+        match sides.map_err(|_| wrong())?[..] {
+            [size] if size > 0 => Ok((size, None)),
+            [x, y, z] if x > 0 && y > 0 && z > 0 => {
+                let size =
+                    x.checked_mul(y).and_then(|area| area.checked_mul(z)).ok_or_else(wrong)?;
+                Ok((size, Some([x, y, z])))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// The cheapest plans, at most so many: for every place of the target its jobs are moved, the largest first, to where
+/// the rule puts them on what is free by then outside of the place.
+///
+/// It is exact over the places: each is either tried, or could only cost more than all that are given. The costs of a
+/// place are known before any of its jobs is moved, so the dear ones are never tried.
+///
+/// # Errors
+/// One sentence: the target is not listed, or all jobs in the way are exempt.
+///
+/// # Complexity
+/// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that is tried.
+pub fn defrag(state: &State, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
+    let site = state.machine.site(&target.partition);
+    let all = places(site, target.size, target.sides);
+    if all.is_empty() {
+        let listed = match &site.structure {
+            Structure::Torus3d(anchors, _) => {
+                let entries = anchors.toruses().iter().flat_map(|torus| torus.entries());
+                let mut shapes: Vec<String> = Vec::new();
+                for shape in entries.map(|entry| crate::slurm::topology::by(entry.shape().sides)) {
+                    if !shapes.contains(&shape) {
+                        shapes.push(shape);
+                    }
+                }
+                format!(" (listed: {})", shapes.join(", "))
+            }
+            _ => String::new(),
+        };
+        let what = target
+            .sides
+            .map_or_else(|| format!("{} nodes", target.size), crate::slurm::topology::by);
+        return Err(format!(
+            "{}: no place of {what} is listed{listed}",
+            state.machine.reading.files.topology
+        ));
+    }
+    let cost = |place: usize| {
+        let holder = &state.running[place];
+        let nodes = i64::from(holder.nodes.count());
+        match target.cost {
+            Cost::Moves => 1,
+            Cost::Nodes => nodes,
+            Cost::NodeSeconds => {
+                nodes * (state.now - holder.stay.start.unwrap_or(state.now)).max(0)
+            }
+        }
+    };
+    let is_exempt = |place: &usize| target.exempt.contains(&state.running[*place].stay.id);
+    let mut candidates: Vec<(i64, usize, Vec<usize>)> = Vec::new();
+    let (mut whole, mut barred) = (0, 0);
+    for (number, (_, nodes)) in
+        all.iter().enumerate().filter(|(_, (_, nodes))| nodes.is_within(&site.up))
+    {
+        whole += 1;
+        let jobs: Vec<usize> = (0..state.running.len())
+            .filter(|&place| state.running[place].nodes.meets(nodes))
+            .collect();
+        if jobs.iter().any(is_exempt) {
+            barred += 1;
+            continue;
+        }
+        candidates.push((jobs.iter().map(|&place| cost(place)).sum(), number, jobs));
+    }
+    if whole > 0 && barred == whole {
+        return Err("every place of the target holds a job that may not be moved".to_owned());
+    }
+    candidates.sort();
+    let mut desk = state.desk(&target.partition);
+    let mut plans: Vec<Moves> = Vec::new();
+    for (cost, number, jobs) in candidates {
+        if plans.len() == most {
+            break;
+        }
+        let (name, nodes) = &all[number];
+        // Places that are listed twice are one.
+        if plans.iter().any(|plan| plan.nodes == *nodes) {
+            continue;
+        }
+        if let Some(steps) = clear(state, &mut desk, nodes, jobs) {
+            plans.push(Moves { name: name.clone(), nodes: nodes.clone(), steps, cost });
+        }
+    }
+    Ok(plans)
+}
+
+/// The moves that clear a place, if the rule finds all of its jobs another; the desk is left as it was.
+fn clear(
+    state: &State,
+    desk: &mut Desk<usize>,
+    place: &NodeSet,
+    mut jobs: Vec<usize>,
+) -> Option<Vec<Move>> {
+    jobs.sort_by_key(|&job| (std::cmp::Reverse(state.running[job].nodes.count()), job));
+    let mut steps: Vec<Move> = Vec::new();
+    let mut is_cleared = true;
+    for job in jobs {
+        let holder = &state.running[job];
+        let asked = asked(&holder.stay);
+        let Told::Nodes(to) = desk.ask_without(&asked, Some(place)) else {
+            is_cleared = false;
+            break;
+        };
+        desk.hold(&job, &asked, to.clone());
+        steps.push(Move { job, from: holder.nodes.clone(), to });
+    }
+    for step in &steps {
+        desk.hold(&step.job, &asked(&state.running[step.job].stay), step.from.clone());
+    }
+    is_cleared.then_some(steps)
+}
+
+/// Plans as one object.
+#[must_use]
+pub fn json(state: &State, plans: &[Moves]) -> Json {
+    let hosts = &state.machine.reading.hosts;
+    let plan = |plan: &Moves| {
+        let step = |step: &Move| {
+            json!({
+                "job": state.running[step.job].stay.id, "from": hosts.listed(&step.from), "to": hosts.listed(&step.to)
+            })
+        };
+        json!({
+            "place": plan.name, "nodes": hosts.listed(&plan.nodes), "cost": plan.cost,
+            "steps": plan.steps.iter().map(step).collect::<Vec<Json>>()
+        })
+    };
+    let now: Second = state.now;
+    json!({ "now": now, "plans": plans.iter().map(plan).collect::<Vec<Json>>() })
+}

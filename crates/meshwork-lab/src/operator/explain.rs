@@ -1,0 +1,282 @@
+//! Why a job waits, and what would let it start.
+
+use std::collections::BTreeSet;
+
+use meshwork::alloc::listed::Wait;
+use meshwork::geometry::NodeSet;
+use serde_json::{Value as Json, json};
+
+use super::folder::asked;
+use super::history::{Second, Stay};
+use super::places::places;
+use super::state::State;
+use crate::slurm::desk::Told;
+use crate::slurm::topology::{Structure, by};
+
+/// How many places are named.
+const NEAREST: usize = 3;
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is refused for ever, in Slurm's words.
+    Never(String),
+    /// Too few nodes are free, or one that it must have is not.
+    Nodes(String),
+    /// Enough nodes are free, but not as they would have to lie.
+    Shape(String),
+    /// It could start, but nodes are kept for jobs that come before it.
+    Reserved,
+    /// It could start, and delays nobody: it has not been looked at yet.
+    Turn,
+}
+
+impl Reason {
+    /// In one word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Reason::Never(_) => "never",
+            Reason::Nodes(_) => "nodes",
+            Reason::Shape(_) => "shape",
+            Reason::Reserved => "priority",
+            Reason::Turn => "turn",
+        }
+    }
+}
+
+/// A place of the size of a job, and what is in its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Near {
+    /// How the place is listed.
+    pub name: String,
+    /// Its nodes.
+    pub nodes: NodeSet,
+    /// Who is in the way, by their places among the running jobs.
+    pub jobs: Vec<usize>,
+    /// Nodes of it that are down.
+    pub down: u32,
+    /// When the last of them ends by its limit; none if one has no limit.
+    pub until: Option<Second>,
+}
+
+/// What is to be said of a waiting job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The job.
+    pub stay: Stay,
+    /// The one reason that counts most.
+    pub reason: Reason,
+    /// How many nodes are free for it now.
+    pub free: u32,
+    /// The nearest places.
+    pub nearest: Vec<Near>,
+    /// The first start by limits, were it the first in the queue.
+    pub alone: Option<(Second, NodeSet)>,
+    /// The first start by limits, behind those that come before it.
+    pub planned: Option<(Second, NodeSet)>,
+    /// Running jobs each of whose ends would do, by their places.
+    pub ends: Vec<usize>,
+    /// Boxes that are not listed and would be free now, one for each shape.
+    pub listings: Vec<(String, NodeSet)>,
+}
+
+/// Says why a job waits.
+///
+/// # Errors
+/// One sentence, if no such job waits.
+///
+/// # Complexity
+/// That of the rule for each running job, and **O(a n)** for *a* places of *n* nodes.
+pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
+    let Some(place) = state.waiting.iter().position(|stay| stay.id == job) else {
+        let runs = state.running.iter().any(|holder| holder.stay.id == job);
+        return Err(match runs {
+            true => format!("job {job} runs, and does not wait"),
+            false => format!("no job {job} waits at second {}", state.now),
+        });
+    };
+    let stay = &state.waiting[place];
+    let site = state.machine.site(&stay.partition);
+    let asked = asked(stay);
+    let mut desk = state.desk(&stay.partition);
+    let [alone, planned] = state.starts(place);
+    let told = desk.ask(&asked);
+    let free = desk.idle();
+    let reason = match told {
+        Told::Never(says) => Reason::Never(says),
+        Told::Wait(Wait::Nodes, cause) => Reason::Nodes(cause.to_string()),
+        Told::Wait(Wait::Shape, cause) => Reason::Shape(cause.to_string()),
+        Told::Nodes(_) if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) => {
+            Reason::Turn
+        }
+        Told::Nodes(_) => Reason::Reserved,
+    };
+    let mut explained = Explained {
+        stay: stay.clone(),
+        reason,
+        free,
+        nearest: Vec::new(),
+        alone,
+        planned,
+        ends: Vec::new(),
+        listings: Vec::new(),
+    };
+    if !matches!(explained.reason, Reason::Nodes(_) | Reason::Shape(_)) {
+        return Ok(explained);
+    }
+    let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
+    let mut near = places_by_distance(state, &stay.partition, size);
+    // Where places are listed, an end does only if it frees one of them.
+    let is_listed = matches!(site.structure, Structure::Torus3d(..) | Structure::Ring(..));
+    let singles: BTreeSet<usize> = near
+        .iter()
+        .filter(|near| near.down == 0 && near.jobs.len() == 1)
+        .map(|near| near.jobs[0])
+        .collect();
+    let may_do = |place: &usize| !is_listed || size < stay.nodes || singles.contains(place);
+    for (place, holder) in state.running.iter().enumerate().filter(|(place, _)| may_do(place)) {
+        desk.release(&place);
+        if matches!(desk.ask(&asked), Told::Nodes(_)) {
+            explained.ends.push(place);
+        }
+        desk.hold(&place, &super::folder::asked(&holder.stay), holder.nodes.clone());
+    }
+    near.truncate(NEAREST);
+    explained.nearest = near;
+    let mut available = site.up.clone();
+    state.running.iter().for_each(|holder| available.subtract(&holder.nodes));
+    explained.listings = listings(state, &stay.partition, size, &available);
+    Ok(explained)
+}
+
+/// The places of a size, those with the fewest jobs in their way first, and of those the soonest.
+fn places_by_distance(state: &State, partition: &str, size: u32) -> Vec<Near> {
+    let site = state.machine.site(partition);
+    let mut all: Vec<Near> = Vec::new();
+    for (name, nodes) in places(site, size, None) {
+        let mut jobs: Vec<usize> = (0..state.running.len())
+            .filter(|&place| state.running[place].nodes.meets(&nodes))
+            .collect();
+        // Of a block that is larger than the job, only so many have to end.
+        jobs.sort_by_key(|&place| (state.running[place].until.unwrap_or(Second::MAX), place));
+        let mut free = nodes.clone();
+        free.intersect(&site.up);
+        let down = nodes.count() - free.count();
+        jobs.iter().for_each(|&place| free.subtract(&state.running[place].nodes));
+        let mut needed = Vec::new();
+        for place in jobs {
+            if free.count() >= size {
+                break;
+            }
+            let mut own = state.running[place].nodes.clone();
+            own.intersect(&nodes);
+            own.intersect(&site.up);
+            free.unite(&own);
+            needed.push(place);
+        }
+        let until = needed
+            .iter()
+            .map(|&place| state.running[place].until)
+            .max_by_key(|end| end.unwrap_or(Second::MAX));
+        let until = until.unwrap_or(Some(state.now));
+        let down = if free.count() >= size { 0 } else { down };
+        all.push(Near { name, nodes, jobs: needed, down, until });
+    }
+    all.sort_by_key(|near| (near.down > 0, near.jobs.len(), near.until.unwrap_or(Second::MAX)));
+    all
+}
+
+/// Boxes of a size that would be free now, were they listed: each listed shape turned, at any corner.
+fn listings(
+    state: &State,
+    partition: &str,
+    size: u32,
+    available: &NodeSet,
+) -> Vec<(String, NodeSet)> {
+    let site = state.machine.site(partition);
+    let Structure::Torus3d(anchors, _) = &site.structure else { return Vec::new() };
+    let mut found: Vec<(String, NodeSet)> = Vec::new();
+    for torus in anchors.toruses() {
+        let sides = torus.grid().sides();
+        for entry in torus.entries().iter().filter(|entry| entry.size() == size) {
+            let [a, b, c] = entry.shape().sides;
+            for turned in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+                let fits = turned.iter().zip(sides).all(|(own, all)| own <= all);
+                if !fits || found.iter().any(|(name, _)| *name == by(turned)) {
+                    continue;
+                }
+                let corners = 0..torus.grid().nodes();
+                let found_here = corners.into_iter().find_map(|corner| {
+                    let at = [
+                        corner % sides[0],
+                        corner / sides[0] % sides[1],
+                        corner / sides[0] / sides[1],
+                    ];
+                    let mut set = NodeSet::empty(site.hosts.count());
+                    for z in 0..turned[2] {
+                        for y in 0..turned[1] {
+                            for x in 0..turned[0] {
+                                let [x, y, z] = [
+                                    (at[0] + x) % sides[0],
+                                    (at[1] + y) % sides[1],
+                                    (at[2] + z) % sides[2],
+                                ];
+                                let cell = x + sides[0] * (y + sides[1] * z);
+                                let node = torus.cells()[cell as usize]
+                                    .filter(|&node| available.contains(node))?;
+                                set.insert(node);
+                            }
+                        }
+                    }
+                    Some(set)
+                });
+                found.extend(found_here.map(|set| (by(turned), set)));
+            }
+        }
+    }
+    found
+}
+
+impl Explained {
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self, state: &State) -> Json {
+        let hosts = &state.machine.reading.hosts;
+        let id = |place: &usize| state.running[*place].stay.id.clone();
+        let nearest: Vec<Json> = self
+            .nearest
+            .iter()
+            .map(|near| {
+                let jobs: Vec<Json> = near
+                    .jobs
+                    .iter()
+                    .map(|place| json!({ "job": id(place), "until": state.running[*place].until }))
+                    .collect();
+                json!({
+                    "place": near.name, "nodes": hosts.listed(&near.nodes), "jobs": jobs, "down": near.down,
+                    "until": near.until
+                })
+            })
+            .collect();
+        let start = |start: &Option<(Second, NodeSet)>| {
+            start.as_ref().map(|(at, nodes)| json!({ "at": at, "nodes": hosts.listed(nodes) }))
+        };
+        let listings: Vec<Json> = self
+            .listings
+            .iter()
+            .map(|(name, nodes)| json!({ "shape": name, "nodes": hosts.listed(nodes) }))
+            .collect();
+        let says = match &self.reason {
+            Reason::Never(says) | Reason::Nodes(says) | Reason::Shape(says) => Some(says.clone()),
+            Reason::Reserved | Reason::Turn => None,
+        };
+        json!({
+            "job": self.stay.id, "now": state.now, "nodes": self.stay.nodes, "free": self.free,
+            "reason": self.reason.word(), "slurm": says,
+            "slurm_reason": Some(&self.stay.reason).filter(|reason| !reason.is_empty()), "nearest": nearest,
+            "starts_alone": start(&self.alone), "starts": start(&self.planned),
+            "ends_that_would_do": self.ends.iter().map(id).collect::<Vec<String>>(), "other_listings": listings,
+        })
+    }
+}

@@ -1,0 +1,270 @@
+//! A machine at one instant: who holds what until when, and who waits.
+
+use std::path::Path;
+
+use meshwork::geometry::NodeSet;
+
+use super::folder::{Folder, Machine, asked};
+use super::history::{Second, Stay};
+use super::order::Order;
+use super::plan::{Plan, Request};
+use super::{Trouble, read_text, sacct};
+use crate::slurm::desk::Desk;
+use crate::slurm::hostlist;
+
+/// A job that holds nodes.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// The job.
+    pub stay: Stay,
+    /// What it holds.
+    pub nodes: NodeSet,
+    /// Until when it may, by its limit; none if it has none.
+    pub until: Option<Second>,
+}
+
+/// A machine at one instant.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The machine; nodes that are down are none on which jobs may run.
+    pub machine: Machine,
+    /// The instant.
+    pub now: Second,
+    /// Who holds nodes.
+    pub running: Vec<Holder>,
+    /// Who waits, the first first.
+    pub waiting: Vec<Stay>,
+}
+
+impl State {
+    /// A site at an instant of its history. Who starts at that second waits still.
+    ///
+    /// # Errors
+    /// One sentence, if the history says nothing of that second.
+    pub fn of_history(folder: Folder, now: Second) -> Result<State, String> {
+        let Folder { path, machine, history } = folder;
+        let span = history.span();
+        if !span.is_some_and(|(first, last)| (first..=last).contains(&now)) {
+            let span =
+                span.map_or("nothing".to_owned(), |(first, last)| format!("{first} to {last}"));
+            return Err(format!(
+                "{}: the history says nothing of second {now}: it goes from {span}",
+                path.display()
+            ));
+        }
+        let is_running = |stay: &&Stay| {
+            stay.ran()
+                && stay.start.is_some_and(|start| start < now)
+                && stay.end.is_none_or(|end| end > now)
+        };
+        let is_waiting = |stay: &&Stay| {
+            let ends =
+                stay.start.is_none_or(|start| start >= now) && stay.end.is_none_or(|end| end > now);
+            stay.queued().is_some_and(|queued| queued <= now) && ends && !stay.is_rejected()
+        };
+        let running: Vec<Stay> = history.stays.iter().filter(is_running).cloned().collect();
+        let waiting: Vec<Stay> = history.stays.iter().filter(is_waiting).cloned().collect();
+        State::of(machine, now, running, waiting)
+    }
+
+    /// What `scontrol show job -o` and `scontrol show nodes -o` print.
+    ///
+    /// # Errors
+    /// One sentence with the line: a record that is none of a job, a time that is none, or a node that the machine
+    /// does not have.
+    pub fn of_scontrol(
+        mut machine: Machine,
+        jobs: &Path,
+        nodes: Option<&Path>,
+    ) -> Result<State, String> {
+        let file = jobs.display().to_string();
+        let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
+        let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
+        for (line, record) in
+            (1..).zip(text.lines()).filter(|(_, record)| !record.trim().is_empty())
+        {
+            let wrong = |says: String| Trouble::at(&file, line, says).to_string();
+            let pairs = pairs(record);
+            let get = |key: &str| {
+                let pair = pairs.iter().find(|(own, _)| own == key);
+                pair.map_or("", |(_, value)| value.as_str())
+            };
+            if get("JobId").is_empty() {
+                return Err(wrong(
+                    "this is no record of `scontrol show job -o`, which begins with JobId="
+                        .to_owned(),
+                ));
+            }
+            let time = |key: &str| {
+                let time = sacct::Clock::default().time(get(key));
+                let time =
+                    time.map_err(|()| wrong(format!("{key} is `{}`, which is no time", get(key))))?;
+                Ok::<_, String>(time.map(|(second, _)| second))
+            };
+            let limit = sacct::span(get("TimeLimit"))
+                .map_err(|()| wrong(format!("TimeLimit is `{}`", get("TimeLimit"))))?;
+            let (start, end) = (time("StartTime")?, time("EndTime")?);
+            let text = |key: &str| {
+                Some(get(key))
+                    .filter(|text| !text.is_empty() && *text != "(null)")
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            let number =
+                |text: &str| text.split('-').next().and_then(|first| first.parse::<u32>().ok());
+            let state = get("JobState");
+            let id = match (get("ArrayJobId"), get("ArrayTaskId")) {
+                ("", _) | (_, "") => text("JobId"),
+                (array, task) => format!("{array}_{task}"),
+            };
+            let mut stay = Stay {
+                id,
+                attempt: 1,
+                user: text("UserId").split('(').next().unwrap_or_default().to_owned(),
+                partition: text("Partition"),
+                state: state.to_owned(),
+                submit: time("SubmitTime")?,
+                eligible: time("EligibleTime")?,
+                limit,
+                nodes: number(get("NumNodes")).unwrap_or(0),
+                exclusive: matches!(get("Exclusive"), "NODE" | "TOPO"),
+                whole_blocks: get("Exclusive") == "TOPO",
+                segment: number(get("SegmentSize")).filter(|&size| size > 0),
+                require: text("ReqNodeList"),
+                exclude: text("ExcNodeList"),
+                priority: get("Priority").parse().ok(),
+                reason: text("Reason").replace('_', " "),
+                line,
+                ..Stay::default()
+            };
+            let instants =
+                [time("LastSchedEval")?, stay.submit, start.filter(|_| state == "RUNNING")];
+            now = now.max(instants.into_iter().flatten().max().unwrap_or(now));
+            match state {
+                "RUNNING" | "COMPLETING" | "SUSPENDED" | "STOPPED" => {
+                    (stay.start, stay.end) = (start, None);
+                    stay.nodelist = text("NodeList");
+                    running.push(stay);
+                }
+                "PENDING" => waiting.push(stay),
+                _ => now = now.max(end.unwrap_or(now)),
+            }
+        }
+        if running.is_empty() && waiting.is_empty() {
+            return Err(format!("{file}: no job runs or waits in this state"));
+        }
+        if let Some(nodes) = nodes {
+            let down = down(nodes)?;
+            let mut set = NodeSet::empty(machine.reading.hosts.count());
+            for (line, name) in down {
+                let node = machine.reading.hosts.find(&name);
+                set.insert(node.ok_or_else(|| {
+                    let says = format!(
+                        "the machine has no node {name}: is this the state of another machine?"
+                    );
+                    Trouble::at(&nodes.display().to_string(), line, says).to_string()
+                })?);
+            }
+            machine.take_down(&set);
+        }
+        State::of(machine, now, running, waiting).map_err(|says| format!("{file}, {says}"))
+    }
+
+    fn of(
+        machine: Machine,
+        now: Second,
+        running: Vec<Stay>,
+        mut waiting: Vec<Stay>,
+    ) -> Result<State, String> {
+        let holder = |stay: Stay| {
+            let nodes = machine.nodes(&stay.nodelist);
+            let nodes = nodes.map_err(|says| {
+                format!("line {}: {says}: is this the state of another machine?", stay.line)
+            })?;
+            let until = stay
+                .start
+                .zip(stay.limit)
+                .map(|(start, limit)| start.saturating_add(limit).max(now));
+            Ok::<_, String>(Holder { stay, nodes, until })
+        };
+        let running = running.into_iter().map(holder).collect::<Result<Vec<Holder>, String>>()?;
+        let mut places: Vec<usize> = (0..waiting.len()).collect();
+        Order::of(&machine).sort(&waiting, &mut places, now);
+        waiting = places.into_iter().map(|place| waiting[place].clone()).collect();
+        Ok(State { machine, now, running, waiting })
+    }
+
+    /// A desk of a partition at which the running jobs hold their nodes, by their places among them.
+    #[must_use]
+    pub fn desk(&self, partition: &str) -> Desk<usize> {
+        let mut desk = Desk::new(self.machine.site(partition).clone());
+        for (place, holder) in self.running.iter().enumerate() {
+            desk.hold(&place, &asked(&holder.stay), holder.nodes.clone());
+        }
+        desk
+    }
+
+    /// When a waiting job starts by limits: were it the first, and behind those that come before it.
+    #[must_use]
+    pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
+        let own = &self.waiting[place];
+        let site = self.machine.site(&own.partition);
+        let running = || {
+            self.running.iter().map(|holder| {
+                (holder.until.unwrap_or(Second::MAX), &holder.nodes, holder.stay.whole_blocks)
+            })
+        };
+        let request = |stay: &Stay| Request::of(&self.machine, site, stay);
+        let alone = Plan::new(site, self.now, running()).book(&request(own));
+        let mut plan = Plan::new(site, self.now, running());
+        for before in self.waiting[..place].iter().filter(|stay| stay.partition == own.partition) {
+            plan.book(&request(before));
+        }
+        [alone, plan.book(&request(own))]
+    }
+}
+
+/// The keys and values of a record; a word without a key belongs to the value before it.
+fn pairs(record: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for word in record.split_whitespace() {
+        let key = word.split_once('=').filter(|(key, _)| {
+            key.starts_with(|letter: char| letter.is_ascii_uppercase())
+                && key
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || "/:_".contains(letter))
+        });
+        match (key, pairs.last_mut()) {
+            (Some((key, value)), _) => pairs.push((key.to_owned(), value.to_owned())),
+            (None, Some((_, value))) => {
+                value.push(' ');
+                value.push_str(word);
+            }
+            (None, None) => {}
+        }
+    }
+    pairs
+}
+
+/// The nodes on which no job may start, by what `scontrol show nodes -o` prints.
+fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
+    let text = read_text(path).map_err(|trouble| trouble.to_string())?;
+    let mut down = Vec::new();
+    for (line, record) in (1..).zip(text.lines()) {
+        let pairs = pairs(record);
+        let get = |key: &str| {
+            pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
+        };
+        let state = get("State");
+        if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING"]
+            .iter()
+            .any(|word| state.contains(word))
+        {
+            let names = hostlist::names(get("NodeName"));
+            let names = names
+                .map_err(|says| Trouble::at(&path.display().to_string(), line, says).to_string())?;
+            down.extend(names.into_iter().map(|name| (line, name)));
+        }
+    }
+    Ok(down)
+}
