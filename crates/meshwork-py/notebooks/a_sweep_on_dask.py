@@ -31,7 +31,7 @@ folder = Path(tempfile.mkdtemp()) / "results"
 
 # %%
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1")
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1")
     with cluster, Client(cluster) as client:
         results = mw.sweep(study, folder, client.get_executor())
     print(mw.status(folder))

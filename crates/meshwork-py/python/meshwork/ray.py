@@ -23,7 +23,10 @@ class RayExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Begin a task."""
-        import ray  # type: ignore[import-not-found, unused-ignore]
+        import importlib
+
+        # By its name: this module is called as it is.
+        ray: Any = importlib.import_module("ray")
 
         task: Future[Any] = ray.remote(**self._options)(fn).remote(*args, **kwargs).future()
         return task
