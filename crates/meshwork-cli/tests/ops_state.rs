@@ -53,7 +53,7 @@ fn machine(folder: &Path, topology: &str) -> Machine {
     Machine::read(&file, None).unwrap()
 }
 
-fn stay(id: impl ToString, nodes: u32) -> Stay {
+fn stay(id: &impl ToString, nodes: u32) -> Stay {
     Stay {
         id: id.to_string(),
         attempt: 1,
@@ -69,7 +69,7 @@ fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> 
     let mut desk: Desk<usize> = Desk::new(machine.site("").clone());
     let mut running: Vec<(usize, Stay, NodeSet)> = Vec::new();
     for job in 0..40 {
-        let own = stay(job, sizes[numbers.below(sizes.len() as u64) as usize]);
+        let own = stay(&job, sizes[numbers.below(sizes.len() as u64) as usize]);
         if let Told::Nodes(nodes) = desk.allocate(&job, &asked(&own)) {
             running.push((job, own, nodes));
         }
@@ -84,7 +84,7 @@ fn state(machine: &Machine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> 
         until: Some(100 + 10 * job as i64),
     });
     let running = running.collect();
-    State { machine: machine.clone(), now: 50, running, waiting: vec![stay("w", size)] }
+    State { machine: machine.clone(), now: 50, running, waiting: vec![stay(&"w", size)] }
 }
 
 /// Whether a job starts if none but these run.
@@ -246,10 +246,10 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         submit: Some(900),
         nodelist: list.to_owned(),
         line: 7,
-        ..stay(id, nodes)
+        ..stay(&id, nodes)
     };
     let mut stays = vec![runs("a", "n[00-01]", 2), runs("b", "n[06-07]", 2), runs("c", "n08", 1)];
-    stays.push(Stay { submit: Some(1100), ..stay("w", 8) });
+    stays.push(Stay { submit: Some(1100), ..stay(&"w", 8) });
     Folder::write(&folder.path().join("site"), &machine, &History { stays }, &json!({})).unwrap();
     let record = |list: &str| {
         format!(

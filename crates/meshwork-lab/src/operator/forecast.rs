@@ -56,7 +56,7 @@ impl Conditions {
             for (name, value) in parameters.split(',').filter_map(|one| one.split_once('=')) {
                 match (name.trim(), value.trim().parse::<u32>()) {
                     ("bf_interval", Ok(every)) if every > 0 => {
-                        conditions.backfill_every = every.into()
+                        conditions.backfill_every = every.into();
                     }
                     ("bf_max_job_test", Ok(most)) => conditions.backfill_depth = most as usize,
                     _ => {}

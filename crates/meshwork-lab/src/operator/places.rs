@@ -72,12 +72,12 @@ fn is_union(site: &Site, nodes: &NodeSet, size: u32) -> bool {
             shared.iter().sum::<u32>() == nodes.count()
                 && shared.iter().all(|count| count.is_multiple_of(size))
         }
-        _ => falls_apart(site, nodes.clone(), size),
+        _ => falls_apart(site, nodes, size),
     }
 }
 
 /// The lowest node is in one of the places; which, is tried.
-fn falls_apart(site: &Site, nodes: NodeSet, size: u32) -> bool {
+fn falls_apart(site: &Site, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
         Structure::Ring(rings, _) => {
@@ -87,14 +87,14 @@ fn falls_apart(site: &Site, nodes: NodeSet, size: u32) -> bool {
                 window.into_iter().for_each(|node| set.insert(node));
                 set
             };
-            all.map(set).filter(|place| place.is_within(&nodes)).collect()
+            all.map(set).filter(|place| place.is_within(nodes)).collect()
         }
-        _ => boxes_within(site, &nodes, size).collect(),
+        _ => boxes_within(site, nodes, size).collect(),
     };
     places.into_iter().filter(|place| place.contains(first)).any(|place| {
         let mut rest = nodes.clone();
         rest.subtract(&place);
-        falls_apart(site, rest, size)
+        falls_apart(site, &rest, size)
     })
 }
 

@@ -65,7 +65,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     );
     add("Note", "requested times are run times".to_owned());
     write(output, form, &header, &kept)?;
-    Ok(info(output)?)
+    info(output)
 }
 
 fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {

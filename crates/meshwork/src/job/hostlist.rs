@@ -116,7 +116,7 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
 /// # Complexity
 /// **O(n log n)** for *n* names.
 pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    joined(sorted(names), |group| group.len() > 1)
+    joined(&sorted(names), |group| group.len() > 1)
 }
 
 /// The same with every number in brackets, also where it is the only one: a form in which equal lists are equal texts
@@ -131,7 +131,7 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 /// # Complexity
 /// **O(n log n)** for *n* names.
 pub fn bracketed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    joined(sorted(names), |group| !group[0].1.is_empty())
+    joined(&sorted(names), |group| !group[0].1.is_empty())
 }
 
 /// The same without sorting: a list that stands for these names in this order.
@@ -164,7 +164,7 @@ fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str
     split
 }
 
-fn joined(split: Vec<(&str, &str)>, has_brackets: impl Fn(&[(&str, &str)]) -> bool) -> String {
+fn joined(split: &[(&str, &str)], has_brackets: impl Fn(&[(&str, &str)]) -> bool) -> String {
     let mut text = String::new();
     for group in split.chunk_by(|a, b| a.0 == b.0 && !a.1.is_empty() && !b.1.is_empty()) {
         let brackets = if has_brackets(group) { ("[", "]") } else { ("", "") };

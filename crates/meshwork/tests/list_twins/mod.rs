@@ -27,7 +27,7 @@ impl Job {
     /// How many parts there are, and of which size; `None` if the job is no whole number of them.
     pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
-            Some(size) => (self.nodes % size == 0).then(|| (self.nodes / size, size)),
+            Some(size) => self.nodes.is_multiple_of(size).then(|| (self.nodes / size, size)),
             None => Some((1, self.nodes)),
         }
     }

@@ -86,7 +86,7 @@ mod tests {
             let mut gaps: Vec<Second> = (0..1000)
                 .map(|job: u32| {
                     let end = job * 37;
-                    let start = end + cleanup + u32::from(job % 5 == 0) * (job % 170);
+                    let start = end + cleanup + u32::from(job.is_multiple_of(5)) * (job % 170);
                     i64::from(start / 100) - i64::from(end / 100)
                 })
                 .collect();
