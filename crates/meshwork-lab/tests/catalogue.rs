@@ -32,12 +32,10 @@ const STANDARD: [&str; 18] = [
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// The files that may, and why.
-const MAY: [(&str, &str); 5] = [
+const MAY: [(&str, &str); 6] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
-    (
-        "meshwork-lab/src/trace/mod.rs",
-        "logs are of the two standard workloads that read and write them",
-    ),
+    ("meshwork-lab/src/trace/convert.rs", "a log is of the standard workload that reads it"),
+    ("meshwork-lab/src/trace/generate.rs", "a log is made by a standard workload"),
     ("meshwork-cli/src/main.rs", "the command without additions"),
     (
         "meshwork-cli/src/command/manual/mod.rs",

@@ -204,9 +204,14 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    fn place(site: &Site, nodes: &[Node], segment: Option<u32>) -> Place {
-        let mut set = NodeSet::empty(site.hosts.count());
-        nodes.iter().for_each(|&node| set.insert(node));
+    /// Of the nodes whose names have these numbers.
+    fn place(site: &Site, numbers: &[u32], segment: Option<u32>) -> Place {
+        let count = site.hosts.count();
+        let mut set = NodeSet::empty(count);
+        for number in numbers {
+            let named = |node: &Node| site.hosts.name(*node) == format!("n{number}");
+            set.insert((0..count).find(named).unwrap());
+        }
         place_of(site, &set, segment)
     }
 

@@ -159,7 +159,7 @@ pub const SITES: &str = "machine = { sites = [
 /// ```
 /// use meshwork::alloc::block::first_fit;
 /// let tables = meshwork::conformance::variants(first_fit::ENTRY.about.params);
-/// assert_eq!(tables.len(), 3, "a rotation is one of three words");
+/// assert_eq!(tables.len(), 3 * 2, "a rotation is one of three words, a scan one of two");
 /// ```
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {

@@ -182,7 +182,7 @@ impl Topology {
     /// use meshwork::topology::Topology;
     /// let dragonfly = Topology::dragonfly(2, 4, 2).unwrap();
     /// assert_eq!(dragonfly.nodes(), 2 * 4 * 9);
-    /// assert_eq!((dragonfly.distance(0, 1), dragonfly.distance(0, 71)), (0, 2));
+    /// assert_eq!((dragonfly.distance(0, 1), dragonfly.distance(0, 71)), (0, 3));
     /// ```
     ///
     /// # Errors

@@ -50,7 +50,7 @@ impl Submitted {
     /// Reads a line up to the script or program, whose own options are not Slurm's.
     pub(super) fn read(line: &str) -> Submitted {
         let mut found = Submitted::default();
-        let mut words = line.split_whitespace().skip(1);
+        let mut words = words(line).skip(1);
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
                 break;
@@ -71,7 +71,12 @@ impl Submitted {
                     (name, value)
                 }
             };
-            found.take(name, value.unwrap_or_default());
+            let value = value.unwrap_or_default();
+            // Without its quotes nobody knows where a wrapped command ends, and its options are not Slurm's.
+            if name == "wrap" && !value.starts_with(['"', '\'']) {
+                break;
+            }
+            found.take(name, value);
         }
         found
     }
@@ -103,6 +108,20 @@ impl Submitted {
     }
 }
 
+/// The words of a line; what stands in quotes is part of one.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    let is_between = move |c: char| {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && c.is_whitespace()
+    };
+    line.split(is_between).filter(|word| !word.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +140,8 @@ mod tests {
         );
         assert!(found.whole_blocks && found.contiguous);
         assert_eq!((found.switches, found.nodes, found.exclude), (Some(2), Some(3), None));
+        assert_eq!(Submitted::read("sbatch --wrap='srun -x a' -N 2").nodes, Some(2));
+        assert_eq!(Submitted::read("sbatch -N 2 --wrap=srun -x a").exclude, None);
         assert_eq!(Submitted::read("sbatch -w /tmp/hosts").require, None);
         assert_eq!(Submitted::read(""), Submitted::default());
     }

@@ -152,8 +152,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{
-        ArrayRef, BooleanArray, Float32Array, Int16Array, StringArray, TimestampMillisecondArray,
-        UInt64Array,
+        ArrayRef, BinaryArray, BooleanArray, Float32Array, Int16Array, StringArray,
+        TimestampMillisecondArray, UInt64Array,
     };
     use parquet::arrow::ArrowWriter;
 
@@ -217,9 +217,15 @@ mod tests {
             ("runtime", two()),
             ("nodes", Arc::new(BooleanArray::from(vec![true, false]))),
         ]);
+        assert_eq!(refused.unwrap_err(), "t.parquet:1: `nodes` is `true`, but must be a number");
+        let refused = parquet(vec![
+            ("submit", two()),
+            ("runtime", two()),
+            ("nodes", Arc::new(BinaryArray::from(vec![&b"4"[..], b"5"]))),
+        ]);
         assert_eq!(
             refused.unwrap_err(),
-            "t.parquet: the column `nodes` holds Boolean, but must hold numbers or text"
+            "t.parquet: the column `nodes` holds Binary, but must hold numbers, text or flags"
         );
         let refused = parquet(vec![
             ("submit", two()),
