@@ -1,7 +1,7 @@
 //! Sizings in Python.
 
 use meshwork::form::Asks;
-use meshwork::job::Request;
+use meshwork::job::{Request, Wants};
 use meshwork::registry::{Params, Problem};
 use meshwork::sizing::{Demand as Model, Size, Sizing};
 use meshwork::smallvec::SmallVec;
@@ -62,16 +62,19 @@ impl InPython {
         let mut all = Vec::new();
         for size in sizes.try_iter()? {
             let (wanted, stretch): (Bound<'_, PyAny>, f64) = size?.extract()?;
-            all.push((in_form(request(&wanted)?, demand.asks), stretch));
+            all.push((in_form(request(&wanted)?, demand), stretch));
         }
         Ok(all)
     }
 }
 
-/// A subcube is a number of processors in Python.
-fn in_form(request: Request, asks: Asks) -> Request {
-    match (&request, asks) {
-        (Request::Nodes(nodes), Asks::Subcube) if nodes.is_power_of_two() => {
+/// A subcube is a number of processors in Python, and so is a count with wishes, which stay what they are.
+fn in_form(request: Request, demand: &Model<'_>) -> Request {
+    match (&request, demand.request, demand.asks) {
+        (Request::Nodes(nodes), Request::Wanting(wants), _) => {
+            Request::Wanting(Box::new(Wants { nodes: *nodes, ..(**wants).clone() }))
+        }
+        (Request::Nodes(nodes), _, Asks::Subcube) if nodes.is_power_of_two() => {
             Request::Subcube(nodes.ilog2())
         }
         _ => request,
