@@ -207,11 +207,37 @@ fn killed_shards_lose_nothing_that_ended() {
 
 /// The keys of the runs that stand whole in a segment.
 fn ended_in(segment: &Path) -> Vec<String> {
-    let bytes = fs::read(segment).unwrap();
+    // The process that writes it may have given it its last name since it was found.
+    let Ok(bytes) = fs::read(segment) else { return Vec::new() };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8(bytes[..whole].to_vec()).unwrap();
     let lines = text.lines().filter(|line| line.starts_with("{\"key\":\""));
     lines.map(|line| line[8..40].to_owned()).collect()
+}
+
+/// The segments in the folder of runs that one of these processes writes, and the runs that ended in each.
+fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
+    let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
+    let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));
+    let is_theirs =
+        |name: &str| copies.iter().any(|copy| name.contains(&format!("-{}.jsonl", copy.id())));
+    named
+        .filter(|(name, _)| is_theirs(name))
+        .map(|(name, segment)| (name, ended_in(&segment.path())))
+        .collect()
+}
+
+/// Waits until these processes have ended more than so many runs, or one of them is over, or, where an instant is
+/// given, until then. However fast or slow the machine is, something has ended after it and much is left.
+fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
+    loop {
+        let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();
+        let is_over = copies.iter_mut().any(|copy| copy.try_wait().unwrap().is_some());
+        if ended > runs || is_over || latest.is_some_and(|latest| Instant::now() >= latest) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Processes of three shards, each killed at any instant of its life; some while a second copy runs.
@@ -242,24 +268,21 @@ fn random_kills(kills: u64, replications: u64) {
         if chance.unit() < 0.1 {
             copies.push(start());
         }
-        std::thread::sleep(first_word.mul_f64(2.0 * chance.unit()));
+        // Every second kill is for what was written, the others for an instant.
+        let wait = first_word.mul_f64(2.0 * chance.unit());
+        let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
+        wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
         for copy in &mut copies {
             copy.kill().unwrap();
             copy.wait().unwrap();
         }
         let is_doubled = copies.len() > 1;
         let mut wrote = false;
-        for segment in fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten() {
-            let name = segment.file_name().to_string_lossy().into_owned();
-            if copies.iter().any(|copy| name.contains(&format!("-{}.jsonl", copy.id()))) {
-                for key in ended_in(&segment.path()) {
-                    wrote = true;
-                    let before = seen.insert(key, name.clone());
-                    assert!(
-                        before.is_none() || is_doubled,
-                        "run again by its own shard: {before:?}"
-                    );
-                }
+        for (name, keys) in segments_of(folder, &copies) {
+            for key in keys {
+                wrote = true;
+                let before = seen.insert(key, name.clone());
+                assert!(before.is_none() || is_doubled, "run again by its own shard: {before:?}");
             }
         }
         let factor = if wrote { 0.97 } else { 1.03 };
