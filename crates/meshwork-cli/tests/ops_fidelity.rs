@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Said, meshwork, skip};
+use common::{Numbers, Said, meshwork, skip};
 use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::forecast::{Conditions, forecast};
 use meshwork_lab::operator::history::{History, Stay};
@@ -41,17 +41,6 @@ const BLOCKS: &str = "- topology: t
       - {block: h, nodes: 'n[56-63]'}
 ";
 const CONF: &str = "SchedulerParameters=bf_interval=10\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
-
-/// Numbers without a pattern, the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
 
 /// A site in a folder whose jobs happened by the rule of its lists and with this time for clean-up.
 fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut History)) {

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use common::{meshwork, skip};
+use common::{Numbers, meshwork, skip};
 use meshwork::geometry::NodeSet;
 use meshwork_lab::operator::defrag::{Cost, Target, defrag};
 use meshwork_lab::operator::explain::{Reason, explain};
@@ -35,17 +35,6 @@ const TORUS: &str = "- topology: t
 ";
 const RINGS: &str = "- topology: t\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-05]'}\n      - {ring: b, nodes: 'n[11,10,09,08,07,06]'}\n";
 const BLOCKS: &str = "- topology: t\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      - {block: b, nodes: 'n[04-07]'}\n      - {block: c, nodes: 'n[08-11]'}\n";
-
-/// Numbers without a pattern, the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
 
 fn machine(folder: &Path, topology: &str) -> Machine {
     let file = folder.join("topology.yaml");

@@ -1,19 +1,23 @@
 //! What can be written on the command line.
 
+pub(crate) mod ops;
 mod sweep;
+pub(crate) mod trace;
+mod traffic;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use meshwork_lab::date::unix_seconds;
-use toml::Value;
 
 use crate::memory::Memory;
 
+use ops::Ops;
 pub(crate) use sweep::{Collect, Engine, RunsFormat, Shards, Status, Submit};
 use sweep::{SUBMIT_HELP, duration};
+use trace::Trace;
+pub(crate) use traffic::Traffic;
 
 /// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, flat machines and
 /// grids of sites.
@@ -281,96 +285,6 @@ pub(crate) struct List {
     pub(crate) json: bool,
 }
 
-/// `meshwork trace`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Trace {
-    /// Print what a log is like: counts, spans and distributions
-    #[command(
-        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
-        log.\n\nExample:\n  meshwork trace info log.swf.gz"
-    )]
-    Info {
-        /// The log, or a table of jobs; it may be compressed with gzip
-        log: PathBuf,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Clean, sort, cut, shuffle, split and scale a log
-    #[command(
-        after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
-        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
-        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
-        without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
-        .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
-        it begins.\n\n\
-        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
-        split_above=0.5"
-    )]
-    Convert(Convert),
-    /// Generate a log by the model of Lublin and Feitelson
-    #[command(after_help = "The same arguments give the same bytes.\n\n\
-        Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
-    Generate(Generate),
-}
-
-/// `meshwork trace convert`.
-#[derive(Args, Debug)]
-pub(crate) struct Convert {
-    /// The log, or a table of jobs; it may be compressed with gzip
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// The file to write
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Only so many jobs, of those that --from and --until leave
-    #[arg(long, value_name = "N")]
-    pub(crate) first_jobs: Option<u64>,
-    /// Only jobs submitted at or after this time of the log, in seconds, or this date
-    #[arg(long, value_name = "T", value_parser = instant)]
-    pub(crate) from: Option<Value>,
-    /// Only jobs submitted before this time of the log, in seconds, or this date
-    #[arg(long, value_name = "T", value_parser = instant)]
-    pub(crate) until: Option<Value>,
-    /// Multiply run times and requested times
-    #[arg(long, value_name = "X", value_parser = positive)]
-    pub(crate) runtime_scale: Option<f64>,
-    /// Multiply times of submission: below 1, the load grows
-    #[arg(long, value_name = "X", value_parser = positive)]
-    pub(crate) arrival_scale: Option<f64>,
-    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
-    #[arg(short, long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// The seed of a shuffle
-    #[arg(long, value_name = "S", default_value = "1")]
-    pub(crate) seed: u64,
-}
-
-/// `meshwork trace generate`.
-#[derive(Args, Debug)]
-pub(crate) struct Generate {
-    /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// How many jobs
-    #[arg(long, value_name = "N", default_value = "10000")]
-    pub(crate) jobs: u64,
-    /// The size of the machine that the model is scaled to
-    #[arg(long, value_name = "P", default_value = "128")]
-    pub(crate) processors: u32,
-    /// The seed of the random numbers
-    #[arg(long, value_name = "S", default_value = "1")]
-    pub(crate) seed: u64,
-    /// Which fit of the model
-    #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
-    pub(crate) classes: String,
-    /// Stretch the times of submission until the jobs ask for this share of the machine
-    #[arg(long, value_name = "X", value_parser = positive)]
-    pub(crate) load: Option<f64>,
-    #[command(flatten)]
-    pub(crate) memory: Memory,
-}
-
 const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event and , or the left \
     arrow one back, t goes to a time and e to an event, Home to the beginning, j and k scroll the queue by a line and PageDown and PageUp by ten, \
     + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
@@ -446,154 +360,6 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
     \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n\n\
     Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
-/// `meshwork ops`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Ops {
-    /// Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name
-    #[command(
-        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
-        form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
-        nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
-    )]
-    Check(OpsCheck),
-    /// Make a site of a machine and what its Slurm remembers: jobs as a table, and how far they can be relied on
-    #[command(
-        after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
-        all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
-        Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,\
-        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExample:\n  meshwork ops import --sacct sacct.txt --topology \
-        topology.yaml --conf slurm.conf -o site"
-    )]
-    Import(OpsImport),
-    /// Replay the history of a site by the rule of its lists, and say how many decisions are the same
-    #[command(
-        after_help = "Each start is held against the rule in the state in which the history says the machine was: node list \
-        for node list, for the main scheduler on all free nodes, and for backfill on those that are free over the job's \
-        whole limit and not planned for jobs of higher priority. The exit status is 1 if the site is not modelled well \
-        enough to go on.\n\nExample:\n  meshwork ops fidelity site"
-    )]
-    Fidelity(OpsFidelity),
-    /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
-    #[command(
-        after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
-        the machine's files beside it.\n\nExamples:\n  meshwork ops explain site 1109 --at 1795272884\n  meshwork ops \
-        explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf slurm.conf"
-    )]
-    Explain(OpsExplain),
-    /// Find the cheapest moves of jobs after which a place of a shape is free
-    #[command(
-        after_help = "Every listed place of the shape is looked at. Jobs move one after the other, the largest first, to \
-        where the rule puts them on what is free by then. The exit status is 1 if no moves make \
-        room.\n\nExample:\n  meshwork ops defrag site --at 1795272884 --shape 4x2x2 --exempt 1100"
-    )]
-    Defrag(OpsDefrag),
-}
-
-/// A machine at one instant.
-#[derive(Args, Debug)]
-pub(crate) struct OpsState {
-    /// A site, or what `scontrol show job -o` prints
-    pub(crate) state: PathBuf,
-    /// The instant of a site's history, in seconds since 1970
-    #[arg(long, value_name = "SECOND")]
-    pub(crate) at: Option<i64>,
-    /// The topology.yaml or topology.conf, where the state is that of scontrol
-    #[arg(long, value_name = "FILE")]
-    pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf beside it
-    #[arg(long, value_name = "FILE", requires = "topology")]
-    pub(crate) conf: Option<PathBuf>,
-    /// What `scontrol show nodes -o` prints: which nodes are down
-    #[arg(long, value_name = "FILE", requires = "topology")]
-    pub(crate) nodes: Option<PathBuf>,
-}
-
-/// `meshwork ops explain`.
-#[derive(Args, Debug)]
-pub(crate) struct OpsExplain {
-    #[command(flatten)]
-    pub(crate) state: OpsState,
-    /// The job, as in 1109 or 1088_3
-    pub(crate) job: String,
-    /// Print one object of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `meshwork ops defrag`.
-#[derive(Args, Debug)]
-pub(crate) struct OpsDefrag {
-    #[command(flatten)]
-    pub(crate) state: OpsState,
-    /// The shape of the place, as 8x8x4, or its number of nodes
-    #[arg(long)]
-    pub(crate) shape: String,
-    /// Jobs that may not be moved
-    #[arg(long, value_name = "JOB", value_delimiter = ',')]
-    pub(crate) exempt: Vec<String>,
-    /// What a move costs
-    #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
-    pub(crate) cost: String,
-    /// The partition [default: the one that slurm.conf makes the default]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) partition: Option<String>,
-    /// The most plans that are given
-    #[arg(long, value_name = "N", default_value = "3")]
-    pub(crate) plans: usize,
-    /// Print one object of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `meshwork ops fidelity`.
-#[derive(Args, Debug)]
-pub(crate) struct OpsFidelity {
-    /// The site, as `ops import` wrote it
-    pub(crate) site: PathBuf,
-    /// Print one object of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `meshwork ops import`.
-#[derive(Args, Debug)]
-pub(crate) struct OpsImport {
-    /// What sacct -P prints
-    #[arg(long, value_name = "FILE", required_unless_present = "swf")]
-    pub(crate) sacct: Option<PathBuf>,
-    /// A log in the Standard Workload Format, which has waits and no nodes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
-    pub(crate) swf: Option<PathBuf>,
-    /// The topology.yaml or topology.conf of the machine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) topology: PathBuf,
-    /// The slurm.conf of the machine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) conf: Option<PathBuf>,
-    /// The folder for the site
-    #[arg(short, long, value_name = "SITE")]
-    pub(crate) out: PathBuf,
-    /// How far dates without a time zone are ahead of UTC, as +01:00 [default: UTC, with a warning]
-    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
-    pub(crate) time_zone: Option<String>,
-    /// Print one object of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `meshwork ops check`.
-#[derive(Args, Debug)]
-pub(crate) struct OpsCheck {
-    /// The topology file
-    pub(crate) file: PathBuf,
-    /// The slurm.conf of the machine: without it every node that the file names is taken to be there
-    #[arg(long, value_name = "FILE")]
-    pub(crate) conf: Option<PathBuf>,
-    /// Print one object of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
@@ -624,114 +390,6 @@ pub(crate) struct Place {
     pub(crate) shape: String,
     #[command(flatten)]
     pub(crate) memory: Memory,
-}
-
-/// `meshwork traffic`.
-#[derive(Args, Debug)]
-pub(crate) struct Traffic {
-    /// How the nodes are wired
-    #[arg(
-        long, default_value = "mesh",
-        value_parser = ["mesh", "torus", "hypercube", "tofu", "fat_tree", "dragonfly", "twisted_torus"]
-    )]
-    pub(crate) topology: String,
-    #[command(flatten)]
-    pub(crate) wiring: Wiring,
-    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour, next_group or hotspot
-    #[arg(long, default_value = "uniform")]
-    pub(crate) traffic: String,
-    /// The loads, in flits per node and cycle
-    #[arg(
-        long, value_name = "X,…", value_delimiter = ',', value_parser = load,
-        default_value = "0.01,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4"
-    )]
-    pub(crate) loads: Vec<f64>,
-    /// Flits in a packet [default: 8]
-    #[arg(long, value_name = "FLITS")]
-    pub(crate) packet: Option<u32>,
-    /// Flits that the buffer of a lane holds [default: 2]
-    #[arg(long, value_name = "FLITS")]
-    pub(crate) buffer: Option<u32>,
-    /// Virtual channels of a link [default: 2 on a torus or dragonfly, 3 with detours, 1 elsewhere]
-    #[arg(long, value_name = "N")]
-    pub(crate) vcs: Option<u32>,
-    /// Whose router it is
-    #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
-    pub(crate) timing: String,
-    /// Cycles in which a router of procsimity routes a head [default: 3]
-    #[arg(long, value_name = "CYCLES")]
-    pub(crate) router_delay: Option<u32>,
-    /// Which class of channels a packet uses on a ring
-    #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
-    pub(crate) class: String,
-    /// Whether the virtual channels of a link share it
-    #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
-    pub(crate) lanes: String,
-    /// Through which port packets go up a fat tree
-    #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
-    pub(crate) upward: String,
-    /// Ways between groups of a dragonfly: the direct link, by another group, or the less full one
-    #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
-    pub(crate) routing: String,
-    /// Flits by which the direct way has to be fuller before ugal takes another [default: 30 with --timing
-    /// booksim, else 0]
-    #[arg(long, value_name = "FLITS")]
-    pub(crate) ugal_threshold: Option<u32>,
-    /// Cycles in which a flit crosses a link, on a dragonfly one within a group
-    #[arg(long, value_name = "CYCLES", default_value = "1")]
-    pub(crate) local_latency: u32,
-    /// Cycles in which a flit crosses a link between groups of a dragonfly
-    #[arg(long, value_name = "CYCLES", default_value = "1")]
-    pub(crate) global_latency: u32,
-    /// Cycles that are simulated for each load
-    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub(crate) cycles: u64,
-    /// How many of them go by before anything is measured [default: a quarter]
-    #[arg(long, value_name = "N")]
-    pub(crate) warmup: Option<u64>,
-    /// The seed of all random numbers
-    #[arg(long, value_name = "S", default_value = "1")]
-    pub(crate) seed: u64,
-    /// How many threads run [default: one for each processor]
-    #[arg(short, long, value_name = "N", value_parser = threads)]
-    pub(crate) threads: Option<usize>,
-    /// Print one JSON object for each load
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) memory: Memory,
-}
-
-/// The parameters of topologies, of which each has its own.
-#[derive(Args, Debug)]
-pub(crate) struct Wiring {
-    /// The sides, or the dimension of a hypercube
-    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',')]
-    pub(crate) dims: Vec<u32>,
-    /// Whether each dimension of a mesh or torus closes to a ring: true or false, one for all or one for each
-    #[arg(long, value_name = "FLAG,…", value_delimiter = ',')]
-    pub(crate) wrap: Vec<bool>,
-    /// Processors of each node of a grid
-    #[arg(long, value_name = "N")]
-    pub(crate) processors_per_node: Option<u32>,
-    /// Nodes of a leaf switch of a fat tree and children of every other, or one number for each level
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
-    pub(crate) arity: Vec<u32>,
-    /// Levels of switches of a fat tree
-    #[arg(long, value_name = "N")]
-    pub(crate) levels: Option<u32>,
-    /// How many times more nodes than links upwards a leaf switch of a fat tree has
-    #[arg(long, value_name = "X")]
-    pub(crate) taper: Option<f64>,
-    /// Nodes of a router of a dragonfly
-    #[arg(long = "p", value_name = "N")]
-    pub(crate) p: Option<u32>,
-    /// Routers of a group of a dragonfly [default: 2 p]
-    #[arg(long = "a", value_name = "N")]
-    pub(crate) a: Option<u32>,
-    /// Global links of a router of a dragonfly [default: p]
-    #[arg(long = "h", value_name = "N")]
-    pub(crate) h: Option<u32>,
 }
 
 /// `meshwork check`.
@@ -774,16 +432,6 @@ fn number(text: &str, holds: impl Fn(f64) -> bool, must: &str) -> Result<f64, St
 
 fn not_negative(text: &str) -> Result<f64, String> {
     number(text, |n| (0.0..=1e15).contains(&n), "a number from 0 to 1e15")
-}
-
-/// A number of seconds, or a date.
-fn instant(text: &str) -> Result<Value, String> {
-    if unix_seconds(text).is_some() {
-        return Ok(Value::String(text.to_owned()));
-    }
-    not_negative(text).map(Value::Float).map_err(|_| {
-        "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned()
-    })
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -7,7 +7,7 @@ use meshwork_lab::trace::{Converted, MAX_JOBS, Model, convert, generate, info};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use crate::args::{Convert, Generate, Trace};
+use crate::args::trace::{Convert, Generate, Trace};
 use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table, wrapped};

@@ -6,6 +6,18 @@ pub(crate) mod serving;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Numbers that look drawn, and are the same in every run of a test.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    /// The next, from 0 to one below this.
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+}
+
 /// What a command said.
 #[derive(Debug)]
 pub(crate) struct Said {

@@ -94,6 +94,12 @@ impl Machine {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
+    /// What its `slurm.conf` says, if it has one.
+    #[must_use]
+    pub fn conf_text(&self) -> Option<&str> {
+        self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
+    }
+
     /// Takes nodes down: no job may start on them.
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));

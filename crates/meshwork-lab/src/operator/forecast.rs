@@ -5,16 +5,17 @@
 //! and starts whoever delays nobody that comes before, as far as limits tell.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use meshwork::geometry::NodeSet;
 
+use super::desks::Desks;
 use super::folder::Machine;
 use super::history::{By, Second, Stay};
 use super::order::Order;
 use super::plan::{Plan, Request};
 use crate::slurm::conf;
-use crate::slurm::desk::{Desk, Told};
+use crate::slurm::desk::Told;
 
 /// How often backfill comes, where a `slurm.conf` does not say.
 const BACKFILL_EVERY: Second = 30;
@@ -45,9 +46,7 @@ impl Conditions {
             backfill_depth: BACKFILL_DEPTH,
             order: Order::of(machine),
         };
-        let Some((_, text)) = machine.texts().find(|(name, _)| name.ends_with("slurm.conf")) else {
-            return conditions;
-        };
+        let Some(text) = machine.conf_text() else { return conditions };
         for line in conf::lines(text) {
             if line.get("SchedulerType").is_some_and(|kind| kind.ends_with("builtin")) {
                 conditions.backfill_every = 0;
@@ -111,18 +110,13 @@ pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> V
             _ => {}
         }
     }
-    let mut desks = BTreeMap::new();
-    for stay in stays {
-        let site = || Desk::new(machine.site(&stay.partition).clone());
-        desks.entry(stay.partition.as_str()).or_insert_with(site);
-    }
     let outcomes = vec![Outcome::default(); stays.len()];
     let mut floor = Floor {
         machine,
         stays,
         requests,
         conditions,
-        desks,
+        desks: Desks::new(machine, stays),
         queue: Vec::new(),
         running: Vec::new(),
         outcomes,
@@ -183,7 +177,7 @@ struct Floor<'a> {
     stays: &'a [Stay],
     requests: Vec<Request>,
     conditions: &'a Conditions,
-    desks: BTreeMap<&'a str, Desk<usize>>,
+    desks: Desks<'a>,
     queue: Vec<usize>,
     running: Vec<usize>,
     outcomes: Vec<Outcome>,
@@ -193,15 +187,12 @@ struct Floor<'a> {
 
 impl Floor<'_> {
     fn free(&mut self, place: usize) {
-        self.desks.values_mut().for_each(|desk| {
-            desk.release(&place);
-        });
+        self.desks.release(place);
         self.running.retain(|&own| own != place);
     }
 
     fn begin(&mut self, place: usize, nodes: NodeSet, by: By) {
-        let asked = &self.requests[place].asked;
-        self.desks.values_mut().for_each(|desk| desk.hold(&place, asked, nodes.clone()));
+        self.desks.hold(place, &self.requests[place].asked, &nodes);
         self.running.push(place);
         self.begun.push(place);
         self.queue.retain(|&waiting| waiting != place);
@@ -212,11 +203,12 @@ impl Floor<'_> {
     fn main(&mut self) {
         let mut blocked: Vec<&str> = Vec::new();
         for place in self.queue.clone() {
-            let partition = self.stays[place].partition.as_str();
+            let stay = &self.stays[place];
+            let partition = stay.partition.as_str();
             if blocked.contains(&partition) {
                 continue;
             }
-            match self.desks[partition].ask(&self.requests[place].asked) {
+            match self.desks.desk(stay).ask(&self.requests[place].asked) {
                 Told::Nodes(nodes) => self.begin(place, nodes, By::Main),
                 Told::Wait(..) => blocked.push(partition),
                 Told::Never(_) => {
@@ -250,9 +242,8 @@ impl Floor<'_> {
             for place in queue {
                 let request = &self.requests[place];
                 let kept = plan.kept_over(request.limit);
-                if let Told::Nodes(nodes) =
-                    self.desks[partition].ask_without(&request.asked, Some(&kept))
-                {
+                let desk = self.desks.desk(&self.stays[place]);
+                if let Told::Nodes(nodes) = desk.ask_without(&request.asked, Some(&kept)) {
                     plan.keep(self.now, request, &nodes);
                     self.begin(place, nodes, By::Backfill);
                 } else {

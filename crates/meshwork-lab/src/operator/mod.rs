@@ -6,6 +6,7 @@
 //! rule. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
 
 pub mod defrag;
+mod desks;
 pub mod explain;
 pub mod fidelity;
 pub mod folder;

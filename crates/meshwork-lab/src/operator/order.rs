@@ -17,9 +17,7 @@ impl Order {
     /// earlier is that without what it has gained since; other factors are taken to stay.
     #[must_use]
     pub fn of(machine: &Machine) -> Order {
-        let Some((_, text)) = machine.texts().find(|(name, _)| name.ends_with("slurm.conf")) else {
-            return Order::default();
-        };
+        let Some(text) = machine.conf_text() else { return Order::default() };
         let lines = conf::lines(text);
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
         let is_multifactor =

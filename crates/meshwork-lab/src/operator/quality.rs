@@ -7,11 +7,12 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::Trouble;
+use super::desks::Desks;
 use super::folder::{Machine, asked};
 use super::history::{History, Second, Stay};
 use super::places::{Place, place_of};
 use super::sacct::Tally;
-use crate::slurm::desk::{Desk, Told};
+use crate::slurm::desk::Told;
 
 /// The most waits that are looked at for what they were for.
 const MOST_WAITS: usize = 400;
@@ -215,12 +216,7 @@ fn waits_for_shape(
         events.extend(stays[place].queued().map(|queued| (queued, 1, place)));
     }
     events.sort_unstable();
-    let mut desks: BTreeMap<&str, Desk<usize>> = BTreeMap::new();
-    for stay in stays {
-        desks
-            .entry(&stay.partition)
-            .or_insert_with(|| Desk::new(machine.site(&stay.partition).clone()));
-    }
+    let mut desks = Desks::new(machine, stays);
     let mut left: BTreeMap<usize, u32> = BTreeMap::new();
     let mut for_shape = 0;
     for group in events.chunk_by(|a, b| a.0 == b.0) {
@@ -228,9 +224,7 @@ fn waits_for_shape(
         for &(_, kind, place) in group {
             match kind {
                 0 => {
-                    desks.values_mut().for_each(|desk| {
-                        desk.release(&place);
-                    });
+                    desks.release(place);
                     has_news = true;
                 }
                 1 => {
@@ -243,7 +237,7 @@ fn waits_for_shape(
         if has_news {
             left.retain(|&place, instants| {
                 *instants -= 1;
-                let told = desks[stays[place].partition.as_str()].ask(&asked(&stays[place]));
+                let told = desks.desk(&stays[place]).ask(&asked(&stays[place]));
                 let is_shape = matches!(told, Told::Wait(Wait::Shape, _));
                 for_shape += usize::from(is_shape);
                 !is_shape && *instants > 0
@@ -256,8 +250,7 @@ fn waits_for_shape(
                 continue;
             }
             if let Some(set) = &nodes[place] {
-                let asked = asked(&stays[place]);
-                desks.values_mut().for_each(|desk| desk.hold(&place, &asked, set.clone()));
+                desks.hold(place, &asked(&stays[place]), set);
             }
         }
     }

@@ -394,16 +394,25 @@ mod tests {
         assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
     }
 
-    #[test]
-    fn what_jobs_want_stays_in_a_table() {
+    /// A folder with this table as `jobs.csv`, and as `again.csv` what it is after it was converted to another form
+    /// and back.
+    fn there_and_back(text: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let text = "submit,runtime,nodes,exclude,segment,contiguous\n0,10,8,,4,\n1,10,3,\"n[0-1,9]\",,1\n2,10,2,,,\n";
         fs::write(at("jobs.csv"), text).unwrap();
-        let none = Table::new();
         let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
-        convert(&at("jobs.csv"), &at(again), &none, 1).unwrap();
-        convert(&at(again), &at("again.csv"), &none, 1).unwrap();
+        for (from, to) in [("jobs.csv", again), (again, "again.csv")] {
+            convert(&at(from), &at(to), &Table::new(), 1).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn what_jobs_want_stays_in_a_table() {
+        let folder = there_and_back(
+            "submit,runtime,nodes,exclude,segment,contiguous\n0,10,8,,4,\n1,10,3,\"n[0-1,9]\",,1\n2,10,2,,,\n",
+        );
+        let at = |name: &str| folder.path().join(name);
         assert_eq!(
             fs::read_to_string(at("again.csv")).unwrap(),
             "job,submit,runtime,estimate,nodes,segment,contiguous,exclude\n1,0,10,10,8,4,,\n\
@@ -413,19 +422,15 @@ mod tests {
 
     #[test]
     fn blocks_stay_blocks_in_a_table_and_become_counts_in_a_log() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = there_and_back(
+            "submit,runtime,block,subcube\n2003-05-01,10,2x3,\n2003-05-01T00:01,20,,2\n",
+        );
         let at = |name: &str| folder.path().join(name);
-        let text = "submit,runtime,block,subcube\n2003-05-01,10,2x3,\n2003-05-01T00:01,20,,2\n";
-        fs::write(at("jobs.csv"), text).unwrap();
-        let none = Table::new();
-        let again = if cfg!(feature = "parquet") { "again.parquet" } else { "once.csv.gz" };
-        convert(&at("jobs.csv"), &at(again), &none, 1).unwrap();
-        convert(&at(again), &at("again.csv"), &none, 1).unwrap();
         assert_eq!(
             fs::read_to_string(at("again.csv")).unwrap(),
             "job,submit,runtime,estimate,nodes,block,subcube\n1,0,10,10,,2x3,\n2,60,20,20,,,2\n"
         );
-        convert(&at("jobs.csv"), &at("jobs.swf"), &none, 1).unwrap();
+        convert(&at("jobs.csv"), &at("jobs.swf"), &Table::new(), 1).unwrap();
         let log = fs::read_to_string(at("jobs.swf")).unwrap();
         assert!(log.contains("; UnixStartTime: 1051747200\n"), "{log}");
         assert!(log.contains("\n1 0 -1 10 6 -1 -1 6 -1 "), "{log}");

@@ -245,7 +245,8 @@ fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String
             "contiguous" => wants.contiguous = flag()?,
             "require" => wants.require = list()?,
             "exclude" => wants.exclude = list()?,
-            _ => wants.partition = Some(cell.clone()),
+            "partition" => wants.partition = Some(cell.clone()),
+            other => return Err(format!("there is no column {other} of what a job wants")),
         }
     }
     if let Some(most) = wants.nodes_max.filter(|&most| most < nodes) {

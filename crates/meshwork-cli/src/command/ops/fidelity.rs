@@ -4,7 +4,7 @@ use meshwork_lab::findings::number::{Rounded, significant};
 use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
 
-use crate::args::OpsFidelity;
+use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
@@ -12,7 +12,7 @@ use crate::table::{Column, print};
 const MOST_NAMED: usize = 20;
 
 /// Replays the history of a site.
-pub(super) fn run(out: &mut Output, arguments: &OpsFidelity) -> Ended {
+pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let found = fidelity::of(&folder);
     let doubts = found.doubts();

@@ -6,11 +6,11 @@ use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::quality::{self, Quality};
 use meshwork_lab::operator::{Trouble, read_text, sacct, swf};
 
-use crate::args::OpsImport;
+use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Reads a history, says how far it can be relied on, and writes the site.
-pub(super) fn run(out: &mut Output, arguments: &OpsImport) -> Ended {
+pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     let clock = match &arguments.time_zone {
         Some(zone) => {
             sacct::Clock::read(zone).map_err(|says| Stop::Wrong(format!("--time-zone: {says}")))?

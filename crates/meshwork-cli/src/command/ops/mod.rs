@@ -5,7 +5,7 @@ mod fidelity;
 mod import;
 mod state;
 
-use crate::args::Ops;
+use crate::args::ops::Ops;
 use crate::output::{Ended, Output};
 
 /// Answers one of them.

@@ -6,11 +6,11 @@ use meshwork_lab::operator::explain::{self, Explained, Reason};
 use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::state::State;
 
-use crate::args::{OpsDefrag, OpsExplain, OpsState};
+use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 
 /// The state that the command line names: a site at an instant, or what scontrol prints.
-fn read(asked: &OpsState) -> Result<State, Stop> {
+fn read(asked: &ops::State) -> Result<State, Stop> {
     let path = &asked.state;
     if path.is_dir() {
         let Some(at) = asked.at else {
@@ -35,7 +35,7 @@ fn read(asked: &OpsState) -> Result<State, Stop> {
 }
 
 /// Says why a job waits.
-pub(super) fn run_explain(out: &mut Output, asked: &OpsExplain) -> Ended {
+pub(super) fn run_explain(out: &mut Output, asked: &ops::Explain) -> Ended {
     let state = read(&asked.state)?;
     let explained = explain::explain(&state, &asked.job).map_err(Stop::Wrong)?;
     if asked.json {
@@ -122,7 +122,7 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
 }
 
 /// Says what would make room.
-pub(super) fn run_defrag(out: &mut Output, asked: &OpsDefrag) -> Ended {
+pub(super) fn run_defrag(out: &mut Output, asked: &ops::Defrag) -> Ended {
     let (size, sides) =
         Target::shape(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     let state = read(&asked.state)?;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use meshwork::geometry::NodeSet;
 
+use crate::operator::desks::Desks;
 use crate::operator::folder::{Folder, Machine};
 use crate::operator::history::{By, Second, Stay};
 use crate::operator::order::Order;
 use crate::operator::plan::{Plan, Request};
-use crate::slurm::desk::{Desk, Told};
+use crate::slurm::desk::Told;
 
 /// How many states are tried, for the order of what happened within one second, for each thing that happened.
 const STATES_FOR_EACH: usize = 8;
@@ -47,7 +48,7 @@ pub(super) struct Replay<'a> {
     pub(super) stays: &'a [Stay],
     pub(super) order: Order,
     pub(super) nodes: Vec<Option<NodeSet>>,
-    requests: Vec<Option<Request>>,
+    requests: Vec<Request>,
     /// The stays that start, by second.
     starts: BTreeMap<Second, Vec<usize>>,
     /// Those that end, by when.
@@ -81,18 +82,14 @@ impl<'a> Replay<'a> {
         queued.sort_unstable();
         let requests = stays
             .iter()
-            .map(|stay| Some(Request::of(machine, machine.site(&stay.partition), stay)))
+            .map(|stay| Request::of(machine, machine.site(&stay.partition), stay))
             .collect();
         Replay { machine, stays, order: Order::of(machine), nodes, requests, starts, ends, queued }
     }
 
     /// Looks at all decisions, if nodes are given out again so many seconds after the end of their job.
     pub(super) fn run(&self, cleanup: f64) -> Vec<Decision> {
-        let mut desks: BTreeMap<&str, Desk<usize>> = BTreeMap::new();
-        for stay in self.stays {
-            let site = || Desk::new(self.machine.site(&stay.partition).clone());
-            desks.entry(&stay.partition).or_insert_with(site);
-        }
+        let desks = Desks::new(self.machine, self.stays);
         let mut now = Now { replay: self, desks, at: 0, waiting: Vec::new(), running: Vec::new() };
         let (mut ended, mut queued) = (0, 0);
         let mut unclear: Vec<usize> = Vec::new();
@@ -100,10 +97,8 @@ impl<'a> Replay<'a> {
         for (&at, starts) in &self.starts {
             now.at = at;
             // What ended at some time in a second was cleaned up at some time in a second.
-            while let Some(&(end, place)) =
-                self.ends.get(ended).filter(|(end, _)| (*end as f64) + cleanup < (at + 1) as f64)
-            {
-                let _ = end;
+            let reached = |(end, _): &&(Second, usize)| (*end as f64) + cleanup < (at + 1) as f64;
+            while let Some(&(_, place)) = self.ends.get(ended).filter(reached) {
                 unclear.push(place);
                 ended += 1;
             }
@@ -142,14 +137,34 @@ impl<'a> Replay<'a> {
 /// The machine at one second.
 struct Now<'r, 'a> {
     replay: &'r Replay<'a>,
-    desks: BTreeMap<&'a str, Desk<usize>>,
+    desks: Desks<'a>,
     at: Second,
     waiting: Vec<usize>,
     running: Vec<usize>,
 }
 
+/// What is left to be ordered within a second, and what has been.
+#[derive(Clone, Debug, Default)]
+struct Partial {
+    /// Starts of which it is not yet said when they were.
+    left: Vec<usize>,
+    /// What ended and still has its nodes.
+    held: Vec<usize>,
+    /// What ended and has given them back.
+    released: Vec<usize>,
+    /// The starts so far.
+    made: Vec<Decision>,
+}
+
+impl Partial {
+    /// In how many of the starts so far the rule says the same.
+    fn matched(&self) -> usize {
+        self.made.iter().filter(|decision| decision.instead.is_none()).count()
+    }
+}
+
 /// The best order of what happened within a second that has been found.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct Search {
     most: usize,
     states: usize,
@@ -157,20 +172,39 @@ struct Search {
     best: Option<(usize, Vec<Decision>, Vec<usize>)>,
 }
 
+impl Search {
+    /// Whether no more states are tried.
+    fn is_over(&self) -> bool {
+        self.states > self.most && self.best.is_some()
+    }
+
+    /// Notes that an order is begun so; `false` if nothing better than what was found can come of it.
+    fn enter(&mut self, partial: &Partial, matched: usize) -> bool {
+        if self.best.as_ref().is_some_and(|(best, ..)| matched + partial.left.len() <= *best) {
+            return false;
+        }
+        let mut key = (partial.left.clone(), partial.held.clone());
+        key.0.sort_unstable();
+        key.1.sort_unstable();
+        if self.seen.get(&key).is_some_and(|&before| before >= matched) {
+            return false;
+        }
+        self.seen.insert(key, matched);
+        self.states += 1;
+        true
+    }
+}
+
 impl Now<'_, '_> {
     fn release(&mut self, place: usize) {
-        self.desks.values_mut().for_each(|desk| {
-            desk.release(&place);
-        });
+        self.desks.release(place);
         self.running.retain(|&own| own != place);
     }
 
     fn hold(&mut self, place: usize) {
         let replay = self.replay;
-        if let (Some(nodes), Some(request)) = (&replay.nodes[place], &replay.requests[place]) {
-            self.desks
-                .values_mut()
-                .for_each(|desk| desk.hold(&place, &request.asked, nodes.clone()));
+        if let Some(nodes) = &replay.nodes[place] {
+            self.desks.hold(place, &replay.requests[place].asked, nodes);
             self.running.push(place);
         }
     }
@@ -179,10 +213,10 @@ impl Now<'_, '_> {
     fn second(&mut self, starts: &[usize], held: &[usize]) -> Vec<Decision> {
         let states = STATES_FOR_EACH * (starts.len() + held.len());
         let mut search = Search { most: states.clamp(STATES.0, STATES.1), ..Search::default() };
-        let (mut left, mut gone) = (starts.to_vec(), Vec::new());
-        left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
-        let mut free = held.to_vec();
-        self.search(&mut search, &mut left, &mut free, &mut gone, &mut Vec::new());
+        let mut partial =
+            Partial { left: starts.to_vec(), held: held.to_vec(), ..Partial::default() };
+        partial.left.sort_by_key(|&place| (self.replay.stays[place].by != By::Main, place));
+        self.search(&mut search, &mut partial);
         let Some((_, decisions, released)) = search.best else { return Vec::new() };
         // The nodes of what ended are given out again in the end, whatever the order.
         released.iter().for_each(|&place| self.release(place));
@@ -192,67 +226,42 @@ impl Now<'_, '_> {
         decisions
     }
 
-    fn search(
-        &mut self,
-        search: &mut Search,
-        left: &mut Vec<usize>,
-        held: &mut Vec<usize>,
-        released: &mut Vec<usize>,
-        made: &mut Vec<Decision>,
-    ) -> bool {
-        let matched = made.iter().filter(|decision| decision.instead.is_none()).count();
-        if left.is_empty() {
+    /// Goes on with an order in all ways that may be better than the best; `true` if no other need be tried.
+    fn search(&mut self, search: &mut Search, partial: &mut Partial) -> bool {
+        let matched = partial.matched();
+        if partial.left.is_empty() {
             if search.best.as_ref().is_none_or(|(best, ..)| matched > *best) {
-                search.best = Some((matched, made.clone(), released.clone()));
+                search.best = Some((matched, partial.made.clone(), partial.released.clone()));
             }
-            return matched == made.len();
+            return matched == partial.made.len();
         }
-        if search.best.as_ref().is_some_and(|(best, ..)| matched + left.len() <= *best) {
+        if !search.enter(partial, matched) {
             return false;
         }
-        let mut key = (left.clone(), held.clone());
-        key.0.sort_unstable();
-        key.1.sort_unstable();
-        if search.seen.get(&key).is_some_and(|&before| before >= matched) {
-            return false;
-        }
-        search.seen.insert(key, matched);
-        search.states += 1;
-        let is_over = search.states > search.most && search.best.is_some();
-        if is_over {
+        if search.is_over() {
             return true;
         }
-        let told = self.ask(left);
+        let told = self.ask(&partial.left);
         // First those that the rule starts as they were started, in the order of the pass.
         for (place, by, instead) in told.iter().filter(|(.., instead)| instead.is_none()) {
-            if self.blocked(*place, held) {
+            if self.blocked(*place, &partial.held) {
                 continue;
             }
             let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
-            if self.start(search, left, held, released, made, decision) {
-                return true;
-            }
-            if search.states > search.most && search.best.is_some() {
+            if self.start(search, partial, decision) || search.is_over() {
                 return true;
             }
         }
         // Then as if one of those that ended had given its nodes back by now; what others need first.
-        let mut ends = held.clone();
-        ends.sort_by_key(|&place| !left.iter().any(|&start| self.shares(place, start)));
+        let mut ends = partial.held.clone();
+        ends.sort_by_key(|&place| !partial.left.iter().any(|&start| self.shares(place, start)));
         for place in ends {
-            let at = held.iter().position(|&own| own == place).unwrap_or(0);
-            held.remove(at);
-            released.push(place);
-            self.release(place);
-            let is_done = self.search(search, left, held, released, made);
-            self.hold(place);
-            released.pop();
-            held.insert(at, place);
-            if is_done {
+            if self.give_back(search, partial, place) {
                 return true;
             }
         }
         // Last as it is recorded, though the rule says something else.
+        let (left, held) = (&partial.left, &partial.held);
         let free: Vec<_> = told.iter().filter(|(place, ..)| !self.blocked(*place, held)).collect();
         let none_fits = !held.iter().any(|&end| left.iter().any(|&start| self.shares(end, start)));
         if let Some((place, by, instead)) =
@@ -260,29 +269,35 @@ impl Now<'_, '_> {
             && (none_fits || free.len() == left.len())
         {
             let decision = Decision { stay: *place, by: *by, instead: instead.clone() };
-            return self.start(search, left, held, released, made, decision);
+            return self.start(search, partial, decision);
         }
         false
     }
 
-    fn start(
-        &mut self,
-        search: &mut Search,
-        left: &mut Vec<usize>,
-        held: &mut Vec<usize>,
-        released: &mut Vec<usize>,
-        made: &mut Vec<Decision>,
-        decision: Decision,
-    ) -> bool {
+    /// Goes on as if this decision came next.
+    fn start(&mut self, search: &mut Search, partial: &mut Partial, decision: Decision) -> bool {
         let place = decision.stay;
-        let at = left.iter().position(|&own| own == place).unwrap_or(0);
-        left.remove(at);
+        let at = partial.left.iter().position(|&own| own == place).unwrap_or(0);
+        partial.left.remove(at);
         self.hold(place);
-        made.push(decision);
-        let is_done = self.search(search, left, held, released, made);
-        made.pop();
+        partial.made.push(decision);
+        let is_done = self.search(search, partial);
+        partial.made.pop();
         self.release(place);
-        left.insert(at, place);
+        partial.left.insert(at, place);
+        is_done
+    }
+
+    /// Goes on as if what ended here gave its nodes back next.
+    fn give_back(&mut self, search: &mut Search, partial: &mut Partial, place: usize) -> bool {
+        let at = partial.held.iter().position(|&own| own == place).unwrap_or(0);
+        partial.held.remove(at);
+        partial.released.push(place);
+        self.release(place);
+        let is_done = self.search(search, partial);
+        self.hold(place);
+        partial.released.pop();
+        partial.held.insert(at, place);
         is_done
     }
 
@@ -306,9 +321,8 @@ impl Now<'_, '_> {
             if stay.by == By::Backfill {
                 continue;
             }
-            let desk = &self.desks[stay.partition.as_str()];
-            let Some(request) = &replay.requests[place] else { continue };
-            let instead = self.instead(place, desk.ask(&request.asked));
+            let told = self.desks.desk(stay).ask(&replay.requests[place].asked);
+            let instead = self.instead(place, told);
             answers.push((place, By::Main, instead));
         }
         let mut partitions: Vec<&str> = left
@@ -323,7 +337,7 @@ impl Now<'_, '_> {
             let running = self.running.iter().filter_map(|&place| {
                 let stay = &replay.stays[place];
                 let nodes = replay.nodes[place].as_ref()?;
-                let end = stay.start?.saturating_add(replay.requests[place].as_ref()?.limit);
+                let end = stay.start?.saturating_add(replay.requests[place].limit);
                 Some((end, nodes, stay.whole_blocks))
             });
             let mut plan = Plan::new(site, self.at, running);
@@ -346,13 +360,11 @@ impl Now<'_, '_> {
                 if wanted == 0 {
                     break;
                 }
-                let Some(request) = &replay.requests[place] else { continue };
-                let stay = &replay.stays[place];
+                let (stay, request) = (&replay.stays[place], &replay.requests[place]);
                 if left.contains(&place) && stay.by != By::Main {
-                    let desk = &self.desks[partition];
                     let kept = plan.kept_over(request.limit);
-                    let instead =
-                        self.instead(place, desk.ask_without(&request.asked, Some(&kept)));
+                    let told = self.desks.desk(stay).ask_without(&request.asked, Some(&kept));
+                    let instead = self.instead(place, told);
                     match answers.iter_mut().find(|(own, ..)| *own == place) {
                         // It is not known who started it: either may have.
                         Some(answer) if answer.2.is_some() && instead.is_none() => {

@@ -1,0 +1,153 @@
+//! What can be written on the command line about a machine that Slurm manages.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `meshwork ops`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ops {
+    /// Say what Slurm would refuse of a topology file, what it would take in silence, and what its lists name
+    #[command(
+        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
+        form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
+        nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
+    )]
+    Check(Check),
+    /// Make a site of a machine and what its Slurm remembers: jobs as a table, and how far they can be relied on
+    #[command(
+        after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
+        all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
+        Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,\
+        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExample:\n  meshwork ops import --sacct sacct.txt --topology \
+        topology.yaml --conf slurm.conf -o site"
+    )]
+    Import(Import),
+    /// Replay the history of a site by the rule of its lists, and say how many decisions are the same
+    #[command(
+        after_help = "Each start is held against the rule in the state in which the history says the machine was: node list \
+        for node list, for the main scheduler on all free nodes, and for backfill on those that are free over the job's \
+        whole limit and not planned for jobs of higher priority. The exit status is 1 if the site is not modelled well \
+        enough to go on.\n\nExample:\n  meshwork ops fidelity site"
+    )]
+    Fidelity(Fidelity),
+    /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
+    #[command(
+        after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
+        the machine's files beside it.\n\nExamples:\n  meshwork ops explain site 1109 --at 1795272884\n  meshwork ops \
+        explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf slurm.conf"
+    )]
+    Explain(Explain),
+    /// Find the cheapest moves of jobs after which a place of a shape is free
+    #[command(
+        after_help = "Every listed place of the shape is looked at. Jobs move one after the other, the largest first, to \
+        where the rule puts them on what is free by then. The exit status is 1 if no moves make \
+        room.\n\nExample:\n  meshwork ops defrag site --at 1795272884 --shape 4x2x2 --exempt 1100"
+    )]
+    Defrag(Defrag),
+}
+
+/// A machine at one instant.
+#[derive(Args, Debug)]
+pub(crate) struct State {
+    /// A site, or what `scontrol show job -o` prints
+    pub(crate) state: PathBuf,
+    /// The instant of a site's history, in seconds since 1970
+    #[arg(long, value_name = "SECOND")]
+    pub(crate) at: Option<i64>,
+    /// The topology.yaml or topology.conf, where the state is that of scontrol
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: Option<PathBuf>,
+    /// The slurm.conf beside it
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) conf: Option<PathBuf>,
+    /// What `scontrol show nodes -o` prints: which nodes are down
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) nodes: Option<PathBuf>,
+}
+
+/// `meshwork ops explain`.
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) state: State,
+    /// The job, as in 1109 or 1088_3
+    pub(crate) job: String,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops defrag`.
+#[derive(Args, Debug)]
+pub(crate) struct Defrag {
+    #[command(flatten)]
+    pub(crate) state: State,
+    /// The shape of the place, as 8x8x4, or its number of nodes
+    #[arg(long)]
+    pub(crate) shape: String,
+    /// Jobs that may not be moved
+    #[arg(long, value_name = "JOB", value_delimiter = ',')]
+    pub(crate) exempt: Vec<String>,
+    /// What a move costs
+    #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
+    pub(crate) cost: String,
+    /// The partition [default: the one that slurm.conf makes the default]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// The most plans that are given
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) plans: usize,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops fidelity`.
+#[derive(Args, Debug)]
+pub(crate) struct Fidelity {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops import`.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// What sacct -P prints
+    #[arg(long, value_name = "FILE", required_unless_present = "swf")]
+    pub(crate) sacct: Option<PathBuf>,
+    /// A log in the Standard Workload Format, which has waits and no nodes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
+    pub(crate) swf: Option<PathBuf>,
+    /// The topology.yaml or topology.conf of the machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topology: PathBuf,
+    /// The slurm.conf of the machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+    /// The folder for the site
+    #[arg(short, long, value_name = "SITE")]
+    pub(crate) out: PathBuf,
+    /// How far dates without a time zone are ahead of UTC, as +01:00 [default: UTC, with a warning]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub(crate) time_zone: Option<String>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// The topology file
+    pub(crate) file: PathBuf,
+    /// The slurm.conf of the machine: without it every node that the file names is taken to be there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,110 @@
+//! What can be written on the command line about logs.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use meshwork_lab::date::unix_seconds;
+use toml::Value;
+
+use super::{not_negative, positive};
+use crate::memory::Memory;
+
+/// `meshwork trace`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Trace {
+    /// Print what a log is like: counts, spans and distributions
+    #[command(
+        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
+        log.\n\nExample:\n  meshwork trace info log.swf.gz"
+    )]
+    Info {
+        /// The log, or a table of jobs; it may be compressed with gzip
+        log: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Clean, sort, cut, shuffle, split and scale a log
+    #[command(
+        after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
+        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
+        queues, from, until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale. A study \
+        without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
+        .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
+        it begins.\n\n\
+        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
+        split_above=0.5"
+    )]
+    Convert(Convert),
+    /// Generate a log by the model of Lublin and Feitelson
+    #[command(after_help = "The same arguments give the same bytes.\n\n\
+        Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
+    Generate(Generate),
+}
+
+/// `meshwork trace convert`.
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// The log, or a table of jobs; it may be compressed with gzip
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Only so many jobs, of those that --from and --until leave
+    #[arg(long, value_name = "N")]
+    pub(crate) first_jobs: Option<u64>,
+    /// Only jobs submitted at or after this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) from: Option<Value>,
+    /// Only jobs submitted before this time of the log, in seconds, or this date
+    #[arg(long, value_name = "T", value_parser = instant)]
+    pub(crate) until: Option<Value>,
+    /// Multiply run times and requested times
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) runtime_scale: Option<f64>,
+    /// Multiply times of submission: below 1, the load grows
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) arrival_scale: Option<f64>,
+    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of a shuffle
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+}
+
+/// `meshwork trace generate`.
+#[derive(Args, Debug)]
+pub(crate) struct Generate {
+    /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// How many jobs
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub(crate) jobs: u64,
+    /// The size of the machine that the model is scaled to
+    #[arg(long, value_name = "P", default_value = "128")]
+    pub(crate) processors: u32,
+    /// The seed of the random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// Which fit of the model
+    #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
+    pub(crate) classes: String,
+    /// Stretch the times of submission until the jobs ask for this share of the machine
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) load: Option<f64>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// A number of seconds, or a date.
+fn instant(text: &str) -> Result<Value, String> {
+    if unix_seconds(text).is_some() {
+        return Ok(Value::String(text.to_owned()));
+    }
+    not_negative(text).map(Value::Float).map_err(|_| {
+        "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00".to_owned()
+    })
+}

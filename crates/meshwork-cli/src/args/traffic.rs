@@ -1,0 +1,114 @@
+//! What can be written on the command line about a network without jobs.
+
+use clap::Args;
+
+use super::{load, threads};
+use crate::memory::Memory;
+
+/// `meshwork traffic`.
+#[derive(Args, Debug)]
+pub(crate) struct Traffic {
+    /// How the nodes are wired
+    #[arg(
+        long, default_value = "mesh",
+        value_parser = ["mesh", "torus", "hypercube", "tofu", "fat_tree", "dragonfly", "twisted_torus"]
+    )]
+    pub(crate) topology: String,
+    #[command(flatten)]
+    pub(crate) wiring: Wiring,
+    /// Where packets go: uniform, transpose, bit_complement, tornado, neighbour, next_group or hotspot
+    #[arg(long, default_value = "uniform")]
+    pub(crate) traffic: String,
+    /// The loads, in flits per node and cycle
+    #[arg(
+        long, value_name = "X,…", value_delimiter = ',', value_parser = load,
+        default_value = "0.01,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4"
+    )]
+    pub(crate) loads: Vec<f64>,
+    /// Flits in a packet [default: 8]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) packet: Option<u32>,
+    /// Flits that the buffer of a lane holds [default: 2]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) buffer: Option<u32>,
+    /// Virtual channels of a link [default: 2 on a torus or dragonfly, 3 with detours, 1 elsewhere]
+    #[arg(long, value_name = "N")]
+    pub(crate) vcs: Option<u32>,
+    /// Whose router it is
+    #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
+    pub(crate) timing: String,
+    /// Cycles in which a router of procsimity routes a head [default: 3]
+    #[arg(long, value_name = "CYCLES")]
+    pub(crate) router_delay: Option<u32>,
+    /// Which class of channels a packet uses on a ring
+    #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
+    pub(crate) class: String,
+    /// Whether the virtual channels of a link share it
+    #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
+    pub(crate) lanes: String,
+    /// Through which port packets go up a fat tree
+    #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
+    pub(crate) upward: String,
+    /// Ways between groups of a dragonfly: the direct link, by another group, or the less full one
+    #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
+    pub(crate) routing: String,
+    /// Flits by which the direct way has to be fuller before ugal takes another [default: 30 with --timing
+    /// booksim, else 0]
+    #[arg(long, value_name = "FLITS")]
+    pub(crate) ugal_threshold: Option<u32>,
+    /// Cycles in which a flit crosses a link, on a dragonfly one within a group
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) local_latency: u32,
+    /// Cycles in which a flit crosses a link between groups of a dragonfly
+    #[arg(long, value_name = "CYCLES", default_value = "1")]
+    pub(crate) global_latency: u32,
+    /// Cycles that are simulated for each load
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub(crate) cycles: u64,
+    /// How many of them go by before anything is measured [default: a quarter]
+    #[arg(long, value_name = "N")]
+    pub(crate) warmup: Option<u64>,
+    /// The seed of all random numbers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub(crate) seed: u64,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each load
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// The parameters of topologies, of which each has its own.
+#[derive(Args, Debug)]
+pub(crate) struct Wiring {
+    /// The sides, or the dimension of a hypercube
+    #[arg(long, visible_alias = "dimension", value_name = "K,…", value_delimiter = ',')]
+    pub(crate) dims: Vec<u32>,
+    /// Whether each dimension of a mesh or torus closes to a ring: true or false, one for all or one for each
+    #[arg(long, value_name = "FLAG,…", value_delimiter = ',')]
+    pub(crate) wrap: Vec<bool>,
+    /// Processors of each node of a grid
+    #[arg(long, value_name = "N")]
+    pub(crate) processors_per_node: Option<u32>,
+    /// Nodes of a leaf switch of a fat tree and children of every other, or one number for each level
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    pub(crate) arity: Vec<u32>,
+    /// Levels of switches of a fat tree
+    #[arg(long, value_name = "N")]
+    pub(crate) levels: Option<u32>,
+    /// How many times more nodes than links upwards a leaf switch of a fat tree has
+    #[arg(long, value_name = "X")]
+    pub(crate) taper: Option<f64>,
+    /// Nodes of a router of a dragonfly
+    #[arg(long = "p", value_name = "N")]
+    pub(crate) p: Option<u32>,
+    /// Routers of a group of a dragonfly [default: 2 p]
+    #[arg(long = "a", value_name = "N")]
+    pub(crate) a: Option<u32>,
+    /// Global links of a router of a dragonfly [default: p]
+    #[arg(long = "h", value_name = "N")]
+    pub(crate) h: Option<u32>,
+}
