@@ -155,6 +155,29 @@ class Sweep:
             flush=True,
         )
 
+    def many(self) -> None:
+        """Time the same runs as 10,000 shards would have left them, each in a file of its own, and a shard that begins there."""
+        out, count = self.folder / "many", 10_000
+        shutil.rmtree(out, ignore_errors=True)
+        (out / "runs").mkdir(parents=True)
+        for name in ("experiment.toml", "asked.toml"):
+            shutil.copy(self.out / name, out)
+        parts: list[list[bytes]] = [[] for _ in range(count)]
+        with (self.out / "runs.jsonl").open("rb") as runs:
+            for at, line in enumerate(runs):
+                ended = b'{"ended":{"key":"%s","took":0.001,"at":0.1}}\n' % line[8:40]
+                parts[at % count] += [line, ended]
+        for at, lines in enumerate(parts):
+            first = b'{"segment":{"shard":%d,"of":%d,"host":"node","threads":1,"runs":%d}}\n' % (at, count, len(lines) // 2)
+            last = b'{"over":{"at":0.1,"stopped":false}}\n'
+            (out / "runs" / f"{at}of{count}.node-{at}.jsonl").write_bytes(b"".join([first, *lines, last]))
+        del parts
+        tell(f"a shard of {count} that has nothing to do", cost(self.shard(f"7/{count}", out=out)))
+        tell(f"status of {count} segments", cost([self.program, "status", str(out)], statuses=(0, 3)))
+        tell(f"collect of {count} segments", cost([self.program, "collect", str(out)], statuses=(0, 3)))
+        same = (out / "runs.jsonl").read_bytes() == (self.out / "runs.jsonl").read_bytes()
+        print("the same bytes as before" if same else "OTHER BYTES")
+
     def overhead(self) -> None:
         """Time a shard of all of a study of longer runs beside the study without shards."""
         study = self.folder / "longer.toml"
@@ -182,7 +205,7 @@ class Sweep:
             print(f"one worker {one:.2f} s, two {both:.2f} s: {one / both:.2f} times as fast", flush=True)
 
 
-PARTS = ("overhead", "fill", "status", "collect", "parquet", "report", "resume")
+PARTS = ("overhead", "fill", "status", "collect", "parquet", "report", "many", "resume")
 
 
 def main() -> None:
