@@ -156,7 +156,7 @@ class Sweep:
         )
 
     def many(self) -> None:
-        """Time the same runs as 10,000 shards would have left them, each in a file of its own, and a shard that begins there."""
+        """Time the same runs as 10,000 shards would have left them, and a shard that begins beside them."""
         out, count = self.folder / "many", 10_000
         # By a process of its own: what it holds in memory would count as that of all that are started after it.
         if (other := os.fork()) == 0:
