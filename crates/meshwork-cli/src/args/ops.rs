@@ -31,6 +31,14 @@ pub(crate) enum Ops {
         enough to go on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
+    /// Let the jobs of a site happen again under other topologies of its machine, and say what differs
+    #[command(
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences are \
+        taken job by job from the site's own topology, with 95 % intervals of batches of jobs that followed one \
+        another.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
+        fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
+    )]
+    Compare(Compare),
     /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
     #[command(
         after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
@@ -98,6 +106,35 @@ pub(crate) struct Defrag {
     /// The most plans that are given
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the jobs of a site happen again.
+#[derive(Args, Debug)]
+pub(crate) struct Terms {
+    /// The seconds from a job's end until its nodes are given out again [default: those that fit the history best]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) cleanup: Option<u32>,
+    /// Whether a job of a size that is not listed asks for the next larger one, or is refused
+    #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
+    pub(crate) unlisted: String,
+}
+
+/// `meshwork ops compare`.
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// Other topologies of its machine
+    #[arg(required = true, value_name = "TOPOLOGY")]
+    pub(crate) topologies: Vec<PathBuf>,
+    /// What the others are compared with: the site's own topology, or the first of those given
+    #[arg(long, default_value = "site", value_parser = ["site", "first"])]
+    pub(crate) baseline: String,
+    #[command(flatten)]
+    pub(crate) terms: Terms,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,

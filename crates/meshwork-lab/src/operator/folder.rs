@@ -100,6 +100,14 @@ impl Machine {
         self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
     }
 
+    /// How many nodes there are on which jobs may run, in any of its partitions.
+    #[must_use]
+    pub fn nodes_up(&self) -> u32 {
+        let mut up = NodeSet::empty(self.reading.hosts.count());
+        self.sites().for_each(|site| up.unite(&site.up));
+        up.count()
+    }
+
     /// Takes nodes down: no job may start on them.
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
@@ -221,6 +229,12 @@ impl Folder {
             let _ = std::fs::remove_file(path.join(other));
         }
         Ok(())
+    }
+
+    /// Where its `slurm.conf` is, if it has one.
+    #[must_use]
+    pub fn conf_path(&self) -> Option<PathBuf> {
+        Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
     /// Reads a folder that was written so.

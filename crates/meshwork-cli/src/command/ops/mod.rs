@@ -1,6 +1,7 @@
 //! `meshwork ops`: questions of those who operate a machine.
 
 mod check;
+mod compare;
 mod fidelity;
 mod import;
 mod state;
@@ -12,6 +13,7 @@ use crate::output::{Ended, Output};
 pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
     match asked {
         Ops::Check(arguments) => check::run(out, arguments),
+        Ops::Compare(arguments) => compare::run(out, arguments),
         Ops::Defrag(arguments) => state::run_defrag(out, arguments),
         Ops::Explain(arguments) => state::run_explain(out, arguments),
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
