@@ -11,7 +11,7 @@ use meshwork::geometry::NodeSet;
 
 use super::causes::{Causes, Waited};
 use super::desks::Desks;
-use super::folder::Machine;
+use super::folder::{Machine, asked};
 use super::history::{By, Second, Stay};
 use super::order::Order;
 use super::plan::{Plan, Request};
@@ -96,7 +96,21 @@ enum Event {
 /// [`Plan`]; where nothing can have changed since it came before, it is not made.
 #[must_use]
 pub fn forecast(machine: &Machine, stays: &[Stay], conditions: &Conditions) -> Vec<Outcome> {
-    happen(machine, stays, conditions, None)
+    happen(machine, stays, conditions, Second::MAX, None).unwrap_or_default()
+}
+
+/// The same, as long as the waits of all that start sum up to no more than this; else `None`.
+///
+/// # Complexity
+/// At most that of [`forecast`].
+#[must_use]
+pub fn forecast_within(
+    machine: &Machine,
+    stays: &[Stay],
+    conditions: &Conditions,
+    most: Second,
+) -> Option<Vec<Outcome>> {
+    happen(machine, stays, conditions, most, None)
 }
 
 /// The same, with the seconds that each stay waits for each cause.
@@ -110,20 +124,20 @@ pub fn forecast_with_waits(
     conditions: &Conditions,
 ) -> (Vec<Outcome>, Vec<Waited>) {
     let mut causes = Causes::new(stays);
-    let outcomes = happen(machine, stays, conditions, Some(&mut causes));
-    (outcomes, causes.into_waited())
+    let outcomes = happen(machine, stays, conditions, Second::MAX, Some(&mut causes));
+    (outcomes.unwrap_or_default(), causes.into_waited())
 }
 
 fn happen(
     machine: &Machine,
     stays: &[Stay],
     conditions: &Conditions,
+    most: Second,
     mut causes: Option<&mut Causes>,
-) -> Vec<Outcome> {
+) -> Option<Vec<Outcome>> {
     let mut events: BinaryHeap<Reverse<(Second, Event)>> = BinaryHeap::new();
-    let mut requests = Vec::with_capacity(stays.len());
+    let requests = requests(machine, stays);
     for (place, stay) in stays.iter().enumerate() {
-        requests.push(Request::of(machine, machine.site(&stay.partition), stay));
         let Some(queued) = stay.queued() else { continue };
         match (stay.start, stay.end) {
             (Some(_), Some(_)) => events.push(Reverse((queued, Event::Submit(place)))),
@@ -148,6 +162,7 @@ fn happen(
         looked: vec![Second::MIN; stays.len()],
         room_since: Second::MIN,
         changes: 0,
+        waited: 0,
     };
     let every = conditions.backfill_every;
     // When backfill comes next, and from when on it might find something that it did not find when it came last.
@@ -208,6 +223,9 @@ fn happen(
             let runs = (end - stays[place].start.unwrap_or(now)).max(0);
             events.push(Reverse((now + runs + conditions.cleanup, Event::Free(place))));
         }
+        if floor.waited > most {
+            return None;
+        }
         if every > 0 && !floor.queue.is_empty() && due.is_none() {
             due = Some((now.div_euclid(every) + 1) * every);
         }
@@ -218,7 +236,27 @@ fn happen(
             causes.look(&floor.queue, floor.changes, &ask, &has_looked);
         }
     }
-    floor.outcomes
+    Some(floor.outcomes)
+}
+
+/// What each stay asks for; what is asked for alike is looked up once.
+fn requests(machine: &Machine, stays: &[Stay]) -> Vec<Request> {
+    let mut known: Vec<(&str, Request)> = Vec::new();
+    let mut requests = Vec::with_capacity(stays.len());
+    for stay in stays {
+        let own = asked(stay);
+        let is_alike = |(partition, request): &&(&str, Request)| {
+            *partition == stay.partition && request.asked == own
+        };
+        if let Some((_, request)) = known.iter().find(is_alike) {
+            requests.push(request.for_another(stay));
+            continue;
+        }
+        let request = Request::of(machine, machine.site(&stay.partition), stay);
+        known.push((&stay.partition, request.clone()));
+        requests.push(request);
+    }
+    requests
 }
 
 /// The machine and its queue.
@@ -238,6 +276,8 @@ struct Floor<'a> {
     room_since: Second,
     /// How often nodes were given out or came back.
     changes: u64,
+    /// The waits of those that have started, summed.
+    waited: Second,
 }
 
 impl Floor<'_> {
@@ -274,6 +314,7 @@ impl Floor<'_> {
     fn begin(&mut self, place: usize, nodes: NodeSet, by: By) {
         self.desks.hold(place, &self.requests[place].asked, &nodes);
         self.changes += 1;
+        self.waited += self.now - self.stays[place].queued().unwrap_or(self.now);
         self.running.push(place);
         self.begun.push(place);
         self.queue.retain(|&waiting| waiting != place);

@@ -4,7 +4,7 @@
 //! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
 //! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
 //! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
-//! intervals and [`unlisted`] sizes. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
+//! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
 
 pub mod causes;
 pub mod compare;
@@ -19,6 +19,7 @@ pub mod order;
 pub mod paired;
 pub mod places;
 pub mod plan;
+pub mod propose;
 pub mod quality;
 pub mod sacct;
 pub mod state;

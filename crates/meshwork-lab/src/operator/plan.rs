@@ -57,6 +57,12 @@ impl Request {
         Request { asked, limit, wanted, may, is_hopeless }
     }
 
+    /// The same for another stay, which asks for the same and may have another limit.
+    #[must_use]
+    pub fn for_another(&self, stay: &Stay) -> Request {
+        Request { limit: stay.limit.unwrap_or(NO_LIMIT), ..self.clone() }
+    }
+
     /// Whether not even the empty machine has nodes for it.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {

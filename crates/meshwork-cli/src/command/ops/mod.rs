@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod fidelity;
 mod import;
+mod propose;
 mod state;
 
 use crate::args::ops::Ops;
@@ -18,5 +19,6 @@ pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
         Ops::Explain(arguments) => state::run_explain(out, arguments),
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
+        Ops::Propose(arguments) => propose::run(out, arguments),
     }
 }
