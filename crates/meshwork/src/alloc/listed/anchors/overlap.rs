@@ -38,6 +38,46 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction adds twice as many of them.
+pub(super) trait Count: Copy + Ord + Into<u32> {
+    /// None.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+
+    /// A number that is known to be small enough.
+    fn of(number: u32) -> Self;
+
+    /// Its sum with another one, and what is left of both without a third: sums between may wrap, the result does not.
+    fn with_without(self, more: Self, less: Self) -> Self;
+}
+
+impl Count for u16 {
+    const ZERO: u16 = 0;
+    const ONE: u16 = 1;
+
+    fn of(number: u32) -> u16 {
+        number as u16
+    }
+
+    fn with_without(self, more: u16, less: u16) -> u16 {
+        self.wrapping_add(more).wrapping_sub(less)
+    }
+}
+
+impl Count for u32 {
+    const ZERO: u32 = 0;
+    const ONE: u32 = 1;
+
+    fn of(number: u32) -> u32 {
+        number
+    }
+
+    fn with_without(self, more: u32, less: u32) -> u32 {
+        self.wrapping_add(more).wrapping_sub(less)
+    }
+}
+
 /// For the corner of each box with the sides `own`, how many of the boxes with the sides `other` and corners in
 /// `others` it meets; a torus that is wrapped in every dimension.
 ///
@@ -46,14 +86,14 @@ fn gcd(a: u32, b: u32) -> u32 {
 ///
 /// # Complexity
 /// **O(n)** for *n* cells.
-pub(super) fn count_meeting(
+pub(super) fn count_meeting<C: Count>(
     grid: &Grid,
     others: &NodeSet,
     own: &[u32; 3],
     other: &[u32; 3],
-) -> Vec<u32> {
+) -> Vec<C> {
     if others.is_empty() {
-        return vec![0; grid.nodes() as usize];
+        return vec![C::ZERO; grid.nodes() as usize];
     }
     let along = |axis: usize| {
         let length = grid.sides()[axis] as usize;
@@ -87,8 +127,8 @@ pub(super) fn count_meeting(
 const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// Counts the nodes of a set in a window around each place of its row of `length` nodes. Most rows are full or empty.
-fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<u32> {
-    let mut counts = vec![0; set.universe() as usize];
+fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
+    let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
     for (row, counts) in counts.chunks_exact_mut(length).enumerate() {
         let (word, shift) = (row * length / 64, row * length % 64);
@@ -101,7 +141,7 @@ fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec
             continue;
         }
         if bits == full {
-            counts.fill(window as u32);
+            counts.fill(C::of(window as u32));
             continue;
         }
         // From where the window of the first place begins, and around twice.
@@ -109,7 +149,7 @@ fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec
         let twice = (turned & full) | (turned & full) << length;
         let mut sum = (twice & ((1 << window) - 1)).count_ones();
         for (place, count) in counts.iter_mut().enumerate() {
-            *count = sum;
+            *count = C::of(sum);
             sum = sum + (twice >> (place + window) & 1) as u32 - (twice >> place & 1) as u32;
         }
     }
@@ -117,40 +157,30 @@ fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec
 }
 
 /// A 1 for each node of a set, and a 0 for each other one.
-fn as_numbers(set: &NodeSet) -> Vec<u32> {
-    let count = set.universe() as usize;
-    let mut numbers = Vec::with_capacity(count.next_multiple_of(64));
-    for &word in set.words() {
-        for nibble in 0..16 {
-            numbers.extend_from_slice(&NIBBLES[(word >> (4 * nibble) & 15) as usize]);
-        }
-    }
-    numbers.truncate(count);
+fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
+    let mut numbers = vec![C::ZERO; set.universe() as usize];
+    set.iter().for_each(|node| numbers[node as usize] = C::ONE);
     numbers
 }
 
-/// The four bits of each number below 16, as numbers.
-const NIBBLES: [[u32; 4]; 16] = {
-    let mut all = [[0; 4]; 16];
-    let mut i = 0;
-    while i < 64 {
-        all[i / 4][i % 4] = (((i / 4) >> (i % 4)) & 1) as u32;
-        i += 1;
-    }
-    all
-};
-
 /// Sums `window` rows around each of `length` rows, each of `stride` numbers.
-fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usize, before: usize) {
+fn slide<C: Count>(
+    from: &[C],
+    to: &mut [C],
+    stride: usize,
+    length: usize,
+    window: usize,
+    before: usize,
+) {
     if stride == 1 {
         return slide_numbers(from, to, window, before);
     }
     let row = |i: usize| (i + length - before) % length * stride;
     let (first, _) = to.split_at_mut(stride);
-    first.fill(0);
+    first.fill(C::ZERO);
     for i in 0..window {
         let add = &from[row(i)..row(i) + stride];
-        first.iter_mut().zip(add).for_each(|(sum, &add)| *sum += add);
+        first.iter_mut().zip(add).for_each(|(sum, &add)| *sum = sum.with_without(add, C::ZERO));
     }
     for i in 1..length {
         let (gone, come) = (row(i - 1), row(i - 1 + window));
@@ -158,20 +188,21 @@ fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usi
         let last = &done[(i - 1) * stride..];
         let pairs = from[gone..gone + stride].iter().zip(&from[come..come + stride]);
         for ((sum, &last), (&gone, &come)) in rest.iter_mut().zip(last).zip(pairs) {
-            *sum = last + come - gone;
+            *sum = last.with_without(come, gone);
         }
     }
 }
 
 /// The same for rows of one number, which would spend their time on beginning anew.
-fn slide_numbers(from: &[u32], to: &mut [u32], window: usize, before: usize) {
+fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
-    let mut sum: u32 = (0..window).map(|i| from[(come + i) % length]).sum();
+    let first = (0..window).map(|i| from[(come + i) % length]);
+    let mut sum = first.fold(C::ZERO, |sum, more| sum.with_without(more, C::ZERO));
     come = (come + window) % length;
     for number in to {
         *number = sum;
-        sum = sum + from[come] - from[gone];
+        sum = sum.with_without(from[come], from[gone]);
         (come, gone) = (come + 1, gone + 1);
         if come == length {
             come = 0;
