@@ -1,6 +1,6 @@
 //! Which of the free boxes of a placement are left by each criterion.
 
-use super::super::overlap::{Count, count_meeting};
+use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
 use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
@@ -138,30 +138,24 @@ impl Torus {
 
 /// Keeps those that cost least, and says how much that is.
 fn keep_cheapest<C: Count>(bases: &mut NodeSet, costs: &[C]) -> i64 {
-    let Some(first) = bases.first() else { return 0 };
-    let mut least = costs[first as usize];
-    let mut most = least;
-    for (word, costs) in bases.words().iter().zip(costs.chunks(64)) {
-        if *word == u64::MAX {
-            least = costs.iter().copied().fold(least, C::min);
-            most = costs.iter().copied().fold(most, C::max);
-        } else {
-            let mut rest = *word;
-            while rest != 0 {
-                let cost = costs[rest.trailing_zeros() as usize];
-                (least, most) = (least.min(cost), most.max(cost));
-                rest &= rest - 1;
+    let (mut least, mut most) = (C::MOST, C::ZERO);
+    let mut least_of_word = Vec::with_capacity(bases.words().len());
+    for (&word, costs) in bases.words().iter().zip(costs.chunks(64)) {
+        let (own_least, own_most) =
+            if word == 0 { (C::MOST, C::ZERO) } else { extremes(word, costs) };
+        (least, most) = (least.min(own_least), most.max(own_most));
+        least_of_word.push(own_least);
+    }
+    if least < most {
+        let words = bases.words_mut().iter_mut().zip(costs.chunks(64));
+        for ((word, costs), own_least) in words.zip(least_of_word) {
+            if own_least > least {
+                *word = 0;
+            } else if *word != 0 {
+                let cheap =
+                    costs.iter().rev().fold(0, |bits, &cost| bits << 1 | u64::from(cost == least));
+                *word &= cheap;
             }
-        }
-    }
-    if least == most {
-        return i64::from(least.into());
-    }
-    for (word, costs) in bases.words_mut().iter_mut().zip(costs.chunks(64)) {
-        if *word != 0 {
-            let cheap =
-                costs.iter().rev().fold(0, |bits, &cost| bits << 1 | u64::from(cost == least));
-            *word &= cheap;
         }
     }
     i64::from(least.into())
