@@ -117,32 +117,30 @@ fn a_better_list_that_was_planted_is_found() {
     assert!(said.out.contains("\n-          - dims: {x: 4, y: 2, z: 1}\n"), "{}", said.out);
 }
 
-/// How often something is proposed for sites whose lists cannot be bettered.
-fn false_alarms(sites: u64, count: usize, lists: &str) -> u64 {
-    let mut alarms = 0;
+/// What is proposed for sites whose boxes nest, so that chance alone makes others look better.
+fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
+    let mut alarms = Vec::new();
     for seed in 0..sites {
         let folder = tempfile::tempdir().unwrap();
         site(folder.path(), &torus(&NESTED), jobs(count, 100 + seed, &SIZES, 40.0));
         let (_, json) = proposed(folder.path(), &["--lists", lists]);
-        println!(
-            "{seed} {} {} {} {}",
-            json["is_better"], json["gain_where_chosen"], json["gain"], json["wait"]
-        );
-        alarms += u64::from(json["is_better"] == json!(true));
+        if json["is_better"] == json!(true) {
+            alarms.push(format!("site {seed}: {}", json["gain"]));
+        }
     }
     alarms
 }
 
 #[test]
 fn nothing_is_found_where_there_is_nothing() {
-    assert_eq!(false_alarms(4, 300, "64"), 0);
+    assert_eq!(false_alarms(4, 300, "64"), Vec::<String>::new());
 }
 
 #[test]
 #[ignore = "a hundred searches take minutes"]
 fn among_a_hundred_sites_few_alarms_are_false() {
     let alarms = false_alarms(100, 600, "128");
-    assert!(alarms <= 5, "{alarms} of 100");
+    assert!(alarms.len() <= 5, "{alarms:?}");
 }
 
 #[test]

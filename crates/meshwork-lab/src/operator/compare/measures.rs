@@ -184,7 +184,7 @@ impl Ground<'_> {
     fn used(&self, course: &Course) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
-        let mut used = vec![0.0; BATCHES];
+        let mut used = [0.0; BATCHES];
         for (stay, outcome) in self.history.iter().zip(&course.outcomes) {
             let Some(start) = outcome.start else { continue };
             let runs = (stay.end.unwrap_or(start) - stay.start.unwrap_or(start)).max(0);

@@ -218,7 +218,7 @@ impl Space {
                 for dims in shapes(self.sides[torus], own.size()) {
                     let mut changed = list.clone();
                     changed[place] = Box3::aligned(dims);
-                    first.push(self.with(lists, torus, changed));
+                    first.push(self.with(lists, torus, &changed));
                 }
             }
         }
@@ -250,9 +250,9 @@ impl Space {
     }
 
     /// The boxes of all toruses, those of one of them and its like being others.
-    fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: Vec<Box3>) -> Lists {
+    fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> Lists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
-            if self.alike[own] == self.alike[torus] { changed.clone() } else { list.clone() }
+            if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
         };
         Lists::Boxes(lists.iter().enumerate().map(one).collect())
     }
@@ -310,7 +310,7 @@ impl Space {
                 unlike.push(own);
             }
         }
-        self.with(lists, torus, unlike)
+        self.with(lists, torus, &unlike)
     }
 }
 
