@@ -91,6 +91,55 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
+/// Whoever wants blocks of their own sees only those without any job, and nobody else sees theirs.
+#[test]
+fn a_job_that_shares_no_block_has_all_of_its_own() {
+    let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \
+                    - {block: b, nodes: 'n[04-07]'}\n      - {block: c, nodes: 'n[08-11]'}\n";
+    let conf = "NodeName=n[00-11] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=racks\n";
+    let folder = site(topology, conf);
+    let said = place(
+        folder.path(),
+        &[],
+        r#"{"op":"allocate","id":"a","nodes":2}
+{"op":"allocate","id":"x","nodes":1,"exclusive":"topo"}
+{"op":"allocate","id":"b","nodes":2}
+{"op":"allocate","id":"c","nodes":3}
+{"op":"allocate","id":"y","nodes":1,"exclusive":"topo"}
+{"op":"allocate","id":"d","nodes":1}
+{"op":"allocate","id":"e","nodes":1}
+{"op":"release","id":"a"}
+{"op":"allocate","id":"y","nodes":1,"exclusive":"topo"}
+{"op":"release","id":"b"}
+{"op":"allocate","id":"y","nodes":2,"exclusive":"topo"}
+{"op":"allocate","id":"e","nodes":1,"share":1}
+{"op":"allocate","id":"e","nodes":5,"exclusive":"topo"}
+{"op":"release","id":"x"}
+{"op":"allocate","id":"e","nodes":1,"share":1}
+"#,
+    );
+    let busy = r#""wait":"nodes","reason":"Requested nodes are busy""#;
+    let expected = [
+        r#"{"id":"a","nodes":"n[08-09]"}"#.to_owned(),
+        r#"{"id":"x","nodes":"n[00]"}"#.to_owned(),
+        r#"{"id":"b","nodes":"n[10-11]"}"#.to_owned(),
+        r#"{"id":"c","nodes":"n[04-06]"}"#.to_owned(),
+        format!(r#"{{"id":"y",{busy}}}"#),
+        r#"{"id":"d","nodes":"n[07]"}"#.to_owned(),
+        format!(r#"{{"id":"e",{busy}}}"#),
+        r#"{"id":"a","released":2}"#.to_owned(),
+        format!(r#"{{"id":"y",{busy}}}"#),
+        r#"{"id":"b","released":2}"#.to_owned(),
+        r#"{"id":"y","nodes":"n[08-09]"}"#.to_owned(),
+        format!(r#"{{"id":"e",{busy}}}"#),
+        format!(r#"{{"id":"e",{busy}}}"#),
+        r#"{"id":"x","released":1}"#.to_owned(),
+        r#"{"id":"e","nodes":"n[00]"}"#.to_owned(),
+    ];
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines, expected, "{}", said.err);
+}
+
 #[test]
 fn a_wrong_file_or_partition_is_one_sentence() {
     let folder = site(RINGS, CONF);

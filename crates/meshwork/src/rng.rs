@@ -95,14 +95,8 @@ impl Stream {
 /// 64 bits that look random and are a function of three numbers: for coins that belong to a thing and
 /// not to an order of draws, such as those of a packet. The finaliser of SplitMix64 (Steele, Lea &
 /// Flood, OOPSLA 2014), once for each number.
-///
-/// ```
-/// use meshwork::rng::keyed;
-/// assert_eq!(keyed(1, 2, 3), keyed(1, 2, 3));
-/// assert_ne!(keyed(1, 2, 3), keyed(1, 3, 2));
-/// ```
 #[must_use]
-pub fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
+pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
         let mut z = (hash ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -19,6 +19,9 @@ use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::alloc::listed::{Nodes, Rule, Wanted, find};
 use meshwork::geometry::NodeSet;
+use meshwork::job::{Request, Wants};
+use meshwork::machine::Placement;
+use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
 fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
@@ -296,4 +299,55 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
         agree("runs", nodes, &Runs, &definition, &mut untold, &mut rng);
     }
     all_are_told(&untold);
+}
+
+/// Whoever wants base blocks without other jobs gets what the rule gives where all others are out of the way, and with
+/// it the rest of those blocks, so that nobody comes later; everyone else gets what the rule gives.
+#[test]
+fn a_job_with_blocks_of_its_own_holds_them_whole() {
+    const NODES: u32 = 30;
+    let table = format!(
+        "machine = {{ topology = 'flat', processors = {NODES} }}\nallocator = {{ name = 'blocks', length = 4 }}"
+    );
+    let mut pool = Pool::read(&table.parse().unwrap()).unwrap();
+    let blocks: Vec<NodeSet> =
+        (0..NODES).step_by(4).map(|first| set(NODES, first..NODES.min(first + 4))).collect();
+    let rule = Blocks::new(NODES, 4, &[0, 1, 2, 3], blocks.clone());
+    let nodes = Nodes::alike(NODES);
+    let mut rng = Stream::new(11, 0, "own blocks");
+    let mut held: Vec<Placement> = Vec::new();
+    let (mut own, mut refused) = (0, 0);
+    for _ in 0..3000 {
+        if !held.is_empty() && rng.below(5) < 2 {
+            let gone = held.swap_remove(rng.below(held.len() as u64) as usize);
+            pool.release(&gone).unwrap();
+            continue;
+        }
+        let whole_blocks = rng.below(3) == 0;
+        let wants = Wants { whole_blocks, ..Wants::of(1 + rng.below(9) as u32) };
+        let mut free = pool.site().free().clone();
+        let is_used = |block: &&NodeSet| !block.is_within(pool.site().free());
+        if whole_blocks {
+            blocks.iter().filter(is_used).for_each(|block| free.subtract(block));
+        }
+        let wanted = Wanted { nodes: wants.nodes, most: wants.nodes, ..Wanted::default() };
+        let expected = find(&rule, &nodes, &wanted, &free).map(|mut chosen| {
+            if whole_blocks {
+                let touched: Vec<_> = blocks.iter().filter(|block| block.meets(&chosen)).collect();
+                touched.into_iter().for_each(|block| chosen.unite(block));
+            }
+            chosen
+        });
+        let given = pool.allocate(&Request::wanting(wants));
+        let given_set = given.as_ref().map(|placement| {
+            let mut nodes = NodeSet::empty(NODES);
+            placement.add_to(&mut nodes, pool.site().grid());
+            nodes
+        });
+        assert_eq!(given_set, expected);
+        own += u32::from(whole_blocks && given.is_some());
+        refused += u32::from(whole_blocks && given.is_none());
+        held.extend(given);
+    }
+    assert!(own > 100 && refused > 100, "{own} {refused}");
 }

@@ -1,8 +1,11 @@
 //! What can be written on the command line about a machine that Slurm manages.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+
+use super::sweep::duration;
 
 /// `meshwork ops`.
 #[derive(Debug, Subcommand)]
@@ -31,6 +34,22 @@ pub(crate) enum Ops {
         enough to go on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
+    /// Let the jobs of a site happen again under other topologies of its machine, and say what differs
+    #[command(
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences are \
+        taken job by job from the site's own topology, with 95 % intervals of batches of jobs that followed one \
+        another.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
+        fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
+    )]
+    Compare(Compare),
+    /// Search better lists for a site on the first part of its history, and hold the best against the second
+    #[command(
+        after_help = "Of a torus, shapes of the listed sizes, their spacing, where the first stands and their order are \
+        tried; of blocks, which sizes are listed. What is proposed is a change of the site's topology.yaml, with the gain \
+        on jobs for which it was not chosen. The exit status is 1 if nothing better is found.\n\nExample:\n  meshwork \
+        ops propose site --budget 10m -o proposed.yaml"
+    )]
+    Propose(Propose),
     /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
     #[command(
         after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
@@ -98,6 +117,62 @@ pub(crate) struct Defrag {
     /// The most plans that are given
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the jobs of a site happen again.
+#[derive(Args, Debug)]
+pub(crate) struct Terms {
+    /// The seconds from a job's end until its nodes are given out again [default: those that fit the history best]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) cleanup: Option<u32>,
+    /// Whether a job of a size that is not listed asks for the next larger one, or is refused
+    #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
+    pub(crate) unlisted: String,
+}
+
+/// `meshwork ops compare`.
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// Other topologies of its machine
+    #[arg(required = true, value_name = "TOPOLOGY")]
+    pub(crate) topologies: Vec<PathBuf>,
+    /// What the others are compared with: the site's own topology, or the first of those given
+    #[arg(long, default_value = "site", value_parser = ["site", "first"])]
+    pub(crate) baseline: String,
+    #[command(flatten)]
+    pub(crate) terms: Terms,
+    /// Print one object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `meshwork ops propose`.
+#[derive(Args, Debug)]
+pub(crate) struct Propose {
+    /// The site, as `ops import` wrote it
+    pub(crate) site: PathBuf,
+    /// How long to search, as 10m, 1h30m or 90s
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub(crate) budget: Duration,
+    /// Search no further than so many lists, whatever the time: the result is then the same on every machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) lists: Option<u32>,
+    /// Where the search begins to draw
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) seed: u64,
+    /// On how many threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) terms: Terms,
+    /// Write the topology.yaml that is proposed into this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,

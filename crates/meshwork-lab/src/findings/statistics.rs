@@ -114,18 +114,45 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     if batches.len() < MIN_BATCHES {
         return half_width(batches);
     }
+    let (error, degrees) = error_of_batches(batches)?;
+    Some(t_quantile(degrees) * error)
+}
+
+/// As [`half_width_of_batches`], of the interval of another confidence.
+///
+/// ```
+/// use meshwork_lab::findings::statistics::{half_width_of_batches, half_width_of_batches_at};
+/// let batches = [1.0, 4.0, 2.0, 5.0, 1.0, 3.0, 2.0, 6.0];
+/// let wide = half_width_of_batches_at(&batches, 0.99).unwrap();
+/// assert!(wide > half_width_of_batches(&batches).unwrap());
+/// ```
+///
+/// # Panics
+/// If the confidence does not lie between 0 and 1.
+#[must_use]
+pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64> {
+    assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
+    let (error, degrees) = error_of_batches(batches)?;
+    Some(quantile(degrees, confidence) * error)
+}
+
+/// The standard error of the mean of batches, and the degrees of freedom with which it is known.
+fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
+    if batches.len() < 2 {
+        return None;
+    }
     let count = batches.len() as f64;
     let mean = mean(batches)?;
     let squares: f64 = batches.iter().map(|value| (value - mean) * (value - mean)).sum();
-    if squares <= 0.0 {
-        return Some(0.0);
+    if batches.len() < MIN_BATCHES || squares <= 0.0 {
+        return Some(((squares / (count - 1.0)).sqrt() / count.sqrt(), batches.len() as u64 - 1));
     }
     let neighbours: f64 = batches.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     let correlation = (count * neighbours / squares + 1.0) / (count - 4.0);
     let correlation = correlation.clamp(0.0, MAX_CORRELATION);
     let worth = count * (1.0 - correlation) / (1.0 + correlation);
     let degrees = (worth.floor() as u64).max(4) - 1;
-    Some(t_quantile(degrees) * (squares / (count - 1.0) / worth).sqrt())
+    Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
 /// So few batches do not tell how neighbours depend on each other.
@@ -183,8 +210,13 @@ pub fn t_quantile(degrees: u64) -> f64 {
 }
 
 fn exact_quantile(degrees: u64) -> f64 {
+    quantile(degrees, CONFIDENCE)
+}
+
+/// Between minus this and this lies a value of Student's t distribution with so much confidence.
+fn quantile(degrees: u64, confidence: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, degrees as f64).expect("degrees are positive");
-    distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0)
+    distribution.inverse_cdf(0.5 + confidence / 2.0)
 }
 
 fn expanded_quantile(degrees: u64) -> f64 {

@@ -11,8 +11,10 @@ use super::history::{History, Stay};
 use super::read_text;
 use crate::run::file::write_whole;
 use crate::slurm::desk::Asked;
+use crate::slurm::finding::Findings;
 use crate::slurm::hostlist;
 use crate::slurm::site::{self, Files, Reading, Site};
+use crate::slurm::topology::{Topology, build};
 
 /// The files of a folder.
 const JOBS: &str = "jobs.csv";
@@ -94,10 +96,44 @@ impl Machine {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
+    /// What its topology file says.
+    #[must_use]
+    pub fn topology_text(&self) -> &str {
+        self.texts()
+            .find_map(|(name, text)| TOPOLOGIES.contains(&name).then_some(text))
+            .unwrap_or_default()
+    }
+
     /// What its `slurm.conf` says, if it has one.
     #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
+    }
+
+    /// The same machine with another topology of a name that it has, if Slurm would take it.
+    ///
+    /// # Complexity
+    /// That of building the topology, and **O(n)** for *n* nodes and each partition.
+    #[must_use]
+    pub fn with_topology(&self, topology: &Topology) -> Option<Machine> {
+        let mut findings = Findings::default();
+        let structure = build(topology, &self.reading.hosts, &mut findings).ok()?;
+        let mut machine = self.clone();
+        let own = machine.reading.topologies.iter_mut().find(|(own, _)| own.name == topology.name);
+        *own? = (topology.clone(), structure.clone());
+        let sites = machine.partitions.values_mut().chain(std::iter::once(&mut machine.default));
+        for site in sites.filter(|site| site.topology == topology.name) {
+            site.structure = structure.clone();
+        }
+        Some(machine)
+    }
+
+    /// How many nodes there are on which jobs may run, in any of its partitions.
+    #[must_use]
+    pub fn nodes_up(&self) -> u32 {
+        let mut up = NodeSet::empty(self.reading.hosts.count());
+        self.sites().for_each(|site| up.unite(&site.up));
+        up.count()
     }
 
     /// Takes nodes down: no job may start on them.
@@ -221,6 +257,12 @@ impl Folder {
             let _ = std::fs::remove_file(path.join(other));
         }
         Ok(())
+    }
+
+    /// Where its `slurm.conf` is, if it has one.
+    #[must_use]
+    pub fn conf_path(&self) -> Option<PathBuf> {
+        Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
     /// Reads a folder that was written so.

@@ -2,9 +2,12 @@
 //!
 //! [`sacct`] reads what Slurm remembers, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
 //! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
-//! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, and [`fidelity`] holds it against the
-//! rule. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
+//! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
+//! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
+//! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
 
+pub mod causes;
+pub mod compare;
 pub mod defrag;
 mod desks;
 pub mod explain;
@@ -13,12 +16,15 @@ pub mod folder;
 pub mod forecast;
 pub mod history;
 pub mod order;
+pub mod paired;
 pub mod places;
 pub mod plan;
+pub mod propose;
 pub mod quality;
 pub mod sacct;
 pub mod state;
 pub mod swf;
+pub mod unlisted;
 
 use std::fmt;
 use std::path::Path;

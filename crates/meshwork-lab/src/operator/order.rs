@@ -32,6 +32,12 @@ impl Order {
         }
     }
 
+    /// Whether jobs that wait never change places.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.per_second <= 0.0
+    }
+
     /// The priority of a stay at a time, as far as it is known.
     #[must_use]
     pub fn priority(&self, stay: &Stay, now: Second) -> f64 {

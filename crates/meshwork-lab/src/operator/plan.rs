@@ -1,7 +1,7 @@
 //! What a backfill scheduler plans: for every waiting job, in the order of priority, the first time at which the rule
 //! finds it a place that is free over its whole limit.
 
-use meshwork::alloc::listed::{Decision, Wanted, decide};
+use meshwork::alloc::listed::{Wanted, find};
 use meshwork::geometry::NodeSet;
 
 use super::folder::{Machine, asked};
@@ -26,9 +26,7 @@ pub struct Request {
     wanted: Wanted,
     /// The nodes on which it might run, were all of them free.
     may: NodeSet,
-    /// Those of an empty machine, by which it is told to wait or refused.
-    whole: NodeSet,
-    /// Whether no start is ever planned for it.
+    /// Whether no start is ever planned for it: not even the empty machine has nodes for it.
     is_hopeless: bool,
 }
 
@@ -51,8 +49,24 @@ impl Request {
                 whole.subtract(excluded);
             }
         }
-        let is_hopeless = is_unknown || wanted.nodes == 0 || wanted.nodes > site.whole.count();
-        Request { asked, limit, wanted, may, whole, is_hopeless }
+        let patient = Wanted { switches: None, ..wanted.clone() };
+        let is_hopeless = is_unknown
+            || wanted.nodes == 0
+            || wanted.nodes > site.whole.count()
+            || find(site.structure.rule(), &site.nodes, &patient, &whole).is_none();
+        Request { asked, limit, wanted, may, is_hopeless }
+    }
+
+    /// The same for another stay, which asks for the same and may have another limit.
+    #[must_use]
+    pub fn for_another(&self, stay: &Stay) -> Request {
+        Request { limit: stay.limit.unwrap_or(NO_LIMIT), ..self.clone() }
+    }
+
+    /// Whether not even the empty machine has nodes for it.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        self.is_hopeless
     }
 
     /// Whether another job asks for the same, so that it cannot start where this one could not.
@@ -72,6 +86,8 @@ pub struct Plan<'a> {
     free: Vec<(Second, NodeSet)>,
     /// What is kept, from when, until when.
     kept: Vec<(Second, Second, NodeSet)>,
+    /// Until when the same jobs would be planned in the same way, if nothing happens and nobody starts.
+    settled_until: Second,
     /// Of requests that were planned, before when they found nothing.
     before: Vec<(Request, Second)>,
 }
@@ -100,9 +116,17 @@ impl<'a> Plan<'a> {
             free.push((group[0].0, left.clone()));
             group.iter().for_each(|(_, nodes)| left.subtract(nodes));
         }
+        // Whoever is over the limit may end at any second, so what is planned moves with the clock.
+        let settled_until = running.last().map_or(Second::MAX, |(end, _)| *end);
         free.push((now, left));
         free.reverse();
-        Plan { site, now, free, kept: Vec::new(), before: Vec::new() }
+        Plan { site, now, free, kept: Vec::new(), settled_until, before: Vec::new() }
+    }
+
+    /// The first second at which a plan of the same jobs, behind the same running ones, might be another.
+    #[must_use]
+    pub fn settled_until(&self) -> Second {
+        self.settled_until
     }
 
     /// The nodes that are free from one time to another, as far as limits say.
@@ -119,11 +143,13 @@ impl<'a> Plan<'a> {
 
     /// The nodes that are kept for others over the whole limit of a job that would start now.
     #[must_use]
-    pub fn kept_over(&self, limit: Second) -> NodeSet {
+    pub fn kept_over(&mut self, limit: Second) -> NodeSet {
         let mut all = NodeSet::empty(self.site.hosts.count());
         for (start, _, nodes) in &self.kept {
             if *start < self.now.saturating_add(limit) {
                 all.unite(nodes);
+            } else {
+                self.settled_until = self.settled_until.min(start.saturating_sub(limit) + 1);
             }
         }
         all
@@ -139,14 +165,15 @@ impl<'a> Plan<'a> {
     /// is further away than Slurm looks, or never.
     ///
     /// # Complexity
-    /// That of [`decide`] for each end of a job that runs or is planned, at worst.
+    /// That of [`find`] for each end of a job that runs or is planned, at worst.
     pub fn book(&mut self, request: &Request) -> Option<(Second, NodeSet)> {
         if request.is_hopeless {
             return None;
         }
         let ends =
             self.free.iter().map(|(time, _)| *time).chain(self.kept.iter().map(|(_, end, _)| *end));
-        let mut times: Vec<Second> = ends.filter(|&time| time <= self.now + HORIZON).collect();
+        let (mut times, later): (Vec<Second>, Vec<Second>) =
+            ends.partition(|&time| time <= self.now + HORIZON);
         times.sort_unstable();
         times.dedup();
         // What found nothing before some time, with less kept, finds nothing before it now.
@@ -167,16 +194,19 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let rule = self.site.structure.rule();
-            match decide(rule, &self.site.nodes, &request.wanted, &available, &request.whole) {
-                Decision::Start(nodes) => {
-                    let kept = blocks_around(self.site, &nodes, request.asked.whole_blocks);
-                    self.kept.push((start, end, kept));
-                    self.remember(alike, request, start);
-                    return Some((start, nodes));
+            if let Some(nodes) = find(rule, &self.site.nodes, &request.wanted, &available) {
+                let kept = blocks_around(self.site, &nodes, request.asked.whole_blocks);
+                self.kept.push((start, end, kept));
+                self.remember(alike, request, start);
+                if start == self.now {
+                    self.settled_until = self.now;
                 }
-                Decision::Wait(..) => {}
-                Decision::Never(_) => break,
+                return Some((start, nodes));
             }
+        }
+        // An end that is too far away now is looked at when it has come nearer.
+        if let Some(nearest) = later.into_iter().min() {
+            self.settled_until = self.settled_until.min(nearest - HORIZON);
         }
         self.remember(alike, request, self.now.saturating_add(HORIZON).saturating_add(1));
         None

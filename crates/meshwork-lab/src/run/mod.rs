@@ -16,7 +16,7 @@ mod round;
 mod runner;
 mod runs;
 pub mod store;
-mod threads;
+pub(crate) mod threads;
 mod ticker;
 pub(crate) mod windows;
 

@@ -13,7 +13,7 @@ pub struct NoThreads {
 }
 
 /// So many threads; 0 is as many as there are processors.
-pub(super) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
+pub(crate) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

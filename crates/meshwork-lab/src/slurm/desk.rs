@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::{Cause, Decision, Wait, Wanted, decide};
+use meshwork::alloc::listed::{Cause, Decision, Wait, Wanted, decide, find};
 use meshwork::geometry::NodeSet;
 
 use super::hostlist::names;
@@ -51,6 +51,8 @@ pub struct Desk<K: Ord> {
     held: BTreeMap<K, Held>,
     /// The processors of each node that are held.
     used: Vec<u32>,
+    /// The nodes of which nobody holds any.
+    unused: NodeSet,
 }
 
 /// What is said of a host that there is not.
@@ -60,8 +62,9 @@ impl<K: Ord + Clone> Desk<K> {
     /// A desk at which nobody holds anything.
     #[must_use]
     pub fn new(site: Site) -> Desk<K> {
-        let used = vec![0; site.hosts.count() as usize];
-        Desk { site, held: BTreeMap::new(), used }
+        let count = site.hosts.count();
+        let (used, unused) = (vec![0; count as usize], NodeSet::full(count));
+        Desk { site, held: BTreeMap::new(), used, unused }
     }
 
     /// The partition.
@@ -84,7 +87,7 @@ impl<K: Ord + Clone> Desk<K> {
     /// How many nodes nobody has any of.
     #[must_use]
     pub fn idle(&self) -> u32 {
-        self.site.up.iter().filter(|&node| self.used[node as usize] == 0).count() as u32
+        self.site.up.count_shared(&self.unused)
     }
 
     /// How much of the lists of a torus is broken: for each box that is not wholly free its size, summed. It is the
@@ -93,9 +96,7 @@ impl<K: Ord + Clone> Desk<K> {
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
         let mut idle = self.site.up.clone();
-        for node in self.site.up.iter().filter(|&node| self.used[node as usize] > 0) {
-            idle.remove(node);
-        }
+        idle.intersect(&self.unused);
         Some(anchors.fragmentation(&idle))
     }
 
@@ -131,6 +132,20 @@ impl<K: Ord + Clone> Desk<K> {
         }
     }
 
+    /// The nodes that [`Desk::ask_without`] would tell, if there are any: whether the job could ever start is not asked.
+    ///
+    /// # Complexity
+    /// That of [`find`].
+    #[must_use]
+    pub fn find_without(&self, asked: &Asked, kept: &NodeSet) -> Option<NodeSet> {
+        let mut wanted = asked.wanted.clone();
+        wanted.listed = self.set(asked.require.as_ref()).ok()?;
+        let excluded = self.set(asked.exclude.as_ref()).ok()?;
+        let (mut available, _) = self.available(asked, excluded.as_ref());
+        available.subtract(kept);
+        find(self.site.structure.rule(), &self.site.nodes, &wanted, &available)
+    }
+
     /// Gives a job the nodes that it would be told, if there are any.
     pub fn allocate(&mut self, name: &K, asked: &Asked) -> Told {
         let told = self.ask(asked);
@@ -146,6 +161,7 @@ impl<K: Ord + Clone> Desk<K> {
         let share = self.share(asked);
         for node in nodes.iter() {
             self.used[node as usize] += self.taken_of(node, share);
+            self.unused.remove(node);
         }
         self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
@@ -155,6 +171,9 @@ impl<K: Ord + Clone> Desk<K> {
         let held = self.held.remove(name)?;
         for node in held.nodes.iter() {
             self.used[node as usize] -= self.taken_of(node, held.share);
+            if self.used[node as usize] == 0 {
+                self.unused.insert(node);
+            }
         }
         Some(held.nodes.count())
     }
@@ -181,18 +200,18 @@ impl<K: Ord + Clone> Desk<K> {
     /// The nodes that a job may have now, and those that it might have on an empty machine.
     fn available(&self, asked: &Asked, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
-        let share = self.share(asked);
-        for node in self.site.whole.iter() {
-            let (used, all) = (self.used[node as usize], self.site.nodes.processors(node).max(1));
-            let fits = match share {
-                None => used == 0,
-                Some(share) => used + share <= all,
-            };
-            if !fits {
-                available.remove(node);
-            }
-            if share.is_some_and(|share| share > all) {
-                whole.remove(node);
+        match self.share(asked) {
+            None => available.intersect(&self.unused),
+            Some(share) => {
+                for node in self.site.whole.iter() {
+                    let all = self.site.nodes.processors(node).max(1);
+                    if self.used[node as usize] + share > all {
+                        available.remove(node);
+                    }
+                    if share > all {
+                        whole.remove(node);
+                    }
+                }
             }
         }
         if let Some(excluded) = excluded {
@@ -203,11 +222,10 @@ impl<K: Ord + Clone> Desk<K> {
             }
         }
         if let Structure::Block(blocks, ..) = &self.site.structure {
+            let keeps_out = |held: &&Held| asked.whole_blocks || held.whole_blocks;
+            let keeping: Vec<&Held> = self.held.values().filter(keeps_out).collect();
             for block in blocks.base_blocks() {
-                let keeps_out = |held: &Held| {
-                    (asked.whole_blocks || held.whole_blocks) && held.nodes.meets(block)
-                };
-                if self.held.values().any(keeps_out) {
+                if keeping.iter().any(|held| held.nodes.meets(block)) {
                     available.subtract(block);
                 }
             }

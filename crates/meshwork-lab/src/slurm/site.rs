@@ -7,6 +7,7 @@ use meshwork::geometry::NodeSet;
 
 use super::conf::{self, Conf};
 use super::finding::{Fatal, Finding, Findings, Level, Source};
+use super::hostlist;
 use super::topology::{self, Hosts, Structure, Topology};
 
 /// The texts of the files, with their names.
@@ -180,6 +181,22 @@ impl Reading {
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
+    }
+
+    /// The nodes that the topologies name, in the order of their names, each with the line where it is named first.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* nodes.
+    #[must_use]
+    pub fn listed_hosts(&self) -> Vec<(String, usize)> {
+        let mut hosts: Vec<(String, usize)> = Vec::new();
+        for list in self.topologies.iter().flat_map(|(topology, _)| topology.kind.lists()) {
+            let names = hostlist::names(&list.text).unwrap_or_default();
+            hosts.extend(names.into_iter().map(|name| (name, list.line)));
+        }
+        hosts.sort();
+        hosts.dedup_by(|next, first| next.0 == first.0);
+        hosts
     }
 
     /// One partition: the one of this name, else the default one, else the only one. Without a `slurm.conf` it has

@@ -2,6 +2,7 @@
 //! place that changes a machine.
 
 mod candidates;
+mod ends;
 mod free_sets;
 mod least_busy;
 mod outlook;
@@ -26,10 +27,11 @@ pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use slab::Slab;
 
+use ends::{End, Ends};
 use queue::{Glance, Queue};
 
 use crate::facility::{Facility, SiteAhead};
@@ -56,7 +58,7 @@ pub struct Cluster<'a> {
     running: Slab<Running>,
     /// Running jobs by the end that their estimates promise; kept once someone has asked for them, for
     /// most schedulers never do.
-    ends: OnceCell<BTreeSet<(Time, RunKey)>>,
+    ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
     /// What each request would hold on the empty machine: `false` if it never fits.
@@ -212,19 +214,22 @@ impl<'a> Cluster<'a> {
 
     /// The running jobs, in the order in which their estimates promise that they end.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
-        self.ends().iter().map(|&(_, key)| (key, &self.running[key.slot as usize]))
+        self.ends().iter().map(|end| (end.key, self.ran(end)))
     }
 
     /// Whether a job runs that should have ended by its estimate.
     pub(crate) fn runs_late(&self) -> bool {
-        self.ends().first().is_some_and(|(end, _)| *end <= self.now)
+        self.ends().first().is_some_and(|end| end.at <= self.now)
     }
 
-    fn ends(&self) -> &BTreeSet<(Time, RunKey)> {
-        let entry = |(slot, ran): (usize, &Running)| {
-            (ran.expected_end, RunKey { id: ran.id, slot: slot as u32 })
-        };
-        self.ends.get_or_init(|| self.running.iter().map(entry).collect())
+    fn ends(&self) -> &Ends {
+        let all = || self.running.iter().map(|(slot, ran)| End::of(slot, ran)).collect();
+        self.ends.get_or_init(all)
+    }
+
+    /// The job that ends then.
+    fn ran(&self, end: &End) -> &Running {
+        &self.running[end.key.slot as usize]
     }
 
     /// A running job.
@@ -248,35 +253,45 @@ impl<'a> Cluster<'a> {
     /// no free block on a machine of one site, for **O(log r)** of them, on forks that take **O(r)**.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
-        (0..self.facility.sites().len())
-            .filter_map(|site| self.earliest_on(site, ticket))
-            .reduce(|best, other| if other.at < best.at { other } else { best })
+        self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Reservation> {
+    /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
+    #[must_use]
+    pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
+        let sooner = |best: Guard, other: Guard| {
+            if other.reservation.at < best.reservation.at { other } else { best }
+        };
+        let sites = 0..self.facility.sites().len();
+        sites.filter_map(|site| self.earliest_on(site, ticket)).reduce(sooner)
+    }
+
+    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
         let job = self.queue.job(ticket);
         let sizes = self.facility.sizes(site, job, self.now);
         let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
             let mut at = self.now;
-            for (end, key) in self.ends() {
-                if free >= fewest && *end > at {
+            for end in self.ends() {
+                if free >= fewest && end.at > at {
                     break;
                 }
-                let running = &self.running[key.slot as usize];
-                if running.site == site {
-                    free += u64::from(running.held);
-                    at = (*end).max(self.now);
+                if end.site as usize == site {
+                    free += u64::from(end.held);
+                    at = end.at.max(self.now);
                 }
             }
             let Size { request, stretch } =
                 sizes.into_iter().find(|size| size.request.nodes() <= free)?;
+            // All that ends by then has been counted.
+            let extra_nodes = free - request.nodes();
             let (span, hold) = (job.estimate * stretch, Hold::Count(request));
-            return Some(Reservation { at, span, stretch, site, hold });
+            let reservation = Reservation { at, span, stretch, site, hold };
+            return Some(Guard { reservation, extra_nodes });
         }
         if self.misses_no_block() {
-            return self.earliest_by_halves(ticket, fewest);
+            return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);
         }
         let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
@@ -287,13 +302,13 @@ impl<'a> Cluster<'a> {
             if let Some(proposal) = found {
                 let Proposal { placement, stretch, .. } = proposal;
                 let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
-                return Some(Reservation { at, span, stretch, site, hold });
+                let reservation = Reservation { at, span, stretch, site, hold };
+                return Some(Guard::of_nodes(reservation));
             }
-            at = ends.peek()?.0.max(self.now);
-            while let Some((_, key)) = ends.next_if(|(end, _)| *end <= at) {
-                let running = &self.running[key.slot as usize];
-                if running.site == site {
-                    ahead.release(&running.placement);
+            at = ends.peek()?.at.max(self.now);
+            while let Some(end) = ends.next_if(|end| end.at <= at) {
+                if end.site as usize == site {
+                    ahead.release(&self.ran(end).placement);
                 }
             }
         }
@@ -304,7 +319,7 @@ impl<'a> Cluster<'a> {
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends: Vec<(Time, RunKey)> =
-            self.ends().iter().map(|&(end, key)| (end.max(self.now), key)).collect();
+            self.ends().iter().map(|end| (end.at.max(self.now), end.key)).collect();
         let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
             for (_, key) in ends {
                 then.release(&self.running[key.slot as usize].placement);
@@ -355,11 +370,11 @@ impl<'a> Cluster<'a> {
         let grid = self.site(reservation.site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let blocking = self.ends().iter().rev().find(|(_, key)| {
-            let running = &self.running[key.slot as usize];
-            running.site == reservation.site && !running.placement.is_clear_of(&nodes, grid)
+        let blocking = self.ends().iter().rev().find(|end| {
+            end.site as usize == reservation.site
+                && !self.ran(end).placement.is_clear_of(&nodes, grid)
         });
-        blocking.map_or(self.now, |(end, _)| (*end).max(self.now))
+        blocking.map_or(self.now, |end| end.at.max(self.now))
     }
 
     /// Protects a reservation while other jobs are started beside it.
@@ -372,10 +387,9 @@ impl<'a> Cluster<'a> {
                 let by_then: u64 = self
                     .ends()
                     .iter()
-                    .take_while(|(end, _)| (*end).max(self.now) <= reservation.at)
-                    .map(|(_, key)| &self.running[key.slot as usize])
-                    .filter(|running| running.site == reservation.site)
-                    .map(|running| u64::from(running.held))
+                    .take_while(|end| end.at.max(self.now) <= reservation.at)
+                    .filter(|end| end.site as usize == reservation.site)
+                    .map(|end| u64::from(end.held))
                     .sum();
                 (free_now + by_then).saturating_sub(wanted.nodes())
             }
@@ -386,7 +400,7 @@ impl<'a> Cluster<'a> {
     /// What the running jobs leave free from now on, to plan on.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
-        let running = self.ends().iter().map(|(_, key)| &self.running[key.slot as usize]);
+        let running = self.ends().iter().map(|end| self.ran(end));
         Outlook::new(self.now, &self.facility, running)
     }
 
@@ -450,7 +464,7 @@ impl<'a> Cluster<'a> {
             ran.messages = self.network.finish(self.now, key);
             self.facility.crowd.running -= 1;
             if let Some(ends) = self.ends.get_mut() {
-                ends.remove(&(ran.expected_end, key));
+                ends.remove(&End::of(key.slot as usize, &ran));
             }
             self.facility.release(ran.site, &ran.placement);
             self.changes += 1;

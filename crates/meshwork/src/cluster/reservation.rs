@@ -66,3 +66,10 @@ pub struct Guard {
     /// EASY's *extra nodes*: how many would be left over at the shadow time, where only their number matters.
     pub(super) extra_nodes: u64,
 }
+
+impl Guard {
+    /// Protects the nodes of a reservation.
+    pub(super) fn of_nodes(reservation: Reservation) -> Guard {
+        Guard { reservation, extra_nodes: 0 }
+    }
+}

@@ -1,6 +1,7 @@
 //! Running jobs that are moved and resized.
 
 use super::Cluster;
+use super::ends::End;
 use crate::machine::{ClaimError, Placement};
 use crate::network::RunKey;
 use crate::observe::Event;
@@ -107,6 +108,7 @@ impl Cluster<'_> {
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];
+        let end_before = End::of(key.slot as usize, running);
         let from = std::mem::replace(&mut running.placement, placement);
         let grid = self.facility.sites()[running.site].site().grid();
         running.dispersal = running.placement.dispersal(grid);
@@ -118,11 +120,10 @@ impl Cluster<'_> {
         // What is left by the estimate goes on at the new rate, like what is left in fact; a job past
         // its estimate has nothing left by it but what is added.
         let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
-        let expected_before = running.expected_end;
         running.expected_end = self.now + expected_left / rate;
         if let Some(ends) = self.ends.get_mut() {
-            ends.remove(&(expected_before, key));
-            ends.insert((running.expected_end, key));
+            ends.remove(&end_before);
+            ends.insert(End::of(key.slot as usize, running));
         }
         running.rate = rate;
         self.network.change(self.now, key, more, rate, running.site, &running.placement);

@@ -1,6 +1,7 @@
 //! How a scheduler starts a waiting job. It learns at once whether that happened.
 
 use super::Cluster;
+use super::ends::End;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
 use crate::facility::Facility;
@@ -326,7 +327,7 @@ impl Cluster<'_> {
             self.unfit.get_or_insert(error);
         }
         if let Some(ends) = self.ends.get_mut() {
-            ends.insert((expected_end, key));
+            ends.insert(End::of(key.slot as usize, running));
         }
         self.state.held += u64::from(held);
         self.state.asked += asked;

@@ -485,6 +485,7 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
         2 => wants.switches = Some(1 + pick(3)),
         _ => wants.contiguous = true,
     }
+    wants.whole_blocks = pick(3) == 0;
     if pick(3) == 0 {
         let first = pick(nodes);
         wants.exclude = Some(format!("[{first}-{}]", first + pick(nodes - first)));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub(crate) use wants::EXCLUSIVE;
 pub use wants::Wants;
 
 /// An instant of the simulated clock, in the workload's own unit (seconds, for a log).

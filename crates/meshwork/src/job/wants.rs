@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The word by which a job asks that its base blocks have no other job.
+pub(crate) const EXCLUSIVE: &str = "topo";
+
 /// So many processors, and conditions on which they may be: what users of a production scheduler ask for beside a
 /// count.
 ///
@@ -33,6 +36,8 @@ pub struct Wants {
     pub switches: Option<u32>,
     /// Whether its nodes must follow one another.
     pub contiguous: bool,
+    /// Whether no other job may be in its base blocks, as `exclusive = "topo"` asks for.
+    pub whole_blocks: bool,
     /// Nodes that it must have, or if there are more than it wants, among which it must lie.
     pub require: Option<String>,
     /// Nodes that it must not have.
@@ -60,6 +65,7 @@ impl Wants {
             ("consolidate_segments", flag(self.consolidate_segments)),
             ("switches", number(self.switches)),
             ("contiguous", flag(self.contiguous)),
+            ("exclusive", self.whole_blocks.then(|| EXCLUSIVE.to_owned())),
             ("require", self.require.clone()),
             ("exclude", self.exclude.clone()),
             ("partition", self.partition.clone()),

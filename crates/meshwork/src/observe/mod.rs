@@ -3,7 +3,7 @@
 mod batches;
 pub mod ledger;
 pub mod metrics;
-pub mod quantiles;
+mod quantiles;
 pub mod recorder;
 
 use crate::job::{Job, Time};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// As many values as are kept one by one.
-pub const MAX_EXACT: usize = 1 << 20;
+pub(super) const MAX_EXACT: usize = 1 << 20;
 
 /// Bits of a number that are dropped when values are counted by classes: what is left are its exponent
 /// and the first ten bits behind it.
@@ -14,16 +14,8 @@ const DROPPED: u32 = 42;
 /// Up to [`MAX_EXACT`] values are kept as they are, eight bytes each, and a quantile is exact. Beyond that
 /// they are counted in classes that are 2⁻¹⁰ of their value wide, so that a quantile is within 0.05 % of the
 /// exact one; there are 1024 classes between a number and its double, some ten thousand in practice.
-///
-/// ```
-/// use meshwork::observe::quantiles::Quantiles;
-/// let mut waits = Quantiles::default();
-/// [4.0, 0.0, 2.0, 1.0].into_iter().for_each(|wait| waits.add(wait));
-/// assert_eq!(waits.quantile(0.5), Some(1.5));
-/// assert_eq!(waits.quantile(1.0), Some(4.0));
-/// ```
 #[derive(Clone, Debug, Default)]
-pub struct Quantiles {
+pub(super) struct Quantiles {
     exact: Vec<f64>,
     /// How many values there are in each class, once there are too many to keep.
     classes: BTreeMap<u64, u64>,
@@ -35,7 +27,7 @@ impl Quantiles {
     ///
     /// # Complexity
     /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
-    pub fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64) {
         self.add_up_to(value, MAX_EXACT);
     }
 
@@ -58,7 +50,7 @@ impl Quantiles {
     /// # Complexity
     /// **O(n)**.
     #[must_use]
-    pub fn quantile(&self, share: f64) -> Option<f64> {
+    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {
             return quantile(&mut self.exact.clone(), share);
         }
@@ -82,7 +74,7 @@ impl Quantiles {
     /// The quantile of each of so many groups, by the group of each value in the order in which values were added, if it is in
     /// one. None at all if a group has no value, or if values are no longer kept.
     #[must_use]
-    pub fn in_groups(
+    pub(super) fn in_groups(
         &self,
         groups: impl Iterator<Item = Option<usize>>,
         count: usize,

@@ -53,11 +53,10 @@ impl Scheduler for Easy {
             && self.start(cluster, head)
         {}
         let Some(head) = cluster.head() else { return };
-        let Some(promise) = self.promise(cluster, head) else { return };
+        let Some(mut guard) = self.promise(cluster, head) else { return };
         if self.guarded.as_ref().is_none_or(|(ticket, _)| *ticket != head) {
-            cluster.promise(head, promise.at);
+            cluster.promise(head, guard.reservation.at);
         }
-        let mut guard = cluster.guard(promise);
         let mut candidates = cluster.candidates(head, &guard);
         while let Some(candidate) = candidates.next(cluster, &guard) {
             cluster.start(candidate, StartOptions::beside(&mut guard));
@@ -90,24 +89,23 @@ impl Easy {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// The better of the promise kept from the last pass and the one that would be made now.
-    fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Reservation> {
+    /// What protects the better of the promise kept from the last pass and the one that would be made now.
+    fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
-        let Some((_, Guard { reservation: kept, .. })) = kept else {
-            return cluster.earliest(head);
+        let Some((_, Guard { reservation: kept, .. })) =
+            kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))
+        else {
+            return cluster.earliest_guard(head);
         };
-        if matches!(kept.hold, Hold::Nodes(_)) && cannot_be_sooner(cluster, kept) {
-            return Some(kept.clone());
+        if cannot_be_sooner(cluster, kept) {
+            return Some(cluster.guard(kept.clone()));
         }
-        let fresh = cluster.earliest(head);
-        if matches!(kept.hold, Hold::Count(_)) {
-            return fresh;
-        }
+        let fresh = cluster.earliest_guard(head);
         let at = cluster.expected_free(kept);
-        if fresh.as_ref().is_some_and(|fresh| fresh.at < at) {
+        if fresh.as_ref().is_some_and(|fresh| fresh.reservation.at < at) {
             return fresh;
         }
-        Some(kept.moved_to(at))
+        Some(cluster.guard(kept.moved_to(at)))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::job::{Dims, Job, Owner, Request, Time, Wants, hostlist};
+use crate::job::{Dims, EXCLUSIVE, Job, Owner, Request, Time, Wants, hostlist};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
@@ -23,8 +23,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
                      `subcube`; perhaps `estimate`, `job`, `user` and `group`. A row with `nodes` may say what \
                      else it wants of an allocator that goes by what a site has written down: `nodes_max`, \
-                     `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `require` and \
-                     `exclude` (lists of nodes such as `n[0-3]`), and `partition`. `submit` may be a \
+                     `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `exclusive` (`topo`: \
+                     no other job in its blocks), `require` and `exclude` (lists of nodes such as `n[0-3]`), and `partition`. `submit` may be a \
                      date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
                      submission, and counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
@@ -80,13 +80,14 @@ pub struct Row {
 }
 
 /// The columns of what a job wants beside a count.
-pub const WANTS: [&str; 9] = [
+pub const WANTS: [&str; 10] = [
     "nodes_max",
     "segment",
     "spread_segments",
     "consolidate_segments",
     "switches",
     "contiguous",
+    "exclusive",
     "require",
     "exclude",
     "partition",
@@ -243,6 +244,11 @@ fn wanting(nodes: u32, cells: &[(&'static str, String)]) -> Result<Wants, String
             "spread_segments" => wants.spread_segments = flag()?,
             "consolidate_segments" => wants.consolidate_segments = flag()?,
             "contiguous" => wants.contiguous = flag()?,
+            "exclusive" if cell == EXCLUSIVE => wants.whole_blocks = true,
+            "exclusive" => {
+                let given = cell.escape_debug();
+                return Err(format!("exclusive is `{given}`, but must be {EXCLUSIVE}, or empty"));
+            }
             "require" => wants.require = list()?,
             "exclude" => wants.exclude = list()?,
             "partition" => wants.partition = Some(cell.clone()),
@@ -308,12 +314,13 @@ mod tests {
             ("consolidate_segments", "0"),
             ("switches", "2"),
             ("contiguous", "1"),
+            ("exclusive", "topo"),
             ("require", "n[0-1]"),
             ("exclude", "n9,x"),
             ("partition", "batch"),
         ]);
-        let text = "3 nodes_max=5 segment=3 spread_segments=true switches=2 contiguous=true require=n[0-1] \
-                    exclude=n9,x partition=batch";
+        let text = "3 nodes_max=5 segment=3 spread_segments=true switches=2 contiguous=true exclusive=topo \
+                    require=n[0-1] exclude=n9,x partition=batch";
         assert_eq!(all.unwrap().to_string(), text);
         assert_eq!(with(&[("contiguous", "false")]), Ok(Request::Nodes(3)), "that is nothing");
         for (cell, sentence) in [
@@ -321,6 +328,7 @@ mod tests {
             (("segment", "0"), "segment is 0, but must be a whole number from 1 to 4294967295"),
             (("segment", "two"), "segment is `two`, but must be a whole number"),
             (("contiguous", "maybe"), "contiguous is `maybe`, but must be true or false"),
+            (("exclusive", "1"), "exclusive is `1`, but must be topo, or empty"),
             (("require", "n[0"), "require: the list `n[0` has a bracket that is not closed"),
         ] {
             assert_eq!(with(&[cell]).unwrap_err(), format!("jobs.csv:7: {sentence}"));

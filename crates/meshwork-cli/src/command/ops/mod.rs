@@ -1,8 +1,10 @@
 //! `meshwork ops`: questions of those who operate a machine.
 
 mod check;
+mod compare;
 mod fidelity;
 mod import;
+mod propose;
 mod state;
 
 use crate::args::ops::Ops;
@@ -12,9 +14,11 @@ use crate::output::{Ended, Output};
 pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
     match asked {
         Ops::Check(arguments) => check::run(out, arguments),
+        Ops::Compare(arguments) => compare::run(out, arguments),
         Ops::Defrag(arguments) => state::run_defrag(out, arguments),
         Ops::Explain(arguments) => state::run_explain(out, arguments),
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
+        Ops::Propose(arguments) => propose::run(out, arguments),
     }
 }

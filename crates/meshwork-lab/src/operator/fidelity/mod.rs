@@ -16,8 +16,9 @@ use serde_json::{Value as Json, json};
 use super::folder::Folder;
 use super::forecast::{Conditions, forecast};
 use super::history::{By, Second};
+use super::paired;
 use super::places::{Place, place_of};
-use crate::findings::statistics::{half_width_of_batches, mean};
+use crate::findings::statistics::mean;
 use replay::Replay;
 
 /// The share of decisions that must be the rule's own before a site is a ground for further questions.
@@ -25,9 +26,6 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 
 /// The share of node lists that must be places.
 pub const ENOUGH_PLACES: f64 = 0.95;
-
-/// Into how many batches waits are cut for their interval.
-const BATCHES: usize = 20;
 
 /// How true the rule is to a history.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +155,15 @@ impl Fidelity {
     }
 }
 
+/// The clean-up time that fits a site best, in seconds; `None` if nothing shows it.
+///
+/// # Complexity
+/// **O(n m)** for *n* stays of *m* nodes.
+#[must_use]
+pub fn cleanup_of(folder: &Folder) -> Option<f64> {
+    cleanup::of(&Replay::new(folder))
+}
+
 /// Holds a history against the rule of its machine.
 ///
 /// # Complexity
@@ -251,19 +258,12 @@ fn waits(folder: &Folder, cleanup: f64) -> Vec<Waits> {
                 own.iter().map(|pair| of(pair)).collect::<Vec<f64>>()
             };
             let differences = values(|pair| pair.3 - pair.2);
-            let batches = differences.len().min(BATCHES);
-            let batch = |number: usize| {
-                let range = number * differences.len() / batches
-                    ..(number + 1) * differences.len() / batches;
-                mean(&differences[range]).unwrap_or(0.0)
-            };
-            let batches: Vec<f64> = (0..batches).map(batch).collect();
             Some(Waits {
                 nodes: (least, most),
                 count: own.len(),
                 real: mean(&values(|pair| pair.2))?,
                 predicted: mean(&values(|pair| pair.3))?,
-                half_width: half_width_of_batches(&batches),
+                half_width: paired::interval(&differences).half_width,
             })
         })
         .collect()

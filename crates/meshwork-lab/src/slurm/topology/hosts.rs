@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
-use super::{Kind, Text, Topology};
+use super::Topology;
 use crate::slurm::hostlist::{bracketed, compressed, names};
 
 /// The nodes that there are, by name.
@@ -34,24 +34,8 @@ impl Hosts {
     #[must_use]
     pub fn of(topologies: &[Topology]) -> Hosts {
         let mut hosts = Hosts::default();
-        let mut add = |list: &Option<Text>| {
-            let names = list.as_ref().map(|list| names(&list.text).unwrap_or_default());
-            names.into_iter().flatten().for_each(|name| hosts.add(name));
-        };
-        for topology in topologies {
-            match &topology.kind {
-                Kind::Flat => {}
-                Kind::Tree(switches) => switches.iter().for_each(|switch| add(&switch.nodes)),
-                Kind::Block(_, groups) | Kind::Ring(groups) => {
-                    groups.iter().for_each(|group| add(&group.nodes));
-                }
-                Kind::Torus3d(toruses) => {
-                    for torus in toruses {
-                        add(&torus.nodes);
-                        torus.regions.iter().for_each(|region| add(&region.nodes));
-                    }
-                }
-            }
+        for list in topologies.iter().flat_map(|topology| topology.kind.lists()) {
+            names(&list.text).unwrap_or_default().into_iter().for_each(|name| hosts.add(name));
         }
         hosts
     }

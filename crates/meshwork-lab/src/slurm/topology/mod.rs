@@ -48,6 +48,25 @@ impl Kind {
             Kind::Torus3d(_) => "torus3d",
         }
     }
+
+    /// Its lists of nodes, in the order of the file.
+    #[must_use]
+    pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
+        match self {
+            Kind::Flat => Vec::new(),
+            Kind::Tree(switches) => switches.iter().filter_map(|own| own.nodes.as_ref()).collect(),
+            Kind::Block(_, groups) | Kind::Ring(groups) => {
+                groups.iter().filter_map(|own| own.nodes.as_ref()).collect()
+            }
+            Kind::Torus3d(toruses) => {
+                let regions = |torus: &'a Torus| torus.regions.iter().map(|own| own.nodes.as_ref());
+                let all = toruses
+                    .iter()
+                    .flat_map(|own| std::iter::once(own.nodes.as_ref()).chain(regions(own)));
+                all.flatten().collect()
+            }
+        }
+    }
 }
 
 /// A text and its line.

@@ -321,6 +321,10 @@ impl Rule for Blocks {
         Ok(all)
     }
 
+    fn base_blocks(&self) -> &[NodeSet] {
+        &self.blocks
+    }
+
     fn covered(&self) -> Option<&NodeSet> {
         Some(&self.covered)
     }

@@ -119,6 +119,11 @@ pub trait Rule: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The base blocks of which a job may want to share none.
+    fn base_blocks(&self) -> &[NodeSet] {
+        &[]
+    }
+
     /// Whether a job that takes a single node is put to it; else such a job gets the lightest.
     fn places_single_nodes(&self) -> bool {
         false

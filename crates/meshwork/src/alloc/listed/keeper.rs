@@ -235,6 +235,27 @@ impl Keeper {
         Some(())
     }
 
+    /// Leaves of these nodes those in base blocks without any job.
+    fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
+        let mut held = NodeSet::empty(self.nodes.count());
+        held.insert_range(0, site.nodes());
+        let mut free = NodeSet::empty(self.nodes.count());
+        free.copy_range(0, site.free(), 0, site.nodes());
+        held.subtract(&free);
+        for block in self.rule.base_blocks().iter().filter(|block| block.meets(&held)) {
+            nodes.subtract(block);
+        }
+    }
+
+    /// Adds to these nodes all others of their base blocks: nobody else may have them meanwhile.
+    fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
+        let mut all = nodes.clone();
+        for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
+            all.unite(block);
+        }
+        nodes.copy_range(0, &all, 0, site.nodes());
+    }
+
     fn never_on(&self, request: &Request) -> Option<Cause> {
         let mut whole = NodeSet::empty(self.nodes.count());
         whole.insert_range(0, self.names.machine);
@@ -259,16 +280,24 @@ impl Allocator for Keeper {
         wanted.ends = self.ends.clone().map(|of| Ends { of, now });
         let is_plain =
             self.nodes.count() == site.nodes() && !matches!(request, Request::Wanting(_));
-        let chosen = if is_plain {
+        let mut chosen = if is_plain {
             find(&*self.rule, &self.nodes, &wanted, site.free())
         } else {
             let mut free = NodeSet::empty(self.nodes.count());
             free.copy_range(0, site.free(), 0, site.nodes());
             if let Request::Wanting(wants) = request {
                 self.confine(wants, &mut free)?;
+                if wants.whole_blocks {
+                    self.keep_idle_blocks(site, &mut free);
+                }
             }
             find(&*self.rule, &self.nodes, &wanted, &free)
         }?;
+        if let Request::Wanting(wants) = request
+            && wants.whole_blocks
+        {
+            self.fill_blocks(site, &mut chosen);
+        }
         Some(of_set(site.grid(), &chosen))
     }
 

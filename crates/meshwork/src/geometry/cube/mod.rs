@@ -10,8 +10,9 @@ mod search;
 
 pub(crate) use gray::{GrayCode, symmetric_chains};
 pub(crate) use lightest::lightest;
-pub use packing::{ExactPacking, Vector};
-pub use search::{CubeSearch, keep_bases, neighbours};
+pub use packing::ExactPacking;
+pub use search::CubeSearch;
+pub(crate) use search::{keep_bases, neighbours};
 
 use crate::geometry::Block;
 use crate::geometry::NodeSet;

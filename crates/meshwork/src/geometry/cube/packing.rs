@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 
 /// How many cubes of each dimension a set has, six bits for each: the one with more of the largest is
 /// the greater number.
-pub type Vector = u64;
+type Vector = u64;
 
 /// The maximal set of subcubes of small hypercubes, exactly.
 ///

@@ -254,7 +254,7 @@ fn flipped(word: u64, d: u32) -> u64 {
 /// every base in the place of its node.
 ///
 /// **O(k · 2ⁿ / 64)** for *k* dimensions in the mask.
-pub fn keep_bases(words: &mut [u64], mask: u32) {
+pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
             words.iter_mut().for_each(|word| *word &= *word >> (1 << d) & LOWER[d as usize]);
@@ -273,7 +273,7 @@ pub fn keep_bases(words: &mut [u64], mask: u32) {
 
 /// Adds to `to` the neighbours of the nodes in `words`, along each dimension from `from` to below
 /// `whole`. **O(n · 2ⁿ / 64)**.
-pub fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
+pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {
             for (to, &word) in to.iter_mut().zip(words) {

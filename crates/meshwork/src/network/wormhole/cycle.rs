@@ -21,6 +21,9 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
+/// The most lanes of a router: each has a bit in its masks.
+const LANES: usize = 64;
+
 /// Marks a credit as one for the processor that feeds this lane.
 const TO_SOURCE: u32 = 1 << 31;
 
@@ -67,9 +70,10 @@ pub(super) struct CycleEngine {
     /// By how many flits a way must be fuller for a packet to take another.
     threshold: u64,
     shift: u32,
-    /// How many cycles a flit takes through the link of each lane of a router, and a credit back.
-    transfers: Vec<Cycle>,
-    credit_returns: Vec<Cycle>,
+    /// How many cycles a flit takes through the link of each lane of a router, and a credit back. Every flit asks at
+    /// every router, so they stand here and not behind a pointer.
+    transfers: [Cycle; LANES],
+    credit_returns: [Cycle; LANES],
     now: Cycle,
     moved: Cycle,
     packets: Packets,
@@ -146,7 +150,9 @@ impl CycleEngine {
             }
         }
         let longest = fabric.longest();
-        let lengths = || (0..lanes_per_router).map(|lane| fabric.length(lane / channels));
+        let length_of = |lane: usize| {
+            if lane < lanes_per_router { fabric.length(lane / channels) } else { 0 }
+        };
         let empty = Lane { front: NONE, back: NONE, left: 0, present: 0, out: 0 };
         let idle_source = Source { packet: NONE, left: 0, channel: channels as u8 - 1 };
         CycleEngine {
@@ -178,8 +184,8 @@ impl CycleEngine {
             flits: setting.packet_length,
             buffer: setting.buffer,
             threshold: setting.threshold(),
-            transfers: lengths().map(|length| timing.transfer + length).collect(),
-            credit_returns: lengths().map(|length| timing.credit + length).collect(),
+            transfers: std::array::from_fn(|lane| timing.transfer + length_of(lane)),
+            credit_returns: std::array::from_fn(|lane| timing.credit + length_of(lane)),
             now: 0,
             moved: 0,
             fabric,
@@ -498,7 +504,7 @@ impl CycleEngine {
         }
         if !is_local {
             let head = if is_head { packet } else { NONE };
-            self.arrivals.push(self.now + self.transfers[out], (target, head));
+            self.arrivals.push(self.now + self.transfers[out % LANES], (target, head));
         } else {
             self.counts.ejected += 1;
             if self.timing.sink_has_credits {
@@ -512,7 +518,8 @@ impl CycleEngine {
         let up = self.up[at];
         if up != NONE {
             let is_link = up & TO_SOURCE == 0;
-            let back = if is_link { self.credit_returns[number] } else { self.timing.credit };
+            let back =
+                if is_link { self.credit_returns[number % LANES] } else { self.timing.credit };
             self.returns.push(self.now + back, up);
         }
         if is_tail {

@@ -16,7 +16,7 @@ pub(super) const NOWHERE: Router = Router::MAX;
 /// Every router has the ports of its topology towards other routers and, behind those that a router with
 /// nodes can have, one local port for each of its own nodes, to and from it.
 #[derive(Clone, Debug)]
-pub struct Fabric {
+pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,
     manner: Manner,
     nodes: u32,
@@ -33,11 +33,11 @@ pub struct Fabric {
 
 /// The links of one way, as far as times go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
+pub(crate) struct Way {
     /// How many there are.
-    pub links: u32,
+    pub(crate) links: u32,
     /// Which of them are global, the first in the lowest bit. Where there are such, a way is short.
-    pub global: u8,
+    pub(crate) global: u8,
 }
 
 impl Fabric {
@@ -45,7 +45,11 @@ impl Fabric {
     ///
     /// # Errors
     /// One sentence if it is flat: a switch has no links to simulate.
-    pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, NetworkError> {
+    #[cfg(test)]
+    pub(crate) fn new(
+        topology: &Topology,
+        setting: &WormholeConfig,
+    ) -> Result<Fabric, NetworkError> {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
@@ -113,31 +117,31 @@ impl Fabric {
 
     /// How many nodes there are.
     #[must_use]
-    pub fn nodes(&self) -> u32 {
+    pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// How many routers there are; those with nodes come first.
     #[must_use]
-    pub fn routers(&self) -> u32 {
+    pub(crate) fn routers(&self) -> u32 {
         self.wires.routers()
     }
 
     /// How many ports a router has, the local ones included.
     #[must_use]
-    pub fn ports(&self) -> usize {
+    pub(crate) fn ports(&self) -> usize {
         self.ports
     }
 
     /// The first port to and from a router's own nodes, at the routers that have some.
     #[must_use]
-    pub fn local(&self) -> usize {
+    pub(crate) fn local(&self) -> usize {
         self.local
     }
 
     /// The router of a node, and the port to and from it.
     #[must_use]
-    pub fn home(&self, node: Node) -> (Router, usize) {
+    pub(crate) fn home(&self, node: Node) -> (Router, usize) {
         if self.nodes_each == 1 {
             return (node, self.local);
         }
@@ -162,7 +166,7 @@ impl Fabric {
 
     /// How many classes of virtual channels there have to be: 2 where there are rings.
     #[must_use]
-    pub fn classes(&self) -> usize {
+    pub(crate) fn classes(&self) -> usize {
         self.classes
     }
 
@@ -185,7 +189,7 @@ impl Fabric {
 
     /// Directed links between routers.
     #[must_use]
-    pub fn links(&self) -> usize {
+    pub(crate) fn links(&self) -> usize {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }
 

@@ -23,7 +23,7 @@ mod timing;
 mod wheel;
 mod worm;
 
-pub use fabric::{Fabric, Way};
+pub(crate) use fabric::{Fabric, Way};
 pub(crate) use lone::Lone;
 pub use message::{Delivery, Load, Message, Stuck, Turn};
 pub(super) use params::{

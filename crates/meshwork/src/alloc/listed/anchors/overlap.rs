@@ -38,6 +38,57 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// A number of boxes. On a torus of fewer than 2¹⁶ cells 16 bits are enough, and an instruction adds twice as many of them.
+pub(super) trait Count: Copy + Ord + Into<u32> {
+    /// None.
+    const ZERO: Self;
+    /// More than there are.
+    const MOST: Self;
+
+    /// A number that is known to be small enough.
+    fn of(number: u32) -> Self;
+
+    /// This one where a mask of 16 bits is all ones, and elsewhere, where it is 0, another one.
+    fn where_or(self, mask: u16, other: Self) -> Self;
+
+    /// Its sum with another one, and what is left of both without a third: sums between may wrap, the result does not.
+    fn with_without(self, more: Self, less: Self) -> Self;
+}
+
+impl Count for u16 {
+    const ZERO: u16 = 0;
+    const MOST: u16 = u16::MAX;
+
+    fn of(number: u32) -> u16 {
+        number as u16
+    }
+
+    fn where_or(self, mask: u16, other: u16) -> u16 {
+        self & mask | other & !mask
+    }
+
+    fn with_without(self, more: u16, less: u16) -> u16 {
+        self.wrapping_add(more).wrapping_sub(less)
+    }
+}
+
+impl Count for u32 {
+    const ZERO: u32 = 0;
+    const MOST: u32 = u32::MAX;
+
+    fn of(number: u32) -> u32 {
+        number
+    }
+
+    fn where_or(self, mask: u16, other: u32) -> u32 {
+        if mask == 0 { other } else { self }
+    }
+
+    fn with_without(self, more: u32, less: u32) -> u32 {
+        self.wrapping_add(more).wrapping_sub(less)
+    }
+}
+
 /// For the corner of each box with the sides `own`, how many of the boxes with the sides `other` and corners in
 /// `others` it meets; a torus that is wrapped in every dimension.
 ///
@@ -46,14 +97,14 @@ fn gcd(a: u32, b: u32) -> u32 {
 ///
 /// # Complexity
 /// **O(n)** for *n* cells.
-pub(super) fn count_meeting(
+pub(super) fn count_meeting<C: Count>(
     grid: &Grid,
     others: &NodeSet,
     own: &[u32; 3],
     other: &[u32; 3],
-) -> Vec<u32> {
+) -> Vec<C> {
     if others.is_empty() {
-        return vec![0; grid.nodes() as usize];
+        return vec![C::ZERO; grid.nodes() as usize];
     }
     let along = |axis: usize| {
         let length = grid.sides()[axis] as usize;
@@ -87,8 +138,8 @@ pub(super) fn count_meeting(
 const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// Counts the nodes of a set in a window around each place of its row of `length` nodes. Most rows are full or empty.
-fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<u32> {
-    let mut counts = vec![0; set.universe() as usize];
+fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
+    let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
     for (row, counts) in counts.chunks_exact_mut(length).enumerate() {
         let (word, shift) = (row * length / 64, row * length % 64);
@@ -101,56 +152,107 @@ fn slide_bits(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec
             continue;
         }
         if bits == full {
-            counts.fill(window as u32);
+            counts.fill(C::of(window as u32));
             continue;
         }
         // From where the window of the first place begins, and around twice.
-        let turned = bits >> ((length - before) % length) | bits << before;
-        let twice = (turned & full) | (turned & full) << length;
-        let mut sum = (twice & ((1 << window) - 1)).count_ones();
-        for (place, count) in counts.iter_mut().enumerate() {
-            *count = sum;
-            sum = sum + (twice >> (place + window) & 1) as u32 - (twice >> place & 1) as u32;
+        let turned = (bits >> ((length - before) % length) | bits << before) & full;
+        let twice = turned | turned << length;
+        if length <= 16 {
+            sum_windows::<C, 16>(twice, counts, window);
+        } else {
+            sum_windows::<C, 32>(twice, counts, window);
         }
     }
     counts
 }
 
-/// A 1 for each node of a set, and a 0 for each other one.
-fn as_numbers(set: &NodeSet) -> Vec<u32> {
-    let count = set.universe() as usize;
-    let mut numbers = Vec::with_capacity(count.next_multiple_of(64));
-    for &word in set.words() {
-        for nibble in 0..16 {
-            numbers.extend_from_slice(&NIBBLES[(word >> (4 * nibble) & 15) as usize]);
+/// For each byte all ones where one of its bits is 1, and else 0: so eight bits become eight numbers at once.
+const LANES: [[u16; 8]; 256] = {
+    let mut lanes = [[0; 8]; 256];
+    let mut i = 0;
+    while i < 256 * 8 {
+        lanes[i / 8][i % 8] = if (i / 8) >> (i % 8) & 1 == 1 { u16::MAX } else { 0 };
+        i += 1;
+    }
+    lanes
+};
+
+/// Counts for each place of a row of up to `L` the bits in the window that begins with it, the row standing there twice.
+fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
+    let length = counts.len();
+    let mut numbers = [C::ZERO; 64];
+    for (byte, numbers) in twice.to_le_bytes().iter().zip(numbers.chunks_exact_mut(8)).take(L / 4) {
+        for (number, &lane) in numbers.iter_mut().zip(&LANES[usize::from(*byte)]) {
+            *number = C::of(1).where_or(lane, C::ZERO);
         }
     }
-    numbers.truncate(count);
+    // Those in the window are added up, or those outside it, whichever are fewer.
+    let is_narrow = 2 * window <= length;
+    let (from, to) = if is_narrow { (0, window) } else { (window, length) };
+    let mut sums = [C::ZERO; L];
+    for i in from..to {
+        for (sum, &number) in sums.iter_mut().zip(&numbers[i..i + L]) {
+            *sum = sum.with_without(number, C::ZERO);
+        }
+    }
+    let all = C::of((twice & ((1 << length) - 1)).count_ones());
+    for (count, &sum) in counts.iter_mut().zip(&sums) {
+        *count = if is_narrow { sum } else { all.with_without(C::ZERO, sum) };
+    }
+}
+
+/// The least and the most of up to 64 numbers, of those whose bit is 1.
+pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
+    let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
+    let mut look_at = |byte: u8, numbers: &[C; 8]| {
+        let lanes = &LANES[usize::from(byte)];
+        // Eight at once, without a branch: this is most of what a decision costs.
+        for i in 0..8 {
+            least[i] = numbers[i].where_or(lanes[i], C::MOST).min(least[i]);
+            most[i] = numbers[i].where_or(lanes[i], C::ZERO).max(most[i]);
+        }
+    };
+    let bytes = word.to_le_bytes();
+    let (eights, rest) = numbers.as_chunks::<8>();
+    for (&byte, eight) in bytes.iter().zip(eights) {
+        look_at(byte, eight);
+    }
+    if !rest.is_empty() {
+        let mut padded = [C::ZERO; 8];
+        padded[..rest.len()].copy_from_slice(rest);
+        let chosen = bytes[eights.len()] & ((1 << rest.len()) - 1);
+        look_at(chosen, &padded);
+    }
+    let least = least.into_iter().fold(C::MOST, C::min);
+    (least, most.into_iter().fold(C::ZERO, C::max))
+}
+
+/// A 1 for each node of a set, and a 0 for each other one.
+fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
+    let mut numbers = vec![C::ZERO; set.universe() as usize];
+    set.iter().for_each(|node| numbers[node as usize] = C::of(1));
     numbers
 }
 
-/// The four bits of each number below 16, as numbers.
-const NIBBLES: [[u32; 4]; 16] = {
-    let mut all = [[0; 4]; 16];
-    let mut i = 0;
-    while i < 64 {
-        all[i / 4][i % 4] = (((i / 4) >> (i % 4)) & 1) as u32;
-        i += 1;
-    }
-    all
-};
-
 /// Sums `window` rows around each of `length` rows, each of `stride` numbers.
-fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usize, before: usize) {
+fn slide<C: Count>(
+    from: &[C],
+    to: &mut [C],
+    stride: usize,
+    length: usize,
+    window: usize,
+    before: usize,
+) {
     if stride == 1 {
         return slide_numbers(from, to, window, before);
     }
     let row = |i: usize| (i + length - before) % length * stride;
     let (first, _) = to.split_at_mut(stride);
-    first.fill(0);
+    first.fill(C::ZERO);
     for i in 0..window {
         let add = &from[row(i)..row(i) + stride];
-        first.iter_mut().zip(add).for_each(|(sum, &add)| *sum += add);
+        first.iter_mut().zip(add).for_each(|(sum, &add)| *sum = sum.with_without(add, C::ZERO));
     }
     for i in 1..length {
         let (gone, come) = (row(i - 1), row(i - 1 + window));
@@ -158,26 +260,91 @@ fn slide(from: &[u32], to: &mut [u32], stride: usize, length: usize, window: usi
         let last = &done[(i - 1) * stride..];
         let pairs = from[gone..gone + stride].iter().zip(&from[come..come + stride]);
         for ((sum, &last), (&gone, &come)) in rest.iter_mut().zip(last).zip(pairs) {
-            *sum = last + come - gone;
+            *sum = last.with_without(come, gone);
         }
     }
 }
 
 /// The same for rows of one number, which would spend their time on beginning anew.
-fn slide_numbers(from: &[u32], to: &mut [u32], window: usize, before: usize) {
+fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
-    let mut sum: u32 = (0..window).map(|i| from[(come + i) % length]).sum();
+    let first = (0..window).map(|i| from[(come + i) % length]);
+    let mut sum = first.fold(C::ZERO, |sum, more| sum.with_without(more, C::ZERO));
     come = (come + window) % length;
     for number in to {
         *number = sum;
-        sum = sum + from[come] - from[gone];
+        sum = sum.with_without(from[come], from[gone]);
         (come, gone) = (come + 1, gone + 1);
         if come == length {
             come = 0;
         }
         if gone == length {
             gone = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// Whether windows of these lengths that begin at two places of a ring share one.
+    fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
+        (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
+    }
+
+    /// Rows of up to 16, of up to 32, and longer ones, with all windows.
+    #[test]
+    fn boxes_are_counted_as_they_meet() {
+        let mut rng = Stream::new(3, 0, "boxes");
+        for sides in
+            [[5, 3, 2], [16, 2, 3], [17, 3, 1], [32, 2, 2], [33, 2, 1], [2, 9, 4], [1, 1, 7]]
+        {
+            let grid = Grid::new(&sides, true).unwrap();
+            for share_held in [0, 1, 5, 10] {
+                let mut others = NodeSet::empty(grid.nodes());
+                (0..grid.nodes())
+                    .filter(|_| rng.below(10) >= share_held)
+                    .collect::<Vec<u32>>()
+                    .into_iter()
+                    .for_each(|node| others.insert(node));
+                let mut side = |axis: usize| 1 + rng.below(u64::from(sides[axis])) as u32;
+                let own = [side(0), side(1), side(2)];
+                let other = [side(0), side(1), side(2)];
+                let meets = |a: u32, b: u32| {
+                    (0..3).all(|axis| {
+                        let at = |node| grid.coordinate(node, axis);
+                        share(at(a), own[axis], at(b), other[axis], sides[axis])
+                    })
+                };
+                let expected: Vec<u32> = (0..grid.nodes())
+                    .map(|a| others.iter().filter(|&b| meets(a, b)).count() as u32)
+                    .collect();
+                let wide: Vec<u32> = count_meeting(&grid, &others, &own, &other);
+                let narrow: Vec<u16> = count_meeting(&grid, &others, &own, &other);
+                assert_eq!(wide, expected, "{sides:?} {own:?} {other:?}");
+                assert!(narrow.iter().map(|&count| u32::from(count)).eq(wide), "{sides:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_are_those_of_the_chosen() {
+        let mut rng = Stream::new(4, 0, "extremes");
+        for length in [1, 7, 8, 30, 64] {
+            for share in 0..=4 {
+                let numbers: Vec<u16> = (0..length).map(|_| rng.below(50) as u16).collect();
+                let bits = (0..length).filter(|_| rng.below(4) < share);
+                let word = bits.fold(0_u64, |word, bit| word | 1 << bit);
+                let chosen = || (0..length).filter(|&i| word >> i & 1 == 1).map(|i| numbers[i]);
+                let expected = (chosen().min().unwrap_or(u16::MAX), chosen().max().unwrap_or(0));
+                assert_eq!(extremes(word, &numbers), expected);
+                let wide: Vec<u32> = numbers.iter().map(|&number| number.into()).collect();
+                let (least, most) = extremes(word, &wide);
+                assert_eq!((least as u16, most as u16), expected);
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! One torus: its cells, its list of placements, and the free places of each.
 
-use super::super::criteria::Criterion;
-use super::super::{Ends, Nodes};
-use super::overlap::{count_meeting, grids_overlap};
+mod narrow;
+
+use super::overlap::grids_overlap;
+use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
@@ -322,7 +323,7 @@ impl Torus {
         let view =
             View { free, by_weight: Vec::new(), required: None, holds_required: true, ends: None };
         let own = &self.entries[entry].complete;
-        let counts = self.meeting(&view, entry, other, own);
+        let counts = self.meeting::<u32>(&view, entry, other, own);
         let counts = || own.iter().map(|base| counts[base as usize]);
         counts().min().zip(counts().max())
     }
@@ -386,125 +387,6 @@ impl Torus {
             bases = inside;
         }
         (!bases.is_empty()).then_some(bases)
-    }
-
-    /// Keeps the best of some free boxes of an entry by one criterion, and says how good they are: the less the
-    /// better.
-    pub(super) fn narrow(
-        &self,
-        view: &View,
-        entry: usize,
-        criterion: Criterion,
-        bases: &mut NodeSet,
-    ) -> i64 {
-        match criterion {
-            Criterion::Weight => self.narrow_to_lightest(view, entry, bases),
-            Criterion::NextSizeDestroyed => {
-                let size = self.entries[entry].size();
-                let next = self.entries.iter().position(|other| other.size() > size);
-                let Some(next) = next else { return 0 };
-                let costs = self.meeting(view, entry, next, bases);
-                keep_cheapest(bases, &costs)
-            }
-            Criterion::LargerSizesDestroyed => {
-                let size = self.entries[entry].size();
-                let mut sum = vec![0; self.grid.nodes() as usize];
-                for (other, larger) in self.entries.iter().enumerate() {
-                    if larger.size() > size {
-                        let costs = self.meeting(view, entry, other, bases);
-                        for (sum, cost) in sum.iter_mut().zip(costs) {
-                            *sum += cost * larger.size();
-                        }
-                    }
-                }
-                keep_cheapest(bases, &sum)
-            }
-            Criterion::Boundary => {
-                let contact = |base: u32| self.free_around(view, base, &self.entries[entry].shape);
-                let mut costs = vec![0; self.grid.nodes() as usize];
-                bases.iter().for_each(|base| costs[base as usize] = contact(base));
-                keep_cheapest(bases, &costs)
-            }
-            Criterion::NeighboursRemaining => self.narrow_to_lasting(view, entry, bases),
-            Criterion::FewestIdleTorus | Criterion::MostIdleTorus | Criterion::Order => 0,
-        }
-    }
-
-    fn narrow_to_lightest(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
-        let sides = &self.entries[entry].shape.sides;
-        for (weight, free) in &view.by_weight {
-            let mut light = self.free_bases.clone().all(&self.grid, free, sides).clone();
-            light.intersect(bases);
-            if !light.is_empty() {
-                bases.copy_from(&light);
-                return i64::from(*weight);
-            }
-        }
-        0
-    }
-
-    /// For each of some free boxes of an entry, how many free boxes of another entry it meets.
-    fn meeting(&self, view: &View, entry: usize, other: usize, bases: &NodeSet) -> Vec<u32> {
-        let (own, other) = (&self.entries[entry], &self.entries[other]);
-        let mut free = view.free.clone();
-        // Boxes with holes count as free if all else in them is.
-        free.unite(&self.holes);
-        let mut others = self.free_bases.clone().all(&self.grid, &free, &other.shape.sides).clone();
-        others.intersect(&other.bases);
-        if self.is_plain {
-            return count_meeting(&self.grid, &others, &own.shape.sides, &other.shape.sides);
-        }
-        let universe = self.cells.iter().flatten().max().map_or(0, |&last| last + 1);
-        let set = |base, shape| self.set_of(base, shape, universe);
-        let others: Vec<NodeSet> = others.iter().map(|base| set(base, &other.shape)).collect();
-        let mut counts = vec![0; self.grid.nodes() as usize];
-        for base in bases.iter() {
-            let own = set(base, &own.shape);
-            counts[base as usize] = others.iter().filter(|other| other.meets(&own)).count() as u32;
-        }
-        counts
-    }
-
-    /// Keeps the boxes whose neighbours last longest.
-    fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
-        let Some(ends) = &view.ends else { return 0 };
-        let lasting = |base: u32| -> f64 {
-            let around = self.cells_around(base, &self.entries[entry].shape);
-            around
-                .filter(|&cell| !view.free.contains(cell))
-                .filter_map(|cell| self.cells[cell as usize])
-                .map(|node| ends.remaining(node))
-                .sum()
-        };
-        let all: Vec<(u32, f64)> = bases.iter().map(|base| (base, lasting(base))).collect();
-        let longest = all.iter().fold(0.0, |longest: f64, (_, sum)| longest.max(*sum));
-        for (base, _) in all.into_iter().filter(|(_, sum)| *sum < longest) {
-            bases.remove(base);
-        }
-        // The bits of numbers that are not negative are in their order.
-        -(longest.to_bits() as i64)
-    }
-
-    /// How many free cells lie next to a box, those that touch two of its faces twice.
-    fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
-        self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
-    }
-
-    /// The cells at the faces of a box, those that touch two of them twice. There are no faces along an axis that it
-    /// fills.
-    fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
-        let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
-        let shape = *shape;
-        let faces = (0..3).flat_map(|axis| [(axis, false), (axis, true)]);
-        let faces = faces.filter(move |&(axis, _)| shape.sides[axis] < self.grid.sides()[axis]);
-        faces.flat_map(move |(axis, is_far)| {
-            let length = self.grid.sides()[axis];
-            let (mut face, mut corner) = (shape, at);
-            face.sides[axis] = 1;
-            let step = if is_far { shape.sides[axis] } else { length - 1 };
-            corner[axis] = (at[axis] + step) % length;
-            self.cells_of(self.grid.node(&corner), &face)
-        })
     }
 
     /// The first of some boxes of an entry, in its order.
@@ -573,33 +455,4 @@ fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
         }
     }
     runs
-}
-
-/// Keeps those that cost least, and says how much that is.
-fn keep_cheapest(bases: &mut NodeSet, costs: &[u32]) -> i64 {
-    let (mut least, mut most) = (u32::MAX, 0);
-    for (word, costs) in bases.words().iter().zip(costs.chunks(64)) {
-        if *word == u64::MAX {
-            least = costs.iter().copied().fold(least, u32::min);
-            most = costs.iter().copied().fold(most, u32::max);
-        } else {
-            let mut rest = *word;
-            while rest != 0 {
-                let cost = costs[rest.trailing_zeros() as usize];
-                (least, most) = (least.min(cost), most.max(cost));
-                rest &= rest - 1;
-            }
-        }
-    }
-    if least == most {
-        return i64::from(least);
-    }
-    for (word, costs) in bases.words_mut().iter_mut().zip(costs.chunks(64)) {
-        if *word != 0 {
-            let cheap =
-                costs.iter().rev().fold(0, |bits, &cost| bits << 1 | u64::from(cost == least));
-            *word &= cheap;
-        }
-    }
-    i64::from(least)
 }

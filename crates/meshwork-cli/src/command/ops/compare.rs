@@ -1,0 +1,123 @@
+//! `meshwork ops compare`: which topology is better for the jobs of a site.
+
+use meshwork_lab::findings::number::{Rounded, plural, significant};
+use meshwork_lab::findings::statistics::Interval;
+use meshwork_lab::operator::compare::{Comparison, Contender, Measure, Terms, compare};
+use meshwork_lab::operator::fidelity;
+use meshwork_lab::operator::folder::Folder;
+use meshwork_lab::operator::unlisted::Unlisted;
+
+use crate::args::ops;
+use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print, wrapped};
+
+/// Where the clean-up time comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cleanup {
+    /// It was asked for.
+    Given,
+    /// It fits the history best.
+    Fitted,
+    /// Nothing in the history shows it.
+    Unknown,
+}
+
+impl Cleanup {
+    /// Behind the number, in a sentence.
+    pub(super) fn says(self) -> &'static str {
+        match self {
+            Cleanup::Given => "as asked for",
+            Cleanup::Fitted => "as the history shows",
+            Cleanup::Unknown => "since nothing in the history shows any",
+        }
+    }
+}
+
+/// How jobs happen again, as the command line says it or the history shows it.
+pub(super) fn terms(asked: &ops::Terms, folder: &Folder) -> (Terms, Cleanup) {
+    let (cleanup, source) = match asked.cleanup {
+        Some(seconds) => (i64::from(seconds), Cleanup::Given),
+        None => match fidelity::cleanup_of(folder) {
+            Some(seconds) => (seconds.round() as i64, Cleanup::Fitted),
+            None => (0, Cleanup::Unknown),
+        },
+    };
+    let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
+    (Terms { cleanup, unlisted }, source)
+}
+
+/// Compares topologies.
+pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
+    let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
+    let is_first = arguments.baseline == "first";
+    if is_first && arguments.topologies.len() < 2 {
+        let says = "--baseline first: there is one topology, and nothing to compare it with";
+        return Err(Stop::Wrong(says.to_owned()));
+    }
+    let mut contenders = Vec::new();
+    if !is_first {
+        contenders.push(Contender::of_site(&folder));
+    }
+    for file in &arguments.topologies {
+        contenders.push(Contender::read(&folder, file).map_err(Stop::Wrong)?);
+    }
+    let (terms, source) = terms(&arguments.terms, &folder);
+    let compared = compare(&folder, &contenders, terms).map_err(Stop::Wrong)?;
+    if arguments.json {
+        out.json(&compared.json())?;
+        return Ok(Verdict::Done);
+    }
+    let cleanup = plural(terms.cleanup as u64, "second");
+    let jobs = plural(compared.jobs as u64, "job");
+    let text = format!(
+        "{jobs} happen again under each topology, with {cleanup} of clean-up, {}. Differences are from {}, job by \
+         job and batch by batch, with 95 % intervals; * marks one that excludes 0.",
+        source.says(),
+        if is_first { &compared.names[0] } else { "the site's own topology" }
+    );
+    paragraph(out, &text)?;
+    if compared.common < compared.jobs {
+        let text = format!(
+            "Waits and slowdowns are those of the {} that start under every topology.",
+            plural(compared.common as u64, "job")
+        );
+        paragraph(out, &text)?;
+    }
+    out.line("")?;
+    let mut titles = compared.names.clone();
+    if !is_first {
+        "site".clone_into(&mut titles[0]);
+    }
+    table(out, &compared, &titles)?;
+    Ok(Verdict::Done)
+}
+
+pub(super) fn paragraph(out: &mut Output, text: &str) -> Result<(), Stop> {
+    let width = out.width;
+    wrapped(text, width, "").iter().try_for_each(|line| out.line(line))
+}
+
+fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<(), Stop> {
+    let titles: Vec<String> = Measure::ALL.iter().map(|own| own.title().to_owned()).collect();
+    let mut columns = Vec::new();
+    for (number, (name, values)) in names.iter().zip(&compared.values).enumerate() {
+        let cells = values.iter().map(|value| match value {
+            Some(value) => significant(*value, 4),
+            None => "-".to_owned(),
+        });
+        columns.push(Column::numbers(name, cells.collect()));
+        if let Some(differences) = number.checked_sub(1).map(|own| &compared.differences[own]) {
+            let cells = differences.iter().map(difference).collect();
+            columns.push(Column::numbers("difference", cells));
+        }
+    }
+    print(out, &[Column::words("", titles)], &columns, &[])
+}
+
+/// A difference with its interval, and a star where that excludes 0.
+pub(super) fn difference(interval: &Interval) -> String {
+    let rounded = Rounded::new(interval.mean, interval.half_width).signed();
+    let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));
+    let star = if interval.excludes_zero() { " *" } else { "  " };
+    format!("{}{half_width}{star}", rounded.mean)
+}

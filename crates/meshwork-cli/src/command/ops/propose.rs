@@ -1,0 +1,121 @@
+//! `meshwork ops propose`: a better list for a site, if there is one.
+
+use meshwork_lab::findings::number::{Rounded, plural, significant};
+use meshwork_lab::operator::folder::Folder;
+use meshwork_lab::operator::propose::{
+    CONFIDENCE, Effort, Lists, Progress, Proposal, propose, text,
+};
+
+use super::compare::{paragraph, terms};
+use crate::args::ops;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+
+/// Searches, and says what was found.
+pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
+    let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
+    let (terms, source) = terms(&arguments.terms, &folder);
+    let most = arguments.lists.map_or(usize::MAX, |most| most as usize);
+    let effort = Effort {
+        budget: Some(arguments.budget).filter(|_| arguments.lists.is_none()),
+        most,
+        seed: arguments.seed,
+        threads: arguments.threads,
+    };
+    let report = |progress: &Progress| {
+        let Progress { tried, own, best } = progress;
+        let says = format!(
+            "{} tried; mean wait {} s under the site's own list, {} s under the best so far",
+            plural(*tried as u64, "list"),
+            significant(*own, 4),
+            significant(*best, 4)
+        );
+        say("progress", &says);
+    };
+    let found = propose(&folder, terms, effort, &report).map_err(Stop::Wrong)?;
+    let verdict = if found.is_better() { Verdict::Done } else { Verdict::RunFailed };
+    let better = found.best.as_ref().filter(|_| found.is_better());
+    let old = folder.machine.topology_text();
+    let new = better.and_then(|lists| text::rewritten(old, &found.topology, lists));
+    if let (Some(file), Some(new)) = (&arguments.out, &new) {
+        std::fs::write(file, new).map_err(|error| {
+            Stop::Failed(format!("{}: this file cannot be written ({error})", file.display()))
+        })?;
+    }
+    if arguments.json {
+        let mut json = found.json();
+        json["cleanup_seconds"] = terms.cleanup.into();
+        json["topology_yaml"] = new.into();
+        out.json(&json)?;
+        return Ok(verdict);
+    }
+    describe(out, &found, &format!("{} s of clean-up, {}", terms.cleanup, source.says()))?;
+    let Some(lists) = better else { return Ok(verdict) };
+    out.line("")?;
+    let name = &folder.machine.reading.files.topology;
+    let proposed = arguments
+        .out
+        .as_ref()
+        .map_or_else(|| "proposed topology.yaml".to_owned(), |file| file.display().to_string());
+    match new {
+        Some(new) => lines(out, &text::difference(old, &new, name, &proposed))?,
+        None => {
+            let says = format!(
+                "{name} has its lists not line by line, so the change is for you to make. The lists of {} become:",
+                found.topology.name
+            );
+            paragraph(out, &says)?;
+            lines(out, &text::listed(&found.topology, lists))?;
+        }
+    }
+    Ok(verdict)
+}
+
+fn lines(out: &mut Output, text: &str) -> Result<(), Stop> {
+    text.lines().try_for_each(|line| out.line(line))
+}
+
+fn describe(out: &mut Output, found: &Proposal, cleanup: &str) -> Result<(), Stop> {
+    let (first, second) = found.jobs;
+    let text = format!(
+        "{} of {} were tried on the first {first} jobs, with {cleanup}.",
+        plural(found.tried as u64, "list"),
+        match found.best {
+            Some(Lists::Blocks(_)) => format!("block sizes of {}", found.topology.name),
+            _ => found.topology.name.clone(),
+        },
+    );
+    paragraph(out, &text)?;
+    let Some(chosen_on) = found.chosen_on else {
+        return paragraph(
+            out,
+            "None of them is better there than the site's own list, as far as the jobs tell: nothing is proposed.",
+        );
+    };
+    let shown = |gain: &meshwork_lab::findings::statistics::Interval| {
+        let rounded = Rounded::new(gain.mean, gain.half_width);
+        let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));
+        format!("{}{half_width} s", rounded.mean)
+    };
+    let percent = 100.0 * CONFIDENCE;
+    let (Some(gain), Some((own, best))) = (found.held_against, found.waits) else {
+        return paragraph(
+            out,
+            &format!(
+                "The best of them lets a job of the {second} after those wait for ever: nothing is proposed."
+            ),
+        );
+    };
+    let text = format!(
+        "The mean wait is shorter under the best of them by {} there, and by {} on the {second} jobs after those, for \
+         which it was not chosen: {} s and {} s (intervals of {percent} %).",
+        shown(&chosen_on),
+        shown(&gain),
+        significant(own, 4),
+        significant(best, 4),
+    );
+    paragraph(out, &text)?;
+    if !found.is_better() {
+        paragraph(out, "That may be chance: nothing is proposed.")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! What jobs wait for while a history happens: of every second of a wait one cause.
+
+use super::folder::asked;
+use super::history::{Second, Stay};
+use crate::slurm::desk::{Asked, Told};
+use meshwork::alloc::listed::Wait;
+
+/// What a job waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Too few nodes are free.
+    Nodes,
+    /// Enough nodes are free, but not as they would have to lie.
+    Shape,
+    /// It could start, but somebody comes before it, and backfill has not looked at it since room was made.
+    Priority,
+    /// It could start, but backfill keeps nodes for those that come before it.
+    Reserved,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 4] = [Cause::Nodes, Cause::Shape, Cause::Priority, Cause::Reserved];
+
+    /// In one word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Cause::Nodes => "nodes",
+            Cause::Shape => "shape",
+            Cause::Priority => "priority",
+            Cause::Reserved => "reserved",
+        }
+    }
+}
+
+/// How long a stay waited for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    seconds: [Second; 4],
+}
+
+impl Waited {
+    /// The seconds that it waited for one cause.
+    #[must_use]
+    pub fn seconds(&self, cause: Cause) -> Second {
+        self.seconds[cause as usize]
+    }
+
+    /// The seconds that it waited for all.
+    #[must_use]
+    pub fn all(&self) -> Second {
+        self.seconds.iter().sum()
+    }
+}
+
+/// What a kind of job would be told by the machine as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Nodes,
+    Shape,
+    Start,
+}
+
+/// Adds up waits, instant by instant.
+#[derive(Clone, Debug)]
+pub(super) struct Causes {
+    waited: Vec<Waited>,
+    /// Jobs that ask for the same in the same partition are of one kind.
+    kind: Vec<usize>,
+    answers: Vec<Option<Answer>>,
+    /// To which state of the machine the answers belong.
+    changes: u64,
+    /// Who waits for what since when.
+    now: Vec<(usize, Cause)>,
+    since: Second,
+}
+
+impl Causes {
+    pub(super) fn new(stays: &[Stay]) -> Causes {
+        let mut kinds: Vec<(&str, Asked)> = Vec::new();
+        let mut kind = Vec::with_capacity(stays.len());
+        for stay in stays {
+            let own = (stay.partition.as_str(), asked(stay));
+            let place = kinds.iter().position(|other| *other == own);
+            kind.push(place.unwrap_or_else(|| {
+                kinds.push(own);
+                kinds.len() - 1
+            }));
+        }
+        Causes {
+            waited: vec![Waited::default(); stays.len()],
+            kind,
+            answers: vec![None; kinds.len()],
+            changes: 0,
+            now: Vec::new(),
+            since: 0,
+        }
+    }
+
+    /// Until this second everybody waits for what they waited for.
+    pub(super) fn pass(&mut self, now: Second) {
+        for &(place, cause) in &self.now {
+            self.waited[place].seconds[cause as usize] += now - self.since;
+        }
+        self.since = now;
+    }
+
+    /// Asks what each of those who wait waits for from now on. `changes` counts those of the machine, `ask` is the
+    /// machine's own answer, and `has_looked` says whether backfill has left a job behind as things are.
+    ///
+    /// # Complexity
+    /// One question for each kind of job that waits after each change, and **O(q)** for *q* that wait.
+    pub(super) fn look(
+        &mut self,
+        queue: &[usize],
+        changes: u64,
+        ask: &dyn Fn(usize) -> Told,
+        has_looked: &dyn Fn(usize) -> bool,
+    ) {
+        if changes != self.changes {
+            self.answers.fill(None);
+            self.changes = changes;
+        }
+        self.now.clear();
+        for &place in queue {
+            let answer = self.answers[self.kind[place]].get_or_insert_with(|| match ask(place) {
+                Told::Nodes(_) => Answer::Start,
+                Told::Wait(Wait::Shape, _) => Answer::Shape,
+                // One that is refused is told so when its turn has come.
+                Told::Wait(Wait::Nodes, _) | Told::Never(_) => Answer::Nodes,
+            });
+            let cause = match answer {
+                Answer::Nodes => Cause::Nodes,
+                Answer::Shape => Cause::Shape,
+                Answer::Start if has_looked(place) => Cause::Reserved,
+                Answer::Start => Cause::Priority,
+            };
+            self.now.push((place, cause));
+        }
+    }
+
+    /// How long each stay waited for what, those that wait still up to the last instant.
+    pub(super) fn into_waited(self) -> Vec<Waited> {
+        self.waited
+    }
+}

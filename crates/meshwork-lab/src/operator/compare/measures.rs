@@ -1,0 +1,231 @@
+//! What is measured of a history that has happened again.
+
+use std::ops::Range;
+
+use super::Course;
+use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
+use crate::operator::causes::Cause;
+use crate::operator::history::{Second, Stay};
+use crate::operator::paired::{self, BATCHES};
+
+/// Run times below this count as this much in the slowdown, in seconds.
+const SLOWDOWN_THRESHOLD: f64 = 10.0;
+
+/// Seconds of an hour.
+const HOUR: f64 = 3_600.0;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The mean wait.
+    Wait,
+    /// The mean slowdown, for which no run time is below a threshold.
+    BoundedSlowdown,
+    /// The mean wait for one cause.
+    WaitFor(Cause),
+    /// How many jobs never start.
+    Never,
+    /// What those would have used.
+    RejectedNodeHours,
+    /// What was given beyond what was asked for.
+    PaddingNodeHours,
+    /// The share of the machine that jobs use of what they asked for.
+    Utilization,
+}
+
+impl Measure {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Measure; 10] = [
+        Measure::Wait,
+        Measure::WaitFor(Cause::Nodes),
+        Measure::WaitFor(Cause::Shape),
+        Measure::WaitFor(Cause::Priority),
+        Measure::WaitFor(Cause::Reserved),
+        Measure::BoundedSlowdown,
+        Measure::Utilization,
+        Measure::PaddingNodeHours,
+        Measure::RejectedNodeHours,
+        Measure::Never,
+    ];
+
+    /// Its key in results.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait",
+            Measure::BoundedSlowdown => "bounded_slowdown",
+            Measure::WaitFor(Cause::Nodes) => "wait_for_nodes",
+            Measure::WaitFor(Cause::Shape) => "wait_for_shape",
+            Measure::WaitFor(Cause::Priority) => "wait_for_priority",
+            Measure::WaitFor(Cause::Reserved) => "wait_for_reserved",
+            Measure::Never => "never",
+            Measure::RejectedNodeHours => "rejected_node_hours",
+            Measure::PaddingNodeHours => "padding_node_hours",
+            Measure::Utilization => "utilization",
+        }
+    }
+
+    /// What it is, in a few words, with its unit.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait, s",
+            Measure::BoundedSlowdown => "bounded slowdown",
+            Measure::WaitFor(Cause::Nodes) => "  for nodes, s",
+            Measure::WaitFor(Cause::Shape) => "  for shape, s",
+            Measure::WaitFor(Cause::Priority) => "  for priority, s",
+            Measure::WaitFor(Cause::Reserved) => "  reserved, s",
+            Measure::Never => "never start, jobs",
+            Measure::RejectedNodeHours => "rejected, node-hours",
+            Measure::PaddingNodeHours => "padding, node-hours",
+            Measure::Utilization => "utilization",
+        }
+    }
+
+    /// What it is in full.
+    #[must_use]
+    pub fn definition(self) -> &'static str {
+        match self {
+            Measure::Wait => {
+                "seconds from when a job might have started to its start, mean over jobs"
+            }
+            Measure::BoundedSlowdown => {
+                "wait and run time over run time, run times below 10 s taken as 10 s and no job below 1, mean over jobs"
+            }
+            Measure::WaitFor(Cause::Nodes) => {
+                "of the wait, the seconds in which too few nodes were free"
+            }
+            Measure::WaitFor(Cause::Shape) => {
+                "of the wait, the seconds in which enough nodes were free, but not as they would have had to lie"
+            }
+            Measure::WaitFor(Cause::Priority) => {
+                "of the wait, the seconds in which a job could have started, but others came before it in its partition and backfill had not looked"
+            }
+            Measure::WaitFor(Cause::Reserved) => {
+                "of the wait, the seconds in which a job could have started, but backfill kept nodes for others"
+            }
+            Measure::Never => "jobs that the topology refuses, or for which there never is a place",
+            Measure::RejectedNodeHours => "nodes times run time of the jobs that never start",
+            Measure::PaddingNodeHours => {
+                "nodes beyond those asked for, from rounding up to a listed size, times run time"
+            }
+            Measure::Utilization => {
+                "nodes that running jobs asked for, over nodes on which jobs may run, from the first submission to the last"
+            }
+        }
+    }
+
+    /// Over which jobs it is taken.
+    pub(super) fn scope(self) -> Scope {
+        match self {
+            Measure::Wait | Measure::BoundedSlowdown | Measure::WaitFor(_) => Scope::MeanOfCommon,
+            Measure::Never | Measure::RejectedNodeHours | Measure::PaddingNodeHours => {
+                Scope::SumOfAll
+            }
+            Measure::Utilization => Scope::MeanOfTime,
+        }
+    }
+
+    /// Its value of one job in one course.
+    fn of(self, history: &[Stay], course: &Course, place: usize) -> f64 {
+        let stay = &history[place];
+        let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
+        let start = course.outcomes[place].start;
+        let wait = start.zip(stay.queued()).map_or(0, |(start, queued)| start - queued) as f64;
+        let asked = f64::from(stay.nodes);
+        match self {
+            Measure::Wait => wait,
+            Measure::BoundedSlowdown => ((wait + runs) / runs.max(SLOWDOWN_THRESHOLD)).max(1.0),
+            Measure::WaitFor(cause) => course.waited[place].seconds(cause) as f64,
+            Measure::Never => f64::from(u8::from(start.is_none())),
+            Measure::RejectedNodeHours if start.is_none() => asked * runs / HOUR,
+            Measure::PaddingNodeHours if start.is_some() => {
+                (f64::from(course.submitted[place].nodes) - asked).max(0.0) * runs / HOUR
+            }
+            Measure::RejectedNodeHours | Measure::PaddingNodeHours | Measure::Utilization => 0.0,
+        }
+    }
+}
+
+/// Over what a measure is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The mean over the jobs that start in every course.
+    MeanOfCommon,
+    /// The sum over all jobs.
+    SumOfAll,
+    /// The mean over windows of time.
+    MeanOfTime,
+}
+
+/// What all courses are measured by.
+pub(super) struct Ground<'a> {
+    pub(super) history: &'a [Stay],
+    /// The jobs that ran, in the order of submission.
+    pub(super) all: Vec<usize>,
+    /// Those of them that start in every course.
+    pub(super) common: Vec<usize>,
+    /// From the first submission to the last.
+    pub(super) span: Range<Second>,
+}
+
+impl Ground<'_> {
+    /// The values of a measure in one course, in the order of submission, or of time.
+    fn values(&self, measure: Measure, course: &Course) -> Vec<f64> {
+        let of = |&place: &usize| measure.of(self.history, course, place);
+        match measure.scope() {
+            Scope::MeanOfCommon => self.common.iter().map(of).collect(),
+            Scope::SumOfAll => self.all.iter().map(of).collect(),
+            Scope::MeanOfTime => self.used(course),
+        }
+    }
+
+    /// The share of the machine that is used in each of some windows of equal length.
+    fn used(&self, course: &Course) -> Vec<f64> {
+        let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
+        let window = length / BATCHES as f64;
+        let mut used = [0.0; BATCHES];
+        for (stay, outcome) in self.history.iter().zip(&course.outcomes) {
+            let Some(start) = outcome.start else { continue };
+            let runs = (stay.end.unwrap_or(start) - stay.start.unwrap_or(start)).max(0);
+            let (from, until) = (start as f64 - first, (start + runs) as f64 - first);
+            for (number, used) in used.iter_mut().enumerate() {
+                let (begins, ends) = (number as f64 * window, (number + 1) as f64 * window);
+                let within = until.min(ends) - from.max(begins);
+                *used += within.max(0.0) * f64::from(stay.nodes);
+            }
+        }
+        let all = window * f64::from(course.nodes);
+        used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
+    }
+
+    /// The value of a measure in one course; `None` where there is nothing to measure.
+    pub(super) fn value(&self, measure: Measure, course: &Course) -> Option<f64> {
+        let values = self.values(measure, course);
+        match measure.scope() {
+            Scope::SumOfAll => Some(values.iter().sum()),
+            Scope::MeanOfCommon | Scope::MeanOfTime => mean(&values),
+        }
+    }
+
+    /// By how much a measure is larger in one course than in another, with its interval.
+    pub(super) fn difference(&self, measure: Measure, own: &Course, other: &Course) -> Interval {
+        let (own, other) = (self.values(measure, own), self.values(measure, other));
+        let differences: Vec<f64> =
+            own.iter().zip(&other).map(|(own, other)| own - other).collect();
+        match measure.scope() {
+            Scope::MeanOfCommon => paired::interval(&differences),
+            Scope::SumOfAll => {
+                let each = paired::interval(&differences);
+                let all = |each: f64| each * differences.len() as f64;
+                Interval { mean: each.mean.map(all), half_width: each.half_width.map(all), ..each }
+            }
+            Scope::MeanOfTime => Interval {
+                mean: mean(&differences),
+                half_width: half_width_of_batches(&differences),
+                replications: 1,
+                method: Some(Method::BatchMeans),
+            },
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Which of several topologies of one machine is better for its own jobs: they happen again under each, and what
+//! differs is measured job by job.
+
+mod measures;
+
+pub use measures::Measure;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde_json::{Map, Value as Json, json};
+
+use super::Trouble;
+use super::causes::Waited;
+use super::folder::{Folder, Machine};
+use super::forecast::{Conditions, Outcome, forecast_with_waits};
+use super::history::{Second, Stay};
+use super::unlisted::{Unlisted, submitted};
+use crate::findings::statistics::Interval;
+use measures::Ground;
+
+/// A topology of the machine.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// The machine that it makes.
+    pub machine: Machine,
+}
+
+impl Contender {
+    /// The topology that a site has.
+    #[must_use]
+    pub fn of_site(folder: &Folder) -> Contender {
+        let name = folder.machine.reading.files.topology.clone();
+        Contender { name, machine: folder.machine.clone() }
+    }
+
+    /// Another topology, for the nodes and the `slurm.conf` of a site.
+    ///
+    /// # Errors
+    /// One sentence with the file, and the line where there is one: it cannot be read, Slurm would not start with it,
+    /// or it is that of another machine.
+    pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
+        let conf = folder.conf_path();
+        let machine = Machine::read(file, conf.as_deref())?;
+        let name = file.display().to_string();
+        same_nodes(&folder.machine, &machine, &name)?;
+        Ok(Contender { name, machine })
+    }
+}
+
+/// Whether two topologies name the same nodes.
+fn same_nodes(site: &Machine, other: &Machine, file: &str) -> Result<(), String> {
+    let own = site.reading.listed_hosts();
+    let named = other.reading.listed_hosts();
+    let is_listed = |hosts: &[(String, usize)], name: &str| {
+        hosts.binary_search_by(|(host, _)| host.as_str().cmp(name)).is_ok()
+    };
+    // A flat machine lists nobody.
+    if own.is_empty() || named.is_empty() {
+        return Ok(());
+    }
+    if let Some((name, line)) = named.iter().find(|(name, _)| !is_listed(&own, name)) {
+        let says = format!(
+            "this names the node {name}, which the site does not have: it is the topology of another machine"
+        );
+        return Err(Trouble::at(file, *line, says).to_string());
+    }
+    if let Some((name, _)) = own.iter().find(|(name, _)| !is_listed(&named, name)) {
+        let line = other.reading.topologies.first().map_or(1, |(topology, _)| topology.line);
+        let says = format!(
+            "this topology does not name {name}, which the site's own does: it is that of another machine"
+        );
+        return Err(Trouble::at(file, line, says).to_string());
+    }
+    Ok(())
+}
+
+/// How the jobs happen again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The seconds after a job's end when its nodes are given out again.
+    pub cleanup: Second,
+    /// What becomes of sizes that are not listed.
+    pub unlisted: Unlisted,
+}
+
+/// What became of the jobs under one topology.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The jobs as they were submitted.
+    pub submitted: Vec<Stay>,
+    /// What became of each.
+    pub outcomes: Vec<Outcome>,
+    /// For what each waited.
+    pub waited: Vec<Waited>,
+    /// The nodes on which jobs may run.
+    pub nodes: u32,
+}
+
+impl Course {
+    /// Lets jobs happen again on a machine.
+    ///
+    /// # Complexity
+    /// That of [`forecast_with_waits`].
+    #[must_use]
+    pub fn of(machine: &Machine, stays: &[Stay], terms: Terms) -> Course {
+        let submitted: Cow<'_, [Stay]> = submitted(machine, stays, terms.unlisted);
+        let conditions = Conditions::of(machine, terms.cleanup);
+        let (outcomes, waited) = forecast_with_waits(machine, &submitted, &conditions);
+        Course { submitted: submitted.into_owned(), outcomes, waited, nodes: machine.nodes_up() }
+    }
+}
+
+/// Several topologies beside each other. The first is the one that the others are compared with.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What each is called.
+    pub names: Vec<String>,
+    /// Jobs that ran, each counted as often as it was queued.
+    pub jobs: usize,
+    /// Those of them that start under every topology.
+    pub common: usize,
+    /// How they happened again.
+    pub terms: Terms,
+    /// The first and the last submission.
+    pub span: (Second, Second),
+    /// For each topology the values of all measures, in their order.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// For each but the first, by how much they are larger than those of the first.
+    pub differences: Vec<Vec<Interval>>,
+}
+
+/// The places of the jobs that ran, in the order of submission.
+///
+/// # Errors
+/// One sentence with the file, if there are none.
+pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
+    let stays = &folder.history.stays;
+    let ran = |place: &usize| {
+        let stay = &stays[*place];
+        stay.start.is_some() && stay.end.is_some() && stay.queued().is_some() && stay.nodes > 0
+    };
+    let mut all: Vec<usize> = (0..stays.len()).filter(ran).collect();
+    if all.is_empty() {
+        let says = "no job in this history has nodes, a start and an end, so none can happen again";
+        let file = folder.path.join("jobs.csv").display().to_string();
+        return Err(Trouble::at(&file, 1, says).to_string());
+    }
+    all.sort_by_key(|&place| (stays[place].queued(), place));
+    Ok(all)
+}
+
+/// Lets the jobs of a site happen again under each of some topologies, on as many threads as there are processors.
+///
+/// # Errors
+/// One sentence with the file, if there are no jobs.
+///
+/// # Complexity
+/// For each topology that of [`forecast_with_waits`].
+pub fn compare(
+    folder: &Folder,
+    contenders: &[Contender],
+    terms: Terms,
+) -> Result<Comparison, String> {
+    let stays = &folder.history.stays;
+    let all = jobs_that_ran(folder)?;
+    let courses: Vec<Course> =
+        contenders.par_iter().map(|own| Course::of(&own.machine, stays, terms)).collect();
+    Ok(beside(stays, all, contenders, &courses, terms))
+}
+
+/// Courses of the same jobs beside each other.
+fn beside(
+    stays: &[Stay],
+    all: Vec<usize>,
+    contenders: &[Contender],
+    courses: &[Course],
+    terms: Terms,
+) -> Comparison {
+    let starts = |place: &usize| courses.iter().all(|own| own.outcomes[*place].start.is_some());
+    let common: Vec<usize> = all.iter().copied().filter(starts).collect();
+    let queued =
+        |place: Option<&usize>| place.and_then(|&place| stays[place].queued()).unwrap_or(0);
+    let span = (queued(all.first()), queued(all.last()));
+    let (jobs, shared) = (all.len(), common.len());
+    let ground = Ground { history: stays, all, common, span: span.0..span.1 };
+    let values = |own: &Course| Measure::ALL.iter().map(|&one| ground.value(one, own)).collect();
+    let differences = |own: &Course| {
+        Measure::ALL.iter().map(|&one| ground.difference(one, own, &courses[0])).collect()
+    };
+    Comparison {
+        names: contenders.iter().map(|own| own.name.clone()).collect(),
+        jobs,
+        common: shared,
+        terms,
+        span,
+        values: courses.iter().map(values).collect(),
+        differences: courses.iter().skip(1).map(differences).collect(),
+    }
+}
+
+impl Comparison {
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let topologies: Vec<Json> = self
+            .names
+            .iter()
+            .zip(&self.values)
+            .enumerate()
+            .map(|(number, (name, values))| {
+                let values: Map<String, Json> = Measure::ALL
+                    .iter()
+                    .zip(values)
+                    .map(|(measure, value)| (measure.key().to_owned(), json!(value)))
+                    .collect();
+                let mut topology = json!({ "name": name, "values": values });
+                if number > 0 {
+                    let differences: Map<String, Json> = Measure::ALL
+                        .iter()
+                        .zip(&self.differences[number - 1])
+                        .map(|(measure, difference)| {
+                            let own = json!({
+                                "mean": difference.mean, "half_width": difference.half_width,
+                                "excludes_zero": difference.excludes_zero()
+                            });
+                            (measure.key().to_owned(), own)
+                        })
+                        .collect();
+                    topology["differences"] = json!(differences);
+                }
+                topology
+            })
+            .collect();
+        let measures: Map<String, Json> = Measure::ALL
+            .iter()
+            .map(|measure| (measure.key().to_owned(), json!(measure.definition())))
+            .collect();
+        json!({
+            "jobs": self.jobs, "common": self.common, "cleanup_seconds": self.terms.cleanup,
+            "unlisted": if self.terms.unlisted == Unlisted::RoundUp { "round_up" } else { "refuse" },
+            "first": self.span.0, "last": self.span.1, "baseline": self.names.first(),
+            "topologies": topologies, "measures": measures,
+        })
+    }
+}

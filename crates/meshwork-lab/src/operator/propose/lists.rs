@@ -1,0 +1,344 @@
+//! What is searched: the lists of a topology, and how one is made of another.
+
+use meshwork::rng::Stream;
+
+use crate::slurm::topology::{Kind, Placement, Topology, Xyz};
+
+/// A box and where it may stand: its sides, its spacing, and where the first one stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Box3 {
+    /// Its sides.
+    pub dims: Xyz,
+    /// How far one stands from the next; never 0.
+    pub spacing: Xyz,
+    /// Where the first one stands.
+    pub seed: Xyz,
+}
+
+impl Box3 {
+    fn size(&self) -> u32 {
+        self.dims.iter().product()
+    }
+
+    /// With other sides, at every multiple of them.
+    fn aligned(dims: Xyz) -> Box3 {
+        Box3 { dims, spacing: dims, seed: [0; 3] }
+    }
+}
+
+/// The lists of a topology, in which whatever else it says is left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lists {
+    /// Of each torus its boxes. Toruses that begin with the same sides and boxes keep the same.
+    Boxes(Vec<Vec<Box3>>),
+    /// The sizes of blocks, ascending.
+    Blocks(Vec<u32>),
+}
+
+/// What lists may be made of.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The sides of each torus.
+    sides: Vec<Xyz>,
+    /// For each torus the first one that is like it.
+    alike: Vec<usize>,
+    /// The sizes that blocks may have.
+    sizes: Vec<u32>,
+}
+
+/// The most changes from one list to the next.
+const MOST_CHANGES: u64 = 3;
+
+/// The most boxes of one size on a torus.
+const MOST_OF_A_SIZE: usize = 6;
+
+impl Lists {
+    /// The lists of a topology, if it has any that could be others.
+    #[must_use]
+    pub fn of(topology: &Topology) -> Option<Lists> {
+        match &topology.kind {
+            Kind::Torus3d(toruses) => {
+                let boxes = |own: &Placement| {
+                    let spacing = [0, 1, 2].map(|axis| match own.spacing[axis] {
+                        0 => own.dims[axis],
+                        step => step,
+                    });
+                    Box3 { dims: own.dims, spacing, seed: own.seed }
+                };
+                let lists: Vec<Vec<Box3>> = toruses
+                    .iter()
+                    .map(|torus| torus.placements.iter().map(boxes).collect())
+                    .collect();
+                lists.iter().any(|own| !own.is_empty()).then_some(Lists::Boxes(lists))
+            }
+            Kind::Block(Some((sizes, _)), _) => Some(Lists::Blocks(sizes.clone())),
+            _ => None,
+        }
+    }
+
+    /// The sizes that are listed, ascending, each once.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<u32> {
+        let mut sizes: Vec<u32> = match self {
+            Lists::Boxes(lists) => lists.iter().flatten().map(Box3::size).collect(),
+            Lists::Blocks(sizes) => sizes.clone(),
+        };
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The same lists, but all that is of one size as other lists have it.
+    #[must_use]
+    pub fn with_size_of(&self, size: u32, other: &Lists) -> Lists {
+        match (self, other) {
+            (Lists::Boxes(own), Lists::Boxes(other)) => {
+                let torus = |(own, other): (&Vec<Box3>, &Vec<Box3>)| {
+                    let of_size = |list: &[Box3]| -> Vec<Box3> {
+                        list.iter().copied().filter(|one| one.size() == size).collect()
+                    };
+                    // They stand where the first of the size stood: between sizes the order does not count.
+                    let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
+                    let mut list: Vec<Box3> =
+                        own.iter().copied().filter(|one| one.size() != size).collect();
+                    list.splice(at..at, of_size(other));
+                    list
+                };
+                Lists::Boxes(own.iter().zip(other).map(torus).collect())
+            }
+            (Lists::Blocks(own), Lists::Blocks(other)) => {
+                let mut sizes: Vec<u32> = own.iter().copied().filter(|&one| one != size).collect();
+                sizes.extend(other.iter().filter(|&&one| one == size));
+                sizes.sort_unstable();
+                Lists::Blocks(sizes)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// A topology with these lists in place of its own.
+    #[must_use]
+    pub fn put_into(&self, topology: &Topology) -> Topology {
+        let mut other = topology.clone();
+        match (&mut other.kind, self) {
+            (Kind::Torus3d(toruses), Lists::Boxes(lists)) => {
+                for (torus, list) in toruses.iter_mut().zip(lists) {
+                    let line = torus.line;
+                    let placement = |own: &Box3| Placement {
+                        line,
+                        dims: own.dims,
+                        spacing: own.spacing,
+                        seed: own.seed,
+                    };
+                    torus.placements = list.iter().map(placement).collect();
+                }
+            }
+            (Kind::Block(Some((sizes, _)), _), Lists::Blocks(own)) => sizes.clone_from(own),
+            _ => {}
+        }
+        other
+    }
+}
+
+impl Space {
+    /// What the lists of a topology may be made of, on so many base blocks.
+    #[must_use]
+    pub fn of(topology: &Topology, lists: &Lists) -> Space {
+        let (mut sides, mut alike) = (Vec::new(), Vec::new());
+        let mut sizes = Vec::new();
+        match (&topology.kind, lists) {
+            (Kind::Torus3d(toruses), Lists::Boxes(lists)) => {
+                sides = toruses.iter().map(|torus| torus.dims).collect();
+                for place in 0..lists.len() {
+                    let like = |other: &usize| {
+                        sides[*other] == sides[place] && lists[*other] == lists[place]
+                    };
+                    alike.push((0..=place).find(like).unwrap_or(place));
+                }
+            }
+            (Kind::Block(_, blocks), Lists::Blocks(own)) => {
+                let base = own.iter().copied().min().unwrap_or(1).max(1);
+                let most = blocks.len().max(1).next_power_of_two() as u32;
+                sizes = (0..31)
+                    .map(|level| 1_u32 << level)
+                    .take_while(|&level| level <= most)
+                    .filter_map(|level| base.checked_mul(level))
+                    .collect();
+            }
+            _ => {}
+        }
+        Space { sides, alike, sizes }
+    }
+
+    /// Lists that are tried first: those that an expert would, each changing all boxes in the same way.
+    #[must_use]
+    pub fn first(&self, from: &Lists) -> Vec<Lists> {
+        let Lists::Boxes(lists) = from else {
+            // Every choice of sizes above that of the base blocks, as long as there are few.
+            let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
+            let choices = 0..1_u32 << above.len().min(10);
+            let choose = |choice: u32| {
+                let chosen = (0..).zip(above).filter(|(place, _)| choice >> place & 1 == 1);
+                Lists::Blocks(base.iter().chain(chosen.map(|(_, size)| size)).copied().collect())
+            };
+            return choices.map(choose).collect();
+        };
+        let each = |change: &dyn Fn(Xyz, &Box3) -> Vec<Box3>| {
+            let list = |(sides, list): (&Xyz, &Vec<Box3>)| {
+                let mut changed: Vec<Box3> = Vec::new();
+                for own in list.iter().flat_map(|own| change(*sides, own)) {
+                    if !changed.contains(&own) {
+                        changed.push(own);
+                    }
+                }
+                changed
+            };
+            Lists::Boxes(self.sides.iter().zip(lists).map(list).collect())
+        };
+        let mut first = vec![
+            each(&|_, own| vec![Box3::aligned(own.dims)]),
+            each(&|_, own| vec![Box3 { spacing: [1; 3], seed: [0; 3], ..*own }]),
+            each(&|_, own| {
+                vec![Box3 { spacing: own.dims.map(|side| side.div_ceil(2)), seed: [0; 3], ..*own }]
+            }),
+            each(&|sides, own| [vec![*own], turned(sides, own.dims)].concat()),
+            each(&|sides, own| {
+                shapes(sides, own.size()).into_iter().take(1).map(Box3::aligned).collect()
+            }),
+            each(&|sides, own| {
+                let dims = shapes(sides, own.size()).first().copied().unwrap_or(own.dims);
+                vec![Box3 { dims, spacing: [1; 3], seed: [0; 3] }]
+            }),
+        ];
+        // Each box in each of its shapes.
+        for (torus, list) in
+            lists.iter().enumerate().filter(|(torus, _)| self.alike[*torus] == *torus)
+        {
+            for (place, own) in list.iter().enumerate() {
+                for dims in shapes(self.sides[torus], own.size()) {
+                    let mut changed = list.clone();
+                    changed[place] = Box3::aligned(dims);
+                    first.push(self.with(lists, torus, &changed));
+                }
+            }
+        }
+        first
+    }
+
+    /// Another list near one.
+    #[must_use]
+    pub fn near(&self, from: &Lists, stream: &mut Stream) -> Lists {
+        let mut lists = from.clone();
+        for _ in 0..=stream.below(MOST_CHANGES) {
+            lists = match lists {
+                Lists::Boxes(lists) => self.change_boxes(&lists, stream),
+                Lists::Blocks(mut sizes) => {
+                    if self.sizes.len() > 1 {
+                        let place = 1 + stream.below(self.sizes.len() as u64 - 1) as usize;
+                        let size = self.sizes[place];
+                        match sizes.iter().position(|own| *own == size) {
+                            Some(own) => drop(sizes.remove(own)),
+                            None => sizes.push(size),
+                        }
+                        sizes.sort_unstable();
+                    }
+                    Lists::Blocks(sizes)
+                }
+            };
+        }
+        lists
+    }
+
+    /// The boxes of all toruses, those of one of them and its like being others.
+    fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> Lists {
+        let one = |(own, list): (usize, &Vec<Box3>)| {
+            if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
+        };
+        Lists::Boxes(lists.iter().enumerate().map(one).collect())
+    }
+
+    fn change_boxes(&self, lists: &[Vec<Box3>], stream: &mut Stream) -> Lists {
+        let listed: Vec<usize> = (0..lists.len()).filter(|&own| !lists[own].is_empty()).collect();
+        let torus = listed[stream.below(listed.len() as u64) as usize];
+        let sides = self.sides[torus];
+        let mut list = lists[torus].clone();
+        let place = stream.below(list.len() as u64) as usize;
+        let own = list[place];
+        let axis = stream.below(3) as usize;
+        let of_the_size = list.iter().filter(|other| other.size() == own.size()).count();
+        match stream.below(6) {
+            // Another shape of the size, or the same one turned.
+            0 => {
+                let shapes = shapes(sides, own.size());
+                let dims = shapes[stream.below(shapes.len() as u64) as usize];
+                list[place] = Box3::aligned(dims);
+            }
+            // One more of the size, before or behind.
+            1 if of_the_size < MOST_OF_A_SIZE => {
+                let shapes = shapes(sides, own.size());
+                let dims = shapes[stream.below(shapes.len() as u64) as usize];
+                list.insert(place + stream.below(2) as usize, Box3::aligned(dims));
+            }
+            // One fewer, as long as the size is listed.
+            2 if of_the_size > 1 => {
+                list.remove(place);
+            }
+            // Those of the size in another order.
+            3 if of_the_size > 1 => {
+                let other = |other: &usize| *other != place && list[*other].size() == own.size();
+                let others: Vec<usize> = (0..list.len()).filter(other).collect();
+                list.swap(place, others[stream.below(others.len() as u64) as usize]);
+            }
+            // Where the first stands.
+            4 if own.spacing[axis] > 1 => {
+                list[place].seed[axis] =
+                    stream.below(u64::from(own.spacing[axis].min(sides[axis]))) as u32;
+            }
+            // How far apart they stand.
+            _ => {
+                let side = own.dims[axis];
+                let steps: Vec<u32> = (1..=side)
+                    .filter(|step| sides[axis].is_multiple_of(*step) || *step == side)
+                    .collect();
+                list[place].spacing[axis] = steps[stream.below(steps.len() as u64) as usize];
+                list[place].seed[axis] %= list[place].spacing[axis];
+            }
+        }
+        let mut unlike: Vec<Box3> = Vec::new();
+        for own in list {
+            if !unlike.contains(&own) {
+                unlike.push(own);
+            }
+        }
+        self.with(lists, torus, &unlike)
+    }
+}
+
+/// A box turned in all ways that fit, at every multiple of its sides.
+fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
+    let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
+    ways.into_iter()
+        .filter(|own| (0..3).all(|axis| own[axis] <= sides[axis]))
+        .map(Box3::aligned)
+        .collect()
+}
+
+/// All boxes of a size that fit into a torus, those with the least surface first.
+fn shapes(sides: Xyz, size: u32) -> Vec<Xyz> {
+    let mut all = Vec::new();
+    for x in (1..=sides[0]).filter(|&x| size.is_multiple_of(x)) {
+        for y in (1..=sides[1]).filter(|&y| (size / x).is_multiple_of(y)) {
+            let z = size / x / y;
+            if z <= sides[2] {
+                all.push([x, y, z]);
+            }
+        }
+    }
+    all.sort_by_key(|&[x, y, z]| {
+        (
+            u64::from(x) * u64::from(y) + u64::from(y) * u64::from(z) + u64::from(z) * u64::from(x),
+            [x, y, z],
+        )
+    });
+    all
+}

@@ -1,0 +1,237 @@
+//! Another list for a machine, searched on the first part of its own history and judged on the second.
+
+mod lists;
+mod search;
+pub mod text;
+
+pub use lists::{Box3, Lists, Space};
+pub use search::Progress;
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use super::Trouble;
+use super::compare::{Terms, jobs_that_ran};
+use super::folder::Folder;
+use super::forecast::Conditions;
+use super::history::Stay;
+use super::unlisted::submitted;
+use crate::findings::statistics::{Interval, Method, half_width_of_batches_at, mean};
+use crate::operator::paired;
+use crate::run::threads::pool;
+use crate::slurm::topology::Topology;
+use search::{Ends, Trial, Tried, search};
+
+/// How sure it must be that a list is better before it is proposed.
+pub const CONFIDENCE: f64 = 0.99;
+
+/// The share of the gain that is left when what gains next to nothing has been taken back.
+const WORTH: f64 = 0.98;
+
+/// The fewest jobs of which a part may consist.
+pub const FEWEST: usize = 40;
+
+/// How long and how far to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// For so long, the judgement included; none for as long as there are lists.
+    pub budget: Option<Duration>,
+    /// The most lists that are tried.
+    pub most: usize,
+    /// Where the search begins to draw.
+    pub seed: u64,
+    /// On how many threads; 0 for as many as there are processors.
+    pub threads: usize,
+}
+
+/// What has been found.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The topology that was searched, as the site has it.
+    pub topology: Topology,
+    /// The best lists on the first part, if they are others than the site's own.
+    pub best: Option<Lists>,
+    /// How many lists were tried.
+    pub tried: usize,
+    /// The jobs of the two parts.
+    pub jobs: (usize, usize),
+    /// On the first part, by how much the mean wait is shorter under the best lists, in seconds.
+    pub chosen_on: Option<Interval>,
+    /// The same on the second part.
+    pub held_against: Option<Interval>,
+    /// The mean wait on the second part under the site's own lists and under the best.
+    pub waits: Option<(f64, f64)>,
+}
+
+impl Proposal {
+    /// Whether the best lists are better, as far as jobs say for which they were not chosen.
+    #[must_use]
+    pub fn is_better(&self) -> bool {
+        self.held_against
+            .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
+    }
+
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let gain = |gain: &Option<Interval>| {
+            gain.map(|own| json!({ "mean": own.mean, "half_width": own.half_width }))
+        };
+        let lists = match self.best.as_ref().filter(|_| self.is_better()) {
+            None => Json::Null,
+            Some(Lists::Blocks(sizes)) => json!({ "block_sizes": sizes }),
+            Some(Lists::Boxes(toruses)) => {
+                let placement = |own: &Box3| json!({ "dims": own.dims, "anchor_spacing": own.spacing, "anchor_seed": own.seed });
+                let list = |own: &Vec<Box3>| own.iter().map(placement).collect::<Vec<Json>>();
+                json!({ "placements": toruses.iter().map(list).collect::<Vec<_>>() })
+            }
+        };
+        json!({
+            "topology": self.topology.name, "tried": self.tried, "is_better": self.is_better(), "confidence": CONFIDENCE,
+            "jobs": [self.jobs.0, self.jobs.1], "gain_where_chosen": gain(&self.chosen_on),
+            "gain": gain(&self.held_against), "wait": self.waits.map(|(own, _)| own),
+            "wait_proposed": self.waits.map(|(_, best)| best), "lists": lists,
+        })
+    }
+}
+
+/// Searches better lists for a site.
+///
+/// # Errors
+/// One sentence: its topology lists nothing that could be otherwise, there are too few jobs, or no threads.
+///
+/// # Complexity
+/// As much as the effort allows, in memory that of one history for each thread.
+pub fn propose(
+    folder: &Folder,
+    terms: Terms,
+    effort: Effort,
+    report: &(dyn Fn(&Progress) + Sync),
+) -> Result<Proposal, String> {
+    let began = Instant::now();
+    let machine = &folder.machine;
+    let (topology, own) = searched(folder)?;
+    let stays = submitted(machine, &folder.history.stays, terms.unlisted);
+    let site = |stay: &Stay| machine.site(&stay.partition).topology == topology.name;
+    let count = jobs_that_ran(folder)?.len();
+    if count < 2 * FEWEST {
+        let says = format!(
+            "{count} jobs ran, and {} would be the fewest on which lists can be chosen and judged",
+            2 * FEWEST
+        );
+        let file = folder.path.join("jobs.csv").display().to_string();
+        return Err(Trouble::of(&file, says).to_string());
+    }
+    // Those that never ran take their turn in the queue until they are cancelled.
+    let happens = |stay: &&Stay| {
+        stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
+    };
+    let mut stays: Vec<Stay> = stays.iter().filter(happens).cloned().collect();
+    stays.sort_by_key(Stay::queued);
+    let (first, second) = stays.split_at(stays.len() / 2);
+    let conditions = Conditions::of(machine, terms.cleanup);
+    let trial = |stays| Trial { machine, topology: &topology, conditions, stays };
+    let space = Space::of(&topology, &own);
+    let pool = pool(effort.threads).map_err(|error| error.to_string())?;
+    let chosen = trial(first);
+    // What comes after the search takes as long as so many tries on all jobs of the first part, or a little more.
+    let one = Instant::now();
+    let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
+    let kept = one.elapsed() * (3 + own.sizes().len() as u32);
+    let at = effort.budget.map(|budget| began + budget.saturating_sub(kept));
+    let ends = Ends { at, after: effort.most.max(2) };
+    let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
+    let ran = |stays: &[Stay]| stays.iter().filter(|stay| stay.start.is_some()).count();
+    let mut proposal = Proposal {
+        jobs: (ran(first), ran(second)),
+        best: None,
+        tried: found.as_ref().map_or(0, |(.., tried)| *tried),
+        chosen_on: None,
+        held_against: None,
+        waits: None,
+        topology: topology.clone(),
+    };
+    let Some((own_tried, best, _)) = found else { return Ok(proposal) };
+    // Of the best lists that one which is surest to be better.
+    let surest = best
+        .iter()
+        .map(|tried| (gain(&own_tried.waits, &tried.waits), &tried.lists))
+        .filter(|(gain, _)| gain.mean.is_some_and(|mean| mean > 0.0))
+        .max_by(|a, b| surely(&a.0).total_cmp(&surely(&b.0)));
+    let Some((_, lists)) = surest else { return Ok(proposal) };
+    let (lists, waits) = pool.install(|| simplified(&chosen, &own_tried, lists));
+    let lists = &lists;
+    proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
+    proposal.best = Some(lists.clone());
+    let judged = trial(second);
+    let waits = |lists| judged.waits(lists, 0..second.len(), f64::MAX);
+    let (own, other) = pool.install(|| rayon::join(|| waits(&own), || waits(lists)));
+    if let Some((own, other)) = own.zip(other) {
+        proposal.held_against = Some(gain(&own, &other));
+        proposal.waits = mean(&own).zip(mean(&other));
+    }
+    Ok(proposal)
+}
+
+/// Lists from which whatever gains next to nothing has been taken back, size by size, and the waits under them. Every
+/// change of a machine has to be understood by somebody.
+fn simplified(trial: &Trial<'_>, own: &Tried, lists: &Lists) -> (Lists, Option<Vec<f64>>) {
+    let jobs = 0..trial.stays.len();
+    let mut lists = lists.clone();
+    let mut waits = trial.waits(&lists, jobs.clone(), f64::MAX);
+    let gained = |waits: &[f64]| own.wait - mean(waits).unwrap_or(own.wait);
+    let mut sizes = [own.lists.sizes(), lists.sizes()].concat();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let least = WORTH * waits.as_deref().map_or(0.0, gained);
+    for size in sizes {
+        let simpler = lists.with_size_of(size, &own.lists);
+        if simpler == lists || simpler == own.lists {
+            continue;
+        }
+        let tried = trial.waits(&simpler, jobs.clone(), f64::MAX);
+        if tried.as_deref().is_some_and(|waits| gained(waits) >= least) {
+            (lists, waits) = (simpler, tried);
+        }
+    }
+    (lists, waits)
+}
+
+/// What is gained at least, as far as the interval goes.
+fn surely(gain: &Interval) -> f64 {
+    gain.mean.zip(gain.half_width).map_or(f64::MIN, |(mean, half_width)| mean - half_width)
+}
+
+/// By how much waits of jobs that followed one another are shorter, with the interval that is asked for here.
+fn gain(own: &[f64], other: &[f64]) -> Interval {
+    let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
+    let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);
+    let method = half_width.is_some().then_some(Method::BatchMeans);
+    Interval { mean: mean(&gains), half_width, replications: 1, method }
+}
+
+/// The topology under which most jobs ran, and its lists.
+fn searched(folder: &Folder) -> Result<(Topology, Lists), String> {
+    let machine = &folder.machine;
+    let file = &machine.reading.files.topology;
+    let uses = |topology: &Topology| {
+        let of_this = |stay: &&Stay| machine.site(&stay.partition).topology == topology.name;
+        folder.history.stays.iter().filter(of_this).count()
+    };
+    let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
+    // Of equals the first.
+    let topology = topologies.rev().max_by_key(|topology| uses(topology));
+    let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
+    match Lists::of(topology) {
+        Some(lists) => Ok((topology.clone(), lists)),
+        None => {
+            let says = format!(
+                "the topology {} is of the kind {}, which lists no places, so no other list can be proposed",
+                topology.name,
+                topology.kind.name()
+            );
+            Err(Trouble::at(file, topology.line, says).to_string())
+        }
+    }
+}

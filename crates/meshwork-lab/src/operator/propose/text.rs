@@ -1,0 +1,207 @@
+//! A proposal as a change of the file: the same text with other lists in it, and what differs between texts.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::{Box3, Lists};
+use crate::slurm::finding::Findings;
+use crate::slurm::topology::{Kind, Topology, Torus, Xyz, from_yaml};
+
+/// The lines around a change that are shown with it.
+const AROUND: usize = 3;
+
+/// The text of a `topology.yaml` with other lists in one of its topologies; all else stays as it is written. `None` if
+/// the lists are not written line by line.
+#[must_use]
+pub fn rewritten(text: &str, topology: &Topology, lists: &Lists) -> Option<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    match (&topology.kind, lists) {
+        (Kind::Torus3d(toruses), Lists::Boxes(boxes)) => {
+            let mut changes = Vec::new();
+            for (torus, boxes) in toruses.iter().zip(boxes) {
+                changes.extend(change_of(&lines, torus, boxes)?);
+            }
+            changes.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            for (range, own) in changes {
+                lines.splice(range, own);
+            }
+        }
+        (Kind::Block(Some((_, line)), _), Lists::Blocks(sizes)) => {
+            let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+            let own = lines.get_mut(line.checked_sub(1)?)?;
+            let (before, after) = own.split_once('[')?;
+            let (_, after) = after.split_once(']')?;
+            *own = format!("{before}[{}]{after}", sizes.join(", "));
+        }
+        _ => return None,
+    }
+    let mut whole = lines.join("\n");
+    if text.ends_with('\n') {
+        whole.push('\n');
+    }
+    // What was written is read again, so that nothing else is proposed than what was tried.
+    let read = from_yaml::read(&whole, &mut Findings::default()).ok()?;
+    let own = read.iter().find(|own| own.name == topology.name)?;
+    (Lists::of(own).as_ref() == Some(lists)).then_some(whole)
+}
+
+/// The lines of a torus's list, and what comes in their place, if it changes.
+fn change_of(
+    lines: &[String],
+    torus: &Torus,
+    boxes: &[Box3],
+) -> Option<Option<(Range<usize>, Vec<String>)>> {
+    let Some(first) = torus.placements.first() else { return boxes.is_empty().then_some(None) };
+    let begin = first.line.checked_sub(1)?;
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let dash = indent(lines.get(begin)?);
+    let begins = |line: &str| indent(line) == dash && line.trim_start().starts_with("- ");
+    let belongs = |line: &&String| line.trim().is_empty() || indent(line) > dash || begins(line);
+    let mut end = begin + lines[begin..].iter().take_while(belongs).count();
+    while end > begin && lines[end - 1].trim().is_empty() {
+        end -= 1;
+    }
+    let starts: Vec<usize> = torus.placements.iter().map(|own| own.line - 1).collect();
+    if !starts.iter().all(|&start| start < end && begins(&lines[start]))
+        || !starts.windows(2).all(|pair| pair[0] < pair[1])
+    {
+        return None;
+    }
+    let own = Lists::of(&Topology {
+        name: String::new(),
+        line: 0,
+        is_default: false,
+        kind: Kind::Torus3d(vec![torus.clone()]),
+    });
+    let Some(Lists::Boxes(own)) = own else { return None };
+    if own[0] == boxes {
+        return Some(None);
+    }
+    let margin = " ".repeat(dash);
+    let mut changed = Vec::new();
+    for one in boxes {
+        // One that was there keeps its lines.
+        match own[0].iter().position(|other| other == one) {
+            Some(place) => {
+                let until = starts.get(place + 1).copied().unwrap_or(end);
+                changed.extend(lines[starts[place]..until].iter().cloned());
+            }
+            None => changed.extend(written(one).into_iter().map(|line| format!("{margin}{line}"))),
+        }
+    }
+    Some(Some((begin..end, changed)))
+}
+
+/// A box as lines of a list.
+fn written(own: &Box3) -> Vec<String> {
+    let three = |[x, y, z]: Xyz| format!("{{x: {x}, y: {y}, z: {z}}}");
+    let mut lines = vec![format!("- dims: {}", three(own.dims))];
+    if own.spacing != own.dims {
+        lines.push(format!("  anchor_spacing: {}", three(own.spacing)));
+    }
+    if own.seed != [0; 3] {
+        lines.push(format!("  anchor_seed: {}", three(own.seed)));
+    }
+    lines
+}
+
+/// The lists as they would be written, for those who write them in their own way.
+#[must_use]
+pub fn listed(topology: &Topology, lists: &Lists) -> String {
+    let mut text = String::new();
+    match (&topology.kind, lists) {
+        (Kind::Torus3d(toruses), Lists::Boxes(boxes)) => {
+            for (torus, boxes) in toruses.iter().zip(boxes) {
+                let _ = writeln!(text, "- name: {}", torus.name.as_deref().unwrap_or_default());
+                let _ = writeln!(text, "  placements:");
+                for line in boxes.iter().flat_map(written) {
+                    let _ = writeln!(text, "    {line}");
+                }
+            }
+        }
+        (_, Lists::Blocks(sizes)) => {
+            let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+            let _ = writeln!(text, "block_sizes: [{}]", sizes.join(", "));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// What differs between two texts, line by line, as `diff -u` writes it; nothing where they are the same.
+///
+/// ```
+/// use meshwork_lab::operator::propose::text::difference;
+/// assert_eq!(difference("a\nb\n", "a\nc\n", "old", "new"), "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+/// assert_eq!(difference("a\n", "a\n", "old", "new"), "");
+/// ```
+///
+/// # Complexity
+/// **O(n m)** for *n* and *m* lines that are not the same from the beginning or up to the end.
+#[must_use]
+pub fn difference(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let head = old.iter().zip(&new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let (own, other) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    // The longest common part of what begins at each pair of lines.
+    let mut longest = vec![vec![0_u32; other.len() + 1]; own.len() + 1];
+    for i in (0..own.len()).rev() {
+        for j in (0..other.len()).rev() {
+            longest[i][j] = if own[i] == other[j] {
+                longest[i + 1][j + 1] + 1
+            } else {
+                longest[i + 1][j].max(longest[i][j + 1])
+            };
+        }
+    }
+    let mut lines: Vec<(char, &str)> = old[..head].iter().map(|line| (' ', *line)).collect();
+    let (mut i, mut j) = (0, 0);
+    while i < own.len() || j < other.len() {
+        if i < own.len() && j < other.len() && own[i] == other[j] {
+            lines.push((' ', own[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if i < own.len() && (j == other.len() || longest[i + 1][j] >= longest[i][j + 1]) {
+            lines.push(('-', own[i]));
+            i += 1;
+        } else {
+            lines.push(('+', other[j]));
+            j += 1;
+        }
+    }
+    lines.extend(old[old.len() - tail..].iter().map(|line| (' ', *line)));
+    pieces(&lines, old_name, new_name)
+}
+
+/// The changed lines with some around them.
+fn pieces(lines: &[(char, &str)], old_name: &str, new_name: &str) -> String {
+    let is_near = |place: usize| {
+        let around = place.saturating_sub(AROUND)..(place + AROUND + 1).min(lines.len());
+        lines[around].iter().any(|(sign, _)| *sign != ' ')
+    };
+    let shown: Vec<bool> = (0..lines.len()).map(is_near).collect();
+    let mut text = String::new();
+    let mut place = 0;
+    while let Some(begin) = (place..lines.len()).find(|&at| shown[at]) {
+        let end = (begin..lines.len()).find(|&at| !shown[at]).unwrap_or(lines.len());
+        if text.is_empty() {
+            let _ = writeln!(text, "--- {old_name}\n+++ {new_name}");
+        }
+        let count = |range: &[(char, &str)], other: char| {
+            range.iter().filter(|(sign, _)| *sign != other).count()
+        };
+        let (before, piece) = (&lines[..begin], &lines[begin..end]);
+        let range = |other: char| {
+            let length = count(piece, other);
+            let first = count(before, other) + usize::from(length > 0);
+            if length == 1 { first.to_string() } else { format!("{first},{length}") }
+        };
+        let _ = writeln!(text, "@@ -{} +{} @@", range('+'), range('-'));
+        for (sign, line) in piece {
+            let _ = writeln!(text, "{sign}{line}");
+        }
+        place = end;
+    }
+    text
+}
