@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::Observer;
@@ -19,7 +18,7 @@ use crate::run::replications::{first, more};
 use crate::run::results::Results;
 use crate::run::round::Round;
 use crate::run::runs::Runs;
-use crate::run::store::{Findings, Input, Note, Record, Store, json, key};
+use crate::run::store::{Findings, Input, Record, Store, json, key};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::ticker::Ticker;
 use crate::run::{Progress, Run, Simulate, Watcher};
@@ -55,16 +54,6 @@ pub struct Runner<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A part of a study that one process does alone: a run or, where the number of replications depends on what they
-/// give, a scenario with all of its runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unit {
-    /// The scenario, from 0.
-    pub scenario: usize,
-    /// Its replication; `None` is all of them, as many as are needed.
-    pub replication: Option<u64>,
-}
-
 impl Runner<'_> {
     /// Runs everything on this many threads; 0 is as many as there are processors.
     ///
@@ -84,75 +73,25 @@ impl Runner<'_> {
         let outdated = shared.outdated.into_inner();
         Ok(Results { trouble, outdated, stopped, ..Results::of(runs, self.replications) })
     }
-
-    /// Runs these parts of the study and no others, in this order; what they gave is in the store. Meanwhile it says there
-    /// now and then that it is alive.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
-    pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
-        let pool = pool(threads)?;
-        let shared = Shared::new(self);
-        let unit = |unit: &Unit| match unit.replication {
-            Some(_) => 1,
-            None => first(self.replications, &self.points[unit.scenario]),
-        };
-        locked(&shared.progress).total = units.iter().map(unit).sum();
-        let (ended, is_over) = channel::<()>();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // Moved here, so that it is gone when this thread is.
-                let is_over = is_over;
-                while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                    if let Some(store) = &self.store {
-                        locked(store).beat();
-                    }
-                }
-            });
-            pool.install(|| units.par_iter().with_max_len(1).for_each(|unit| shared.unit(*unit)));
-            drop(ended);
-        });
-        let progress = *locked(&shared.progress);
-        let stopped = shared.stopped.load(Ordering::Relaxed);
-        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Worked { progress, stopped, trouble, failures })
-    }
 }
-
-/// What came of a part of a study.
-#[derive(Clone, Debug)]
-pub struct Worked {
-    /// How far it came.
-    pub progress: Progress,
-    /// Whether it was stopped before its end.
-    pub stopped: bool,
-    /// Why the store takes no more, if it does not.
-    pub trouble: Option<String>,
-    /// The runs that failed: scenario, replication, and why.
-    pub failures: Vec<(usize, u64, String)>,
-}
-
-/// How often a process that shares a study with others says that it is alive.
-pub const BEAT: Duration = Duration::from_secs(30);
 
 pub(super) struct Shared<'a, 'b> {
     pub(super) runner: &'a Runner<'b>,
     pub(super) progress: Mutex<Progress>,
-    trouble: Mutex<Option<String>>,
+    pub(super) trouble: Mutex<Option<String>>,
     outdated: AtomicU64,
     /// How many jobs the runs of a log have had, by its path.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     /// Whether a run was not begun because it is time to stop.
-    stopped: AtomicBool,
+    pub(super) stopped: AtomicBool,
     /// What was run before what is stored was read: nothing where the store has it now.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     /// The runs of a part of a study that failed.
-    failures: Mutex<Vec<(usize, u64, String)>>,
+    pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
 impl<'a, 'b> Shared<'a, 'b> {
-    fn new(runner: &'a Runner<'b>) -> Shared<'a, 'b> {
+    pub(super) fn new(runner: &'a Runner<'b>) -> Shared<'a, 'b> {
         Shared {
             runner,
             progress: Mutex::default(),
@@ -166,56 +105,12 @@ impl<'a, 'b> Shared<'a, 'b> {
     }
 
     /// Whether it is time to stop.
-    fn must_stop(&self) -> bool {
+    pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
             self.stopped.store(true, Ordering::Relaxed);
         }
         stops
-    }
-
-    /// One part of a study.
-    fn unit(&self, unit: Unit) {
-        let one = |replication: u64| {
-            let run = self.replication(unit.scenario, replication);
-            if let Err(message) = &run.result {
-                let failed = (unit.scenario, replication, message.clone());
-                locked(&self.failures).push(failed);
-                if let Some(store) = &self.runner.store {
-                    let note = |at| Note::Failed {
-                        scenario: unit.scenario,
-                        replication,
-                        message: message.clone(),
-                        at,
-                    };
-                    let noted = locked(store).note(note);
-                    noted.unwrap_or_else(|error| *locked(&self.trouble) = Some(error.to_string()));
-                }
-            }
-            run
-        };
-        let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
-        if let Some(replication) = unit.replication {
-            if !is_full() && !self.must_stop() {
-                one(replication);
-            }
-            return;
-        }
-        let mut runs = Runs::default();
-        let mut wanted = first(self.runner.replications, &self.runner.points[unit.scenario]);
-        let mut counted = wanted;
-        while (runs.len() as u64) < wanted {
-            if is_full() || self.must_stop() {
-                return;
-            }
-            let next = runs.len() as u64;
-            runs.push(one(next));
-            if next + 1 == wanted {
-                wanted = more(self.runner.replications, &runs);
-                locked(&self.progress).total += wanted.saturating_sub(counted);
-                counted = counted.max(wanted);
-            }
-        }
     }
 
     /// Runs what the store has not, before anything is read of what it has: of a million runs that may take a while.
@@ -257,15 +152,23 @@ impl<'a, 'b> Shared<'a, 'b> {
     ) -> impl Iterator<Item = (usize, u64)> {
         let keys = self.runner.keys(point);
         let replications = round.replications(point);
-        replications.filter_map(move |replication| {
-            let key = keys.of_replication(replication);
-            let is_there = key.is_some_and(|key| {
-                let text = || format!("{key:032x}");
-                locked(store).has(key)
-                    && (self.runner.jobs.is_none() || self.has_job_output(&text()))
-                    && self.has_recording(point, replication, text)
-            });
-            (!is_there).then_some((point, replication))
+        let is_there = move |replication| self.is_there(store, &keys, point, replication);
+        replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
+    }
+
+    /// Whether a run can be had from the store, as far as its key tells.
+    pub(super) fn is_there(
+        &self,
+        store: &Mutex<Store>,
+        keys: &PointKeys<'_>,
+        point: usize,
+        replication: u64,
+    ) -> bool {
+        keys.of_replication(replication).is_some_and(|key| {
+            let text = || format!("{key:032x}");
+            locked(store).has(key)
+                && (self.runner.jobs.is_none() || self.has_job_output(&text()))
+                && self.has_recording(point, replication, text)
         })
     }
 
@@ -306,7 +209,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    fn replication(&self, point: usize, replication: u64) -> Run {
+    pub(super) fn replication(&self, point: usize, replication: u64) -> Run {
         let ahead = match &mut *locked(&self.ahead) {
             ahead if ahead.is_empty() => None,
             ahead => ahead.remove(&(point, replication)),
@@ -449,7 +352,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
 impl Runner<'_> {
     /// The keys of the replications of a scenario.
-    fn keys(&self, point: usize) -> PointKeys<'_> {
+    pub(super) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.inputs[point].as_ref().map(|input| input.blake3.as_str());
         PointKeys::of(self.catalogue, &self.points[point], digest, self.build)
     }

@@ -14,48 +14,83 @@ Placement("0,0,0:4x4x2")
 
 from __future__ import annotations
 
-from ._commands import (
-    Collected,
-    check,
-    collect,
-    describe,
-    main,
-    ops,
-    report,
-    reproduce,
-    show,
-    status,
-    submit,
-    trace,
-    traffic,
-)
-from ._commands import list_ as list
-from ._errors import InputError, MeshworkError, RunError, StrategyError
-from ._machine import (
-    Machine,
-    dragonfly,
-    fat_tree,
-    flat,
-    hypercube,
-    mesh,
-    named,
-    sites,
-    tofu,
-    torus,
-    twisted_torus,
-)
 from ._meshwork import Placement, Topology, __version__
-from ._plot import Figure
-from ._pool import Pool
-from ._progress import Progress
-from ._strategies import register, registered
-from ._study import Results, Study
-from ._sweep import sweep
-from ._table import Table
 
-# A traceback names them as a program does that catches them.
-for _error in (InputError, MeshworkError, RunError, StrategyError):
-    _error.__module__ = __name__
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._commands import (
+        Collected,
+        check,
+        collect,
+        describe,
+        main,
+        ops,
+        report,
+        reproduce,
+        show,
+        status,
+        submit,
+        trace,
+        traffic,
+    )
+    from ._commands import list_ as list
+    from ._errors import InputError, MeshworkError, RunError, StrategyError
+    from ._machine import (
+        Machine,
+        dragonfly,
+        fat_tree,
+        flat,
+        hypercube,
+        mesh,
+        named,
+        sites,
+        tofu,
+        torus,
+        twisted_torus,
+    )
+    from ._plot import Figure
+    from ._pool import Pool
+    from ._progress import Progress
+    from ._strategies import register, registered
+    from ._study import Results, Study
+    from ._sweep import sweep
+    from ._table import Table
+else:
+    # A name is loaded when it is first asked for (SPEC 1 of Scientific Python): whoever only places jobs in a pool waits
+    # for no studies, and the command for neither.
+    _HOMES = {
+        "_commands": (
+            "Collected", "check", "collect", "describe", "list", "main", "ops", "report", "reproduce", "show", "status",
+            "submit", "trace", "traffic",
+        ),
+        "_errors": ("InputError", "MeshworkError", "RunError", "StrategyError"),
+        "_machine": (
+            "Machine", "dragonfly", "fat_tree", "flat", "hypercube", "mesh", "named", "sites", "tofu", "torus",
+            "twisted_torus",
+        ),
+        "_plot": ("Figure",),
+        "_pool": ("Pool",),
+        "_progress": ("Progress",),
+        "_strategies": ("register", "registered"),
+        "_study": ("Results", "Study"),
+        "_sweep": ("sweep",),
+        "_table": ("Table",),
+    }  # fmt: skip
+    _HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+    def __getattr__(name):
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(f".{home}", __name__), "list_" if name == "list" else name)
+        globals()[name] = found
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Collected",

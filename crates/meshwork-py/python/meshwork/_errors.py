@@ -1,9 +1,17 @@
-"""Exceptions: each has the sentence that the command would have ended with."""
+"""Exceptions: each has the sentence that the command would have ended with.
+
+Examples
+--------
+>>> import meshwork as mw
+>>> mw.Pool(mw.mesh(4, 4), allocator="first_fitt")
+Traceback (most recent call last):
+    ...
+meshwork.InputError: unknown allocator `first_fitt` (did you mean `first_fit`? known: ...
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._study import Results
 
@@ -16,16 +24,7 @@ class MeshworkError(Exception):
 
 
 class InputError(MeshworkError, ValueError):
-    """What was given is wrong: a name, a key, a value, a file, or a table.
-
-    Examples
-    --------
-    >>> import meshwork as mw
-    >>> mw.Pool(mw.mesh(4, 4), allocator="first_fitt")
-    Traceback (most recent call last):
-        ...
-    meshwork.InputError: unknown allocator `first_fitt` (did you mean `first_fit`? known: ...
-    """
+    """What was given is wrong: a name, a key, a value, a file, or a table."""
 
 
 class RunError(MeshworkError, RuntimeError):
@@ -46,3 +45,8 @@ class StrategyError(RunError):
     What it raised is the cause, with its traceback; the sentence says which strategy it was, what it was asked, and in
     which run.
     """
+
+
+# A traceback names them as a program does that catches them.
+for _error in (MeshworkError, InputError, RunError, StrategyError):
+    _error.__module__ = "meshwork"

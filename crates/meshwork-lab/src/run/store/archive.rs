@@ -74,16 +74,11 @@ impl Archive {
         Findings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// The runs at these places in the order of their keys, which must rise.
+    /// The runs at these places in the order of their keys.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<Record> {
-        let mut all = self.lines.places().enumerate();
-        let mut chosen = Vec::new();
-        for place in places {
-            let found = all.find(|(number, _)| *number == place);
-            chosen.extend(found.and_then(|(_, (_, place))| self.at(place)));
-        }
-        chosen
+        let all = self.lines.places();
+        places.filter_map(|place| self.at(all.get(place)?.1)).collect()
     }
 
     /// One sentence for every line that cannot be read.

@@ -4,12 +4,13 @@
 //! lie in `runs.jsonl` and, while a study is spread over processes, in their segments.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -41,7 +42,7 @@ pub(super) struct Source {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) files: Vec<Source>,
-    places: BTreeMap<u128, Place>,
+    places: HashMap<u128, Place>,
     /// One sentence for every line that cannot be read.
     pub(super) warnings: Vec<String>,
     /// The lines of `runs.jsonl` that cannot be read, without their line breaks.
@@ -96,6 +97,47 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
+/// So much of a file is looked at together, line by line on all threads; a line that is longer is taken whole.
+const BLOCK: u64 = 4 << 20;
+
+/// Fewer lines than this are not worth a thread.
+const MIN_LINES: usize = 64;
+
+/// What one line is.
+enum Look<'a> {
+    /// A note of a segment, or an empty line in one.
+    Note,
+    /// No run.
+    Garbled,
+    /// A run.
+    Run { head: Head<'a>, key: u128, length: u32 },
+}
+
+impl<'a> Look<'a> {
+    fn at(line: &'a [u8], is_in_segment: bool) -> Look<'a> {
+        if is_in_segment && segment::is_note(line) {
+            return Look::Note;
+        }
+        let head: Option<Head<'a>> = serde_json::from_slice(line).ok();
+        let key = head.as_ref().and_then(|head| digits(&head.key));
+        match head.zip(key).zip(u32::try_from(line.len()).ok()) {
+            Some(((head, key), length)) => Look::Run { head, key, length },
+            None => Look::Garbled,
+        }
+    }
+}
+
+/// The lines of a text that ends with a line break, without their breaks.
+fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::new();
+    while !text.is_empty() {
+        let begin = text;
+        let length = text.skip_until(b'\n').unwrap_or(begin.len());
+        lines.push(&begin[..length - 1]);
+    }
+    lines
+}
+
 /// The key of a run as the number that its digits are.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
@@ -127,38 +169,42 @@ impl Lines {
         };
         let file = u32::try_from(self.files.len()).expect("files are named one by one");
         self.files.push(Source { path: path.to_owned(), whole_bytes: 0, torn_bytes: 0 });
-        let mut reader = BufReader::with_capacity(1 << 18, opened);
-        let mut line = Vec::new();
+        let mut block = Vec::new();
         let mut handles = Handles::default();
-        for number in 1_u64.. {
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
-            if read == 0 || line.pop() != Some(b'\n') {
-                self.files[file as usize].torn_bytes = read as u64;
-                break;
+        let mut number = 0;
+        loop {
+            let read = (&opened).take(BLOCK).read_to_end(&mut block).map_err(failed)?;
+            if read == 0 {
+                self.files[file as usize].torn_bytes = block.len() as u64;
+                return Ok(());
             }
-            let offset = self.files[file as usize].whole_bytes;
-            self.files[file as usize].whole_bytes += read as u64;
-            if is_segment && segment::is_note(&line) {
-                continue;
-            }
-            let head: Option<Head<'_>> = serde_json::from_slice(&line).ok();
-            let key = head.as_ref().and_then(|head| digits(&head.key));
-            let whole = head.zip(key).zip(u32::try_from(line.len()).ok());
-            let Some(((head, key), length)) = whole else {
-                self.garbled(&name, number, is_segment, &line);
-                continue;
-            };
-            let place = Place { file, offset, length };
-            match self.places.get(&key).copied() {
-                None => {
-                    self.places.insert(key, place);
-                    each(&head, &line);
+            let whole = block.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let lines = lines_of(&block[..whole]);
+            let looks =
+                lines.par_iter().with_min_len(MIN_LINES).map(|line| Look::at(line, is_segment));
+            for (line, look) in lines.iter().zip(looks.collect::<Vec<Look<'_>>>()) {
+                number += 1;
+                let offset = self.files[file as usize].whole_bytes;
+                self.files[file as usize].whole_bytes += line.len() as u64 + 1;
+                match look {
+                    Look::Note => {}
+                    Look::Garbled => self.garbled(&name, number, is_segment, line),
+                    Look::Run { head, key, length } => {
+                        let place = Place { file, offset, length };
+                        match self.places.get(&key).copied() {
+                            None => {
+                                self.places.insert(key, place);
+                                each(&head, line);
+                            }
+                            Some(first) => {
+                                self.compare(&mut handles, (key, first, place), number, line)?;
+                            }
+                        }
+                    }
                 }
-                Some(first) => self.compare(&mut handles, (key, first, place), number, &line)?,
             }
+            block.drain(..whole);
         }
-        Ok(())
     }
 
     fn garbled(&mut self, name: &str, number: u64, is_segment: bool, line: &[u8]) {
@@ -234,9 +280,12 @@ impl Lines {
         self.places.len()
     }
 
-    /// Every run, in the order of their keys.
-    pub(super) fn places(&self) -> impl Iterator<Item = (u128, Place)> {
-        self.places.iter().map(|(key, place)| (*key, *place))
+    /// Every run, in the order of their keys. **O(n log n)**.
+    pub(super) fn places(&self) -> Vec<(u128, Place)> {
+        let mut all: Vec<(u128, Place)> =
+            self.places.iter().map(|(k, place)| (*k, *place)).collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        all
     }
 
     /// Replaces all places.

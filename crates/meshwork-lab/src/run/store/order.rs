@@ -85,7 +85,7 @@ impl Store {
 
 /// Every run that is known, in order.
 fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Place)> {
-    let all: Vec<(u128, Place)> = known.places().collect();
+    let all = known.places();
     let mut is_placed = vec![false; all.len()];
     let mut places = Vec::with_capacity(all.len());
     for key in order {

@@ -1,0 +1,154 @@
+//! A part of a study, run by one process beside others.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use crate::run::replications::{first, more};
+use crate::run::runner::{Runner, Shared, locked};
+use crate::run::runs::Runs;
+use crate::run::store::{Note, Store};
+use crate::run::threads::{NoThreads, pool};
+use crate::run::{Progress, Run};
+
+/// A part of a study that one process does alone: a run or, where the number of replications depends on what they
+/// give, a scenario with all of its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unit {
+    /// The scenario, from 0.
+    pub scenario: usize,
+    /// Its replication; `None` is all of them, as many as are needed.
+    pub replication: Option<u64>,
+}
+
+/// What came of a part of a study.
+#[derive(Clone, Debug)]
+pub struct Worked {
+    /// How far it came.
+    pub progress: Progress,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// Why the store takes no more, if it does not.
+    pub trouble: Option<String>,
+    /// The runs that failed: scenario, replication, and why.
+    pub failures: Vec<(usize, u64, String)>,
+}
+
+/// How often a process that shares a study with others says that it is alive.
+pub const BEAT: Duration = Duration::from_secs(30);
+
+impl Runner<'_> {
+    /// Runs these parts of the study and no others; what they gave is in the store. Those that the store does not have come
+    /// first, in this order, and the others are read after them: of a million that may take a while. Meanwhile it says there
+    /// now and then that it is alive.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
+        let pool = pool(threads)?;
+        let shared = Shared::new(self);
+        locked(&shared.progress).total = units.iter().map(|unit| self.begins_with(*unit)).sum();
+        let (ended, is_over) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Moved here, so that it is gone when this thread is.
+                let is_over = is_over;
+                while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+                    if let Some(store) = &self.store {
+                        locked(store).beat();
+                    }
+                }
+            });
+            pool.install(|| {
+                for units in shared.apart(units) {
+                    units.par_iter().with_max_len(1).for_each(|unit| shared.unit(*unit));
+                }
+            });
+            drop(ended);
+        });
+        let progress = *locked(&shared.progress);
+        let stopped = shared.stopped.load(Ordering::Relaxed);
+        let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Worked { progress, stopped, trouble, failures })
+    }
+
+    /// How many runs a part has at least.
+    fn begins_with(&self, unit: Unit) -> u64 {
+        match unit.replication {
+            Some(_) => 1,
+            None => first(self.replications, &self.points[unit.scenario]),
+        }
+    }
+}
+
+impl Shared<'_, '_> {
+    /// What the store does not have, and what it has.
+    fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
+        let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
+        let Some(store) = store else { return [units.to_vec(), Vec::new()] };
+        // What scenarios have in common is digested once for all of their runs that follow one another.
+        let of_one: Vec<&[Unit]> = units.chunk_by(|a, b| a.scenario == b.scenario).collect();
+        let parts: Vec<(Vec<Unit>, Vec<Unit>)> =
+            of_one.into_par_iter().map(|units| self.apart_of_one(store, units)).collect();
+        let (fresh, stored): (Vec<Vec<Unit>>, Vec<Vec<Unit>>) = parts.into_iter().unzip();
+        [fresh.concat(), stored.concat()]
+    }
+
+    /// The same for units of one scenario.
+    fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
+        let scenario = units[0].scenario;
+        let keys = self.runner.keys(scenario);
+        units.iter().partition(|unit| {
+            let mut runs = match unit.replication {
+                Some(number) => number..number + 1,
+                None => 0..self.runner.begins_with(**unit),
+            };
+            !runs.all(|number| self.is_there(store, &keys, scenario, number))
+        })
+    }
+
+    /// One part of a study.
+    fn unit(&self, unit: Unit) {
+        let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
+        if let Some(replication) = unit.replication {
+            if !is_full() && !self.must_stop() {
+                self.noted(unit.scenario, replication);
+            }
+            return;
+        }
+        let mut runs = Runs::default();
+        let mut wanted = self.runner.begins_with(unit);
+        let mut counted = wanted;
+        while (runs.len() as u64) < wanted {
+            if is_full() || self.must_stop() {
+                return;
+            }
+            let next = runs.len() as u64;
+            runs.push(self.noted(unit.scenario, next));
+            if next + 1 == wanted {
+                wanted = more(self.runner.replications, &runs);
+                locked(&self.progress).total += wanted.saturating_sub(counted);
+                counted = counted.max(wanted);
+            }
+        }
+    }
+
+    /// One run of a part; if it fails, the store says so.
+    fn noted(&self, scenario: usize, replication: u64) -> Run {
+        let run = self.replication(scenario, replication);
+        if let Err(message) = &run.result {
+            locked(&self.failures).push((scenario, replication, message.clone()));
+            if let Some(store) = &self.runner.store {
+                let note =
+                    |at| Note::Failed { scenario, replication, message: message.clone(), at };
+                let noted = locked(store).note(note);
+                noted.unwrap_or_else(|error| *locked(&self.trouble) = Some(error.to_string()));
+            }
+        }
+        run
+    }
+}

@@ -1,0 +1,30 @@
+"""What `import meshwork` loads, and what it has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import meshwork as mw
+
+
+def test_every_public_name_is_there() -> None:
+    for name in mw.__all__:
+        assert getattr(mw, name) is getattr(mw, name), name
+        assert name in dir(mw)
+    assert set(mw._HOME) == set(mw.__all__) - {"Placement", "Topology", "__version__"}  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="module 'meshwork' has no attribute 'Studie'"):
+        mw.Studie  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_importing_loads_nothing_that_is_not_asked_for() -> None:
+    code = """
+import sys
+before = set(sys.modules)
+import meshwork
+print(*sorted(name for name in set(sys.modules) - before))
+"""
+    said = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout
+    assert set(said.split()) <= {"__future__", "meshwork", "meshwork._meshwork"}
