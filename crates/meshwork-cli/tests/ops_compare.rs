@@ -149,6 +149,32 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
 }
 
 #[test]
+fn a_page_shows_the_table_the_differences_and_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    let fine = row(&[(1, 1), (2, 2), (4, 1)]);
+    fs::write(folder.path().join("<fine>.yaml"), &fine).unwrap();
+    let arguments =
+        ["ops", "compare", "site", "<fine>.yaml", "--cleanup", "0", "--report", "a.html"];
+    let said = meshwork(folder.path(), &arguments);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
+    assert_eq!(page.matches("<tr>").count(), 1 + 10, "a row for each measure");
+    // The wait, that for shape and the slowdown differ; each node is drawn once for each topology.
+    assert_eq!(page.matches("<circle").count(), 3);
+    assert_eq!(page.matches("<rect").count(), 2 * 8);
+    // Node 0 is job 1's from second 0 on, and node 7 nobody's, up to the last submission.
+    assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
+    assert!(page.contains(r#"fill-opacity="0""#));
+    assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
+    // All numbers are in it.
+    let data = page.split_once(r#"type="application/json">"#).unwrap().1;
+    let json: Json = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(json["topologies"][1]["values"]["wait"], json!(4.0));
+}
+
+#[test]
 fn what_cannot_be_compared_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});

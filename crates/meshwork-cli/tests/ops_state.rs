@@ -225,6 +225,43 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
 }
 
 #[test]
+fn what_place_shows_is_a_state() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    let asked = "{\"op\":\"allocate\",\"id\":7,\"nodes\":1}\n{\"op\":\"show\"}\n{\"op\":\"allocate\",\"id\":\"b\",\"nodes\":1}\n{\"op\":\"show\"}\n";
+    let words = ["place", "--slurm", "topology.yaml"];
+    let mut place = common::command(folder.path(), &words)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    place.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
+    let answers = place.wait_with_output().unwrap().stdout;
+    fs::write(folder.path().join("answers.json"), &answers).unwrap();
+    let ask = |words: &[&str]| {
+        let files = ["--topology", "topology.yaml"];
+        meshwork(folder.path(), &[&["ops"], words, &files].concat())
+    };
+    let said = ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let state = State::of_place(
+        Machine::read(&folder.path().join("topology.yaml"), None).unwrap(),
+        &folder.path().join("answers.json"),
+    )
+    .unwrap();
+    let held: Vec<&str> = state.running.iter().map(|own| own.stay.id.as_str()).collect();
+    assert_eq!(held, ["7", "b"], "the last answer counts");
+    let said = ask(&["explain", "answers.json", "b"]);
+    assert_eq!(said.err, "error: job b runs, and does not wait\n");
+    fs::write(folder.path().join("none.json"), "{\"id\":7}\n").unwrap();
+    let said = ask(&["defrag", "none.json", "--shape", "4x2x1"]);
+    let says =
+        "error: none.json: no line is an answer of `meshwork place --slurm` to {\"op\":\"show\"}\n";
+    assert_eq!((said.status, said.err.as_str()), (Some(2), says));
+}
+
+#[test]
 fn questions_that_cannot_be_answered_get_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), TORUS);

@@ -69,12 +69,12 @@ pub(crate) enum Ops {
 /// A machine at one instant.
 #[derive(Args, Debug)]
 pub(crate) struct State {
-    /// A site, or what `scontrol show job -o` prints
+    /// A site, what `scontrol show job -o` prints, or what `meshwork place --slurm` answers to `show`
     pub(crate) state: PathBuf,
     /// The instant of a site's history, in seconds since 1970
     #[arg(long, value_name = "SECOND")]
     pub(crate) at: Option<i64>,
-    /// The topology.yaml or topology.conf, where the state is that of scontrol
+    /// The topology.yaml or topology.conf, where the state is no site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf beside it
@@ -146,6 +146,9 @@ pub(crate) struct Compare {
     pub(crate) baseline: String,
     #[command(flatten)]
     pub(crate) terms: Terms,
+    /// Write a page of HTML with the table, plots of the differences, and how much each node was used
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use meshwork::geometry::NodeSet;
+use serde_json::Value as Json;
 
 use super::folder::{Folder, Machine, asked};
 use super::history::{Second, Stay};
@@ -168,6 +169,48 @@ impl State {
             machine.take_down(&set);
         }
         State::of(machine, now, running, waiting).map_err(|says| format!("{file}, {says}"))
+    }
+
+    /// What `meshwork place --slurm` answers to `show`: who holds which nodes, and nobody waits. Of several answers
+    /// the last counts. Nothing is known of times.
+    ///
+    /// # Errors
+    /// One sentence with the line: no answer tells who holds nodes, or it names a node that the machine does not have.
+    pub fn of_place(machine: Machine, answers: &Path) -> Result<State, String> {
+        let file = answers.display().to_string();
+        let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
+        let shown = (1..).zip(text.lines()).filter_map(|(line, answer)| {
+            let answer: Json = serde_json::from_str(answer).ok()?;
+            Some((line, answer.get("held")?.as_array()?.clone()))
+        });
+        let (line, held) = shown.last().ok_or_else(|| {
+            format!(
+                "{file}: no line is an answer of `meshwork place --slurm` to {{\"op\":\"show\"}}"
+            )
+        })?;
+        let stay = |own: &Json| {
+            let id = own.get("id").map(|id| match id {
+                Json::String(name) => name.clone(),
+                other => other.to_string(),
+            });
+            let (id, nodelist) = id.zip(own.get("nodes").and_then(Json::as_str))?;
+            let nodes = hostlist::names(nodelist).map_or(0, |names| names.len() as u32);
+            Some(Stay {
+                id,
+                attempt: 1,
+                nodes,
+                nodelist: nodelist.to_owned(),
+                exclusive: true,
+                line,
+                ..Stay::default()
+            })
+        };
+        let running: Option<Vec<Stay>> = held.iter().map(stay).collect();
+        let running = running.ok_or_else(|| {
+            let says = "somebody in `held` has no `id` or no `nodes`";
+            Trouble::at(&file, line, says).to_string()
+        })?;
+        State::of(machine, 0, running, Vec::new()).map_err(|says| format!("{file}, {says}"))
     }
 
     fn of(

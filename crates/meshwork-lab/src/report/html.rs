@@ -7,7 +7,7 @@ use super::{ClaimLine, Overview, Report, Section, Table, machine};
 use crate::visible::visible_text;
 
 /// The styles: of the page, of the machine's map, and of what is added while runs go on.
-static STYLES: [&str; 3] = [
+pub(super) static STYLES: [&str; 3] = [
     include_str!("../../assets/report/report.css"),
     include_str!("../../assets/machine/machine.css"),
     include_str!("../../assets/live/live.css"),
@@ -20,7 +20,7 @@ static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
 /// Nothing may be fetched, whatever stands in the page.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
 /// The same, but the server that a live page came from may be asked for more.

@@ -9,6 +9,7 @@
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with fresh data.
 
 mod axes;
+mod compared;
 mod course;
 mod draw;
 mod facts;
@@ -41,6 +42,7 @@ use crate::study::papers::PAPERS;
 use crate::study::{Refused, Study};
 use crate::watch::recording::{Recording, Timeline};
 
+pub use compared::compared;
 pub use draw::figure;
 pub use facts::Fact;
 pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};

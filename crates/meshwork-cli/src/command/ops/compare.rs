@@ -6,6 +6,8 @@ use meshwork_lab::operator::compare::{Comparison, Contender, Measure, Terms, com
 use meshwork_lab::operator::fidelity;
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::unlisted::Unlisted;
+use meshwork_lab::report;
+use meshwork_lab::run::file::write_whole;
 
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
@@ -63,6 +65,14 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     }
     let (terms, source) = terms(&arguments.terms, &folder);
     let compared = compare(&folder, &contenders, terms).map_err(Stop::Wrong)?;
+    let mut titles = compared.names.clone();
+    if !is_first {
+        "site".clone_into(&mut titles[0]);
+    }
+    if let Some(file) = &arguments.report {
+        write_whole(file, report::compared(&compared, &titles).as_bytes())
+            .map_err(|error| Stop::Failed(error.to_string()))?;
+    }
     if arguments.json {
         out.json(&compared.json())?;
         return Ok(Verdict::Done);
@@ -84,10 +94,6 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         paragraph(out, &text)?;
     }
     out.line("")?;
-    let mut titles = compared.names.clone();
-    if !is_first {
-        "site".clone_into(&mut titles[0]);
-    }
     table(out, &compared, &titles)?;
     Ok(Verdict::Done)
 }

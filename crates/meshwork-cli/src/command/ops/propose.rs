@@ -5,6 +5,7 @@ use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::propose::{
     CONFIDENCE, Effort, Lists, Progress, Proposal, propose, text,
 };
+use meshwork_lab::run::file::write_whole;
 
 use super::compare::{paragraph, terms};
 use crate::args::ops;
@@ -37,9 +38,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     let old = folder.machine.topology_text();
     let new = better.and_then(|lists| text::rewritten(old, &found.topology, lists));
     if let (Some(file), Some(new)) = (&arguments.out, &new) {
-        std::fs::write(file, new).map_err(|error| {
-            Stop::Failed(format!("{}: this file cannot be written ({error})", file.display()))
-        })?;
+        write_whole(file, new.as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
     }
     if arguments.json {
         let mut json = found.json();

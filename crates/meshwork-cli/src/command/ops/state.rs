@@ -4,6 +4,7 @@ use meshwork_lab::date;
 use meshwork_lab::operator::defrag::{self, Cost, Target, defrag};
 use meshwork_lab::operator::explain::{self, Explained, Reason};
 use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::read_text;
 use meshwork_lab::operator::state::State;
 
 use crate::args::ops;
@@ -31,7 +32,17 @@ fn read(asked: &ops::State) -> Result<State, Stop> {
         return Err(Stop::Wrong(says));
     };
     let machine = Machine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
-    State::of_scontrol(machine, path, asked.nodes.as_deref()).map_err(Stop::Wrong)
+    // Answers of `place` are lines of JSON, which no record of scontrol is.
+    let is_json = read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'));
+    let state = match is_json {
+        true if asked.nodes.is_some() => {
+            let says = "--nodes: this is for what scontrol prints, and not for answers of `meshwork place`";
+            return Err(Stop::Wrong(says.to_owned()));
+        }
+        true => State::of_place(machine, path),
+        false => State::of_scontrol(machine, path, asked.nodes.as_deref()),
+    };
+    state.map_err(Stop::Wrong)
 }
 
 /// Says why a job waits.

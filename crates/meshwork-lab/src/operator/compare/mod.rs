@@ -1,8 +1,10 @@
 //! Which of several topologies of one machine is better for its own jobs: they happen again under each, and what
 //! differs is measured job by job.
 
+mod maps;
 mod measures;
 
+pub use maps::Layer;
 pub use measures::Measure;
 
 use std::borrow::Cow;
@@ -131,6 +133,8 @@ pub struct Comparison {
     pub values: Vec<Vec<Option<f64>>>,
     /// For each but the first, by how much they are larger than those of the first.
     pub differences: Vec<Vec<Interval>>,
+    /// For each topology the layers of its toruses, with how much each node was used.
+    pub maps: Vec<Vec<Layer>>,
 }
 
 /// The places of the jobs that ran, in the order of submission.
@@ -191,7 +195,10 @@ fn beside(
     let differences = |own: &Course| {
         Measure::ALL.iter().map(|&one| ground.difference(one, own, &courses[0])).collect()
     };
+    let maps = contenders.iter().zip(courses);
+    let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
     Comparison {
+        maps: maps.collect(),
         names: contenders.iter().map(|own| own.name.clone()).collect(),
         jobs,
         common: shared,

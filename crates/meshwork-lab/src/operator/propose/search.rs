@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use meshwork::rng::Stream;
@@ -143,7 +145,7 @@ pub(super) fn search(
         if lists.is_empty() || ends.is_over() {
             break;
         }
-        tried += lists.len();
+        let begun = AtomicUsize::new(0);
         for fewer in FEWER {
             let length = (jobs / fewer).max(FEWEST_JOBS).min(jobs);
             let windows = (jobs / length).max(1);
@@ -160,6 +162,8 @@ pub(super) fn search(
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
+                    // Those that come further count once, and those for which there was no time do not.
+                    begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))
                 })
@@ -174,6 +178,7 @@ pub(super) fn search(
         }
         best.sort_by(Tried::is_before);
         best.truncate(PARENTS);
+        tried += begun.into_inner();
         report(&Progress { tried, own: own_tried.wait, best: best[0].wait });
     }
     best.retain(|tried| tried.lists != *own);

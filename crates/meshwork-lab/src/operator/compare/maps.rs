@@ -1,0 +1,53 @@
+//! How much each node of a machine was used while jobs happened again.
+
+use std::ops::Range;
+
+use super::Course;
+use crate::operator::folder::Machine;
+use crate::operator::history::Second;
+use crate::slurm::topology::Structure;
+
+/// One layer of a torus along z.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// What it is called.
+    pub name: String,
+    /// How many cells a row along x has.
+    pub row: usize,
+    /// Of each cell, x fastest, the share of the time in which a job had its node; none for a hole.
+    pub cells: Vec<Option<f64>>,
+}
+
+/// The layers of the toruses of a machine; nothing if it has none. Every topology that a partition has is drawn once.
+///
+/// # Complexity
+/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
+pub(super) fn layers(machine: &Machine, course: &Course, span: &Range<Second>) -> Vec<Layer> {
+    let mut busy = vec![0_i64; machine.reading.hosts.count() as usize];
+    for (stay, outcome) in course.submitted.iter().zip(&course.outcomes) {
+        let (Some(start), Some(nodes)) = (outcome.start, &outcome.nodes) else { continue };
+        let runs = (stay.end.unwrap_or(start) - stay.start.unwrap_or(start)).max(0);
+        let within = (start + runs).min(span.end) - start.max(span.start);
+        nodes.iter().for_each(|node| busy[node as usize] += within.max(0));
+    }
+    let whole = (span.end - span.start).max(1) as f64;
+    let mut layers = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for site in machine.sites() {
+        let Structure::Torus3d(anchors, named) = &site.structure else { continue };
+        if seen.contains(&site.topology.as_str()) {
+            continue;
+        }
+        seen.push(&site.topology);
+        for (torus, own) in anchors.toruses().iter().zip(named) {
+            let [x, y, _] = [0, 1, 2].map(|axis| torus.grid().sides()[axis] as usize);
+            for (z, cells) in torus.cells().chunks(x * y).enumerate() {
+                let share =
+                    |node: &Option<u32>| node.map(|node| busy[node as usize] as f64 / whole);
+                let cells = cells.iter().map(share).collect();
+                layers.push(Layer { name: format!("{}, z = {z}", own.name), row: x, cells });
+            }
+        }
+    }
+    layers
+}

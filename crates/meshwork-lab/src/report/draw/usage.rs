@@ -1,0 +1,51 @@
+//! How much each node of a torus is used, layer by layer.
+
+use std::fmt::Write as _;
+
+use super::svg::{at, rect, text};
+use crate::operator::compare::Layer;
+
+/// The most room that a cell takes.
+const CELL: f64 = 22.0;
+
+/// The room between layers.
+const GAP: f64 = 14.0;
+
+/// Layers beside and below each other, as a drawing of this width.
+pub(in crate::report) fn usage(layers: &[Layer], width: f64) -> String {
+    let widest = layers.iter().map(|layer| layer.row).max().unwrap_or(1).max(1) as f64;
+    let cell = CELL.min(width / widest);
+    let mut out = String::new();
+    let (mut x, mut y, mut below) = (0.0, 0.0, 0.0_f64);
+    for Layer { name, row, cells } in layers {
+        let row = (*row).max(1);
+        let (own, high) = (row as f64 * cell, cells.len().div_ceil(row) as f64 * cell);
+        if x > 0.0 && x + own > width {
+            (x, y, below) = (0.0, y + below + GAP, 0.0);
+        }
+        text(&mut out, [x, y + 11.0], name, "var(--soft)", "start", "");
+        for (place, share) in cells.iter().enumerate() {
+            let corner = [x + (place % row) as f64 * cell, y + 16.0 + (place / row) as f64 * cell];
+            let square = [corner[0], corner[1], cell - 1.0, cell - 1.0];
+            match share {
+                Some(share) => {
+                    let more = format!(
+                        r#" fill-opacity="{}" stroke="var(--line)""#,
+                        at(share.clamp(0.0, 1.0))
+                    );
+                    rect(&mut out, square, "var(--c0)", &more);
+                }
+                None => rect(&mut out, square, "none", r#" stroke="var(--line)""#),
+            }
+        }
+        x += own + GAP;
+        below = below.max(high + 16.0);
+    }
+    let (width, height) = (at(width), at(y + below + 2.0));
+    let mut whole = String::new();
+    let _ = writeln!(
+        whole,
+        r#"<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">"#
+    );
+    whole + &out + "</svg>\n"
+}
