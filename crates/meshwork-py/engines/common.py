@@ -20,7 +20,7 @@ def study() -> mw.Study:
         },
         jobs=4000,
         metrics=["wait", "utilization"],
-        replications=12,
+        replications=60,
         sweep={"allocator": ["first_fit", "frame_sliding"], "workload.load": [0.3, 0.5]},
     )
 
