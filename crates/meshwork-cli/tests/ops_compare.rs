@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{Numbers, Said, meshwork};
 use meshwork::alloc::listed::Wait;
-use meshwork_lab::operator::causes::Cause;
+use meshwork::job::Cause;
 use meshwork_lab::operator::folder::{Folder, Machine, asked};
 use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast, forecast_with_waits};
 use meshwork_lab::operator::history::{By, History, Stay};
