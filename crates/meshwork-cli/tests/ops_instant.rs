@@ -114,8 +114,11 @@ job 4 waits at 2: it could start, but others come before it
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     // Under `easy` the fourth has started beside the third, which has been promised a start.
     let third = told(folder.path(), "explain results 3 --run 2 --at 2");
-    assert_eq!((&third["reason"], &third["promised"]), (&json!("shape"), &json!(6.0)));
-    assert_eq!(third["nearest"][0]["jobs"], json!([{ "job": "2", "until": 6.0 }]));
+    assert_eq!((&third["reason"], &third["promised"]), (&json!("nodes"), &json!(6.0)));
+    assert_eq!(
+        third["nearest"][0]["jobs"],
+        json!([{ "job": "2", "until": 6.0 }, { "job": "4", "until": 5.0 }])
+    );
     let said = ops(folder.path(), "explain results 4 --run 2 --at 2");
     assert!(said.err.contains("job 4 runs, and does not wait"), "{said:?}");
     let free = ops(folder.path(), "defrag results --run 1 --at 2 --shape 3x4");
@@ -132,7 +135,6 @@ fn what_is_wrong_is_one_sentence() {
     write("old.json", state.replace("\"model_version\":", "\"model_version\":9"));
     write("format.json", state.replace("\"format\":1", "\"format\":7"));
     write("damaged.json", state.replace("\"held\":", "\"helt\":"));
-    write("large.json", state.replace("[4,2]", "[65536,65535]"));
     for (folder, words, sentence) in [
         (&pool, "explain state.json a", "job a runs, and does not wait"),
         (&pool, "explain state.json x", "no job x waits: `meshwork place` has no queue"),
@@ -144,7 +146,11 @@ fn what_is_wrong_is_one_sentence() {
         ),
         (&pool, "explain format.json --shape 2", "the snapshot is of format 7"),
         (&pool, "explain damaged.json --shape 2", "damaged.json, line 1: the snapshot is damaged"),
-        (&pool, "explain large.json --shape 2", "large.json, line 1: its machine takes"),
+        (
+            &pool,
+            "explain state.json --shape 2 --max-memory 100",
+            "state.json, line 1: its machine takes",
+        ),
         (
             &pool,
             "defrag state.json --shape 5x5",
