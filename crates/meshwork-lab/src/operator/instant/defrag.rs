@@ -112,7 +112,7 @@ pub(super) fn cheapest(
     };
     match blocks(instant, *site, job) {
         Some(ways) => {
-            let ways = ways.into_iter().filter(|way| way.jobs.iter().all(|job| may_move(job)));
+            let ways = ways.into_iter().filter(|way| way.jobs.iter().all(&may_move));
             let mut ways: Vec<_> =
                 ways.map(|way| (way.jobs.iter().map(|&job| cost(job)).sum::<i64>(), way)).collect();
             ways.sort_by(|(a, one), (b, other)| {

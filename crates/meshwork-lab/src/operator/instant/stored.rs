@@ -71,7 +71,7 @@ impl Instant {
         let (scenario, key) =
             scenario_of(catalogue, &record, &files).map_err(|error| cannot(error.to_string()))?;
         if key != record.key {
-            let error = RepeatError::OtherKey { stored: record.key.clone(), own: key };
+            let error = RepeatError::OtherKey { stored: record.key, own: key };
             return Err(cannot(error.to_string()));
         }
         let mut followed = Followed::new(&scenario, record.replication, at).map_err(cannot)?;

@@ -498,8 +498,8 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
                 assert_eq!(columns.answers.len(), columns.at.len());
                 for &(at, id, cause) in causes.0.iter().filter(|(at, ..)| at.units() >= from) {
                     // The workload numbers its jobs in order of arrival.
-                    let number = (id.0 + 1) as f64;
-                    let job = columns.number.iter().position(|&own| own == number).unwrap();
+                    let number = id.0 + 1;
+                    let job = columns.number.iter().position(|&own| own as u64 == number).unwrap();
                     let said = match answer(&columns, job, at).unwrap() {
                         0 => "nodes",
                         1 => "shape",
