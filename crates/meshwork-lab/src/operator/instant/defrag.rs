@@ -10,7 +10,7 @@ use meshwork::machine::Placement;
 use serde_json::{Value as Json, json};
 
 use super::Instant;
-use super::ways::{MOST_SETS, Sets, blocks};
+use super::ways::{MOST_SETS, Sets, Way, blocks};
 use crate::operator::defrag::Cost;
 
 /// A job goes from some nodes to others of its site.
@@ -80,7 +80,8 @@ impl Instant {
         }
         let here = |own: &&super::Holder| own.site == site;
         let mut holders = self.running.iter().filter(here).peekable();
-        let plans = cheapest(self, target, most, usize::MAX);
+        let ways = blocks(self, site, job);
+        let plans = cheapest(self, target, ways.as_deref(), most, usize::MAX);
         let has_none = plans.is_empty() && holders.peek().is_some();
         if has_none && holders.all(|own| target.exempt.contains(&own.name)) {
             return Err("no job may be moved: all are exempt".to_owned());
@@ -89,10 +90,11 @@ impl Instant {
     }
 }
 
-/// The same, with so many places or sets of jobs tried at most.
+/// The same, with so many places or sets of jobs tried at most; `ways` are those of the [blocks] of the target.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &Target,
+    ways: Option<&[Way]>,
     most: usize,
     tries: usize,
 ) -> Vec<Moves> {
@@ -110,9 +112,9 @@ pub(super) fn cheapest(
         plans.extend(plan.filter(|plan| !plans.iter().any(|other| other.steps == plan.steps)));
         plans.len() >= most
     };
-    match blocks(instant, *site, job) {
+    match ways {
         Some(ways) => {
-            let ways = ways.into_iter().filter(|way| way.jobs.iter().all(&may_move));
+            let ways = ways.iter().filter(|way| way.jobs.iter().all(&may_move));
             let mut ways: Vec<_> =
                 ways.map(|way| (way.jobs.iter().map(|&job| cost(job)).sum::<i64>(), way)).collect();
             ways.sort_by(|(a, one), (b, other)| {
@@ -123,7 +125,7 @@ pub(super) fn cheapest(
                 ))
             });
             for (_, way) in ways.into_iter().take(tries) {
-                let place = Placement::from(way.block);
+                let place = Placement::from(way.block.clone());
                 if keep(clear(instant, target, &place, &way.jobs)) {
                     break;
                 }

@@ -9,7 +9,7 @@ use meshwork::machine::{Block, Placement};
 use serde_json::{Value as Json, json};
 
 use super::defrag::{Move, Moves, Target, cheapest};
-use super::ways::{MOST_SETS, Sets, blocks};
+use super::ways::{MOST_SETS, Sets, Way, blocks};
 use super::{Instant, Waiter};
 
 /// How many places are named.
@@ -150,11 +150,13 @@ impl Instant {
         explained.reason = Reason::WaitsFor(lacks);
         explained.in_order = self.starts_in_order(job, place);
         explained.ends = self.ends(job);
-        explained.nearest = self.nearest(job);
+        let ways: Vec<Option<Vec<Way>>> =
+            (0..self.sites.len()).map(|site| blocks(self, site, job)).collect();
+        explained.nearest = self.nearest(job, &ways);
         explained.overlooked = self.overlooked(job);
         let target = |site| Target { site, ..Target::of(job.clone()) };
-        let moves = (0..self.sites.len()).filter_map(|site| {
-            let plans = cheapest(self, &target(site), 1, MOST_MOVES);
+        let moves = ways.iter().enumerate().filter_map(|(site, ways)| {
+            let plans = cheapest(self, &target(site), ways.as_deref(), 1, MOST_MOVES);
             plans.into_iter().next().map(|moves| (site, moves))
         });
         explained.moves = moves.min_by_key(|(_, moves)| moves.cost);
@@ -210,15 +212,15 @@ impl Instant {
     }
 
     /// The nearest places of all sites.
-    fn nearest(&self, job: &Job) -> Vec<Near> {
+    fn nearest(&self, job: &Job, ways: &[Option<Vec<Way>>]) -> Vec<Near> {
         let mut all: Vec<Near> = Vec::new();
         for site in 0..self.sites.len() {
             if self.empty[site].fork().propose(job, self.now).is_none() {
                 continue;
             }
-            all.extend(match blocks(self, site, job) {
+            all.extend(match &ways[site] {
                 Some(ways) => {
-                    let sets: BTreeSet<Vec<usize>> = ways.into_iter().map(|way| way.jobs).collect();
+                    let sets: BTreeSet<&Vec<usize>> = ways.iter().map(|way| &way.jobs).collect();
                     self.nearest_of(site, sets.into_iter().collect(), job)
                 }
                 None if self.sites[site].finds() == Finds::AnyNodes => self.by_count(site, job),
@@ -231,15 +233,15 @@ impl Instant {
     }
 
     /// Of sets of jobs on whose nodes a block lies, the nearest whose ends the allocator makes use of.
-    fn nearest_of(&self, site: usize, mut sets: Vec<Vec<usize>>, job: &Job) -> Vec<Near> {
-        sets.sort_by_key(|jobs| self.rank(jobs));
+    fn nearest_of(&self, site: usize, mut sets: Vec<&Vec<usize>>, job: &Job) -> Vec<Near> {
+        sets.sort_by_cached_key(|jobs| self.rank(jobs));
         let mut found: Vec<Near> = Vec::new();
         for jobs in sets {
             // More than is enough is no further place.
             if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
                 continue;
             }
-            found.extend(self.near(site, &jobs, job));
+            found.extend(self.near(site, jobs, job));
             if found.len() == NEAREST {
                 break;
             }
