@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::topology::Node;
 
 /// A set of the nodes `0..len` of one site, one bit each.
@@ -376,6 +378,41 @@ impl NodeSet {
         }
     }
 
+    /// Keeps a node only if the node `by` further on in the same group is in the set too, around the end of the
+    /// group; groups are those of [`assign_rotated_down`](NodeSet::assign_rotated_down). **O(len / 64)**, in place.
+    pub(crate) fn keep_if_ahead_in_groups(&mut self, group: u32, by: u32) {
+        if group < 64 {
+            let lane = u64::MAX / ((1 << group) - 1);
+            let stays = lane * ((1 << (group - by)) - 1);
+            for word in &mut self.words {
+                *word &= *word >> by & stays | *word << (group - by) & !stays;
+            }
+            return;
+        }
+        let (length, skip, bits) = (group as usize / 64, by as usize / 64, by % 64);
+        for words in self.words.chunks_exact_mut(length) {
+            // What lies ahead of the last words is changed before they are.
+            let first: SmallVec<[u64; 64]> = words[..=skip].into();
+            let near = length - skip;
+            if bits == 0 {
+                for i in 0..near {
+                    words[i] &= words[i + skip];
+                }
+                words[near..].iter_mut().zip(&first).for_each(|(word, ahead)| *word &= ahead);
+                continue;
+            }
+            let join = |low: u64, high: u64| low >> bits | high << (64 - bits);
+            for i in 0..near - 1 {
+                words[i] &= join(words[i + skip], words[i + skip + 1]);
+            }
+            let last = if skip == 0 { words[near - 1] } else { words[length - 1] };
+            words[near - 1] &= join(last, first[0]);
+            for (word, pair) in words[near..].iter_mut().zip(first.windows(2)) {
+                *word &= join(pair[0], pair[1]);
+            }
+        }
+    }
+
     /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
@@ -533,6 +570,10 @@ mod tests {
             turned.assign_rotated_down(&set, group, by);
             let ahead = |n: u32| n / group * group + (n % group + by) % group;
             same(&turned, &(0..len).filter(|&n| set.contains(ahead(n))).collect());
+            let both = |n: &u32| set.contains(*n) && set.contains(ahead(*n));
+            let mut kept = set.clone();
+            kept.keep_if_ahead_in_groups(group, by);
+            same(&kept, &(0..len).filter(both).collect());
         }
 
         #[test]

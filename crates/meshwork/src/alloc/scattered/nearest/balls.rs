@@ -3,7 +3,7 @@
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-use super::hops::hops_over_pairs;
+use super::hops::{hops_over_pairs, sum_distances};
 
 /// Counts of free nodes in balls, made one radius after the other, as far as they are needed.
 ///
@@ -17,14 +17,28 @@ pub(super) struct Balls {
     free: Vec<u16>,
     /// Each after that of which it is made.
     sums: Vec<Sum>,
-    /// For each dimension, the balls in all the others.
-    slices: Vec<Source>,
-    /// How far each coordinate is from each other, dimension after dimension.
-    apart: Vec<Vec<Vec<u32>>>,
-    /// The most that two nodes can be apart in the dimensions before each.
-    below: Vec<u32>,
+    axes: Vec<Axis>,
+    /// The coordinates of each node.
+    places: Vec<u16>,
+    /// Room to work in: the least sums of distances at each distance from the centre.
+    least: [Vec<u64>; 2],
+}
+
+/// A dimension of the grid.
+#[derive(Clone)]
+struct Axis {
+    stride: usize,
+    is_ring: bool,
+    /// How far each coordinate is from each other, a row for each.
+    apart: Vec<u32>,
+    /// The most that two nodes can be apart in the dimensions before.
+    below: u32,
+    /// The balls in all the others.
+    slices: Source,
     /// Of the nodes around the present centre, how many have each coordinate.
-    counts: Vec<Vec<u32>>,
+    counts: Vec<u32>,
+    /// How far they are from each coordinate, all of them together.
+    from_all: Vec<u64>,
 }
 
 /// Counts by radius, and at each radius by centre.
@@ -39,7 +53,8 @@ enum Source {
 struct Sum {
     of: Source,
     dimension: usize,
-    layers: Vec<Vec<u16>>,
+    /// One after the other.
+    layers: Vec<u16>,
     /// The part of the last layer from the centre on, and that behind it.
     ahead: Vec<u16>,
     behind: Vec<u16>,
@@ -60,31 +75,20 @@ const MAX_COUNTS: usize = 1 << 23;
 
 impl Balls {
     pub(super) fn new(grid: &Grid) -> Balls {
-        let dimensions = grid.dimensions();
-        let mut balls = Balls {
-            free: Vec::new(),
-            sums: Vec::new(),
-            slices: vec![Source::Free; dimensions],
-            apart: Vec::new(),
-            below: Vec::new(),
-            counts: Vec::new(),
-        };
-        balls.leave_out(0, dimensions, Source::Free);
-        balls.push(balls.slices[dimensions - 1], dimensions - 1);
         let mut below = 0;
-        for (&side, &is_ring) in grid.sides().iter().zip(grid.rings()) {
-            let from = |here: u32| {
-                let along = |there: u32| {
-                    let straight = here.abs_diff(there);
-                    if is_ring { straight.min(side - straight) } else { straight }
-                };
-                (0..side).map(along).collect()
-            };
-            balls.apart.push((0..side).map(from).collect());
-            balls.below.push(below);
-            balls.counts.push(vec![0; side as usize]);
-            below += if is_ring { side / 2 } else { side - 1 };
-        }
+        let axes = (0..grid.dimensions()).map(|d| {
+            let axis = Axis::new(grid, d, below);
+            below += axis.apart.iter().max().copied().unwrap_or(0);
+            axis
+        });
+        let axes = axes.collect();
+        let places = |node| grid.coordinates(node).into_iter().map(|at| at as u16);
+        let places = (0..grid.nodes()).flat_map(places).collect();
+        let least = [Vec::new(), Vec::new()];
+        let mut balls = Balls { free: Vec::new(), sums: Vec::new(), axes, places, least };
+        let dimensions = grid.dimensions();
+        balls.leave_out(0, dimensions, Source::Free);
+        balls.push(balls.axes[dimensions - 1].slices, dimensions - 1);
         balls
     }
 
@@ -92,7 +96,7 @@ impl Balls {
     /// among these.
     fn leave_out(&mut self, first: usize, end: usize, outside: Source) {
         if end - first == 1 {
-            self.slices[first] = outside;
+            self.axes[first].slices = outside;
             return;
         }
         let middle = usize::midpoint(first, end);
@@ -129,9 +133,10 @@ impl Balls {
                 return None;
             }
             self.widen(grid);
+            let nodes = self.free.len();
             let layers = &self.sums[self.sums.len() - 1].layers;
-            let (within, nearer) = (&layers[radius as usize], radius.checked_sub(1));
-            let nearer = nearer.map(|radius| &layers[radius as usize]);
+            let (before, within) = layers.split_at(radius as usize * nodes);
+            let nearer = before.rchunks_exact(nodes).next();
             open.retain(|&centre| {
                 let is_open = u32::from(within[centre as usize]) < count;
                 if !is_open {
@@ -149,53 +154,163 @@ impl Balls {
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
-            let source: &[Vec<u16>] = match sum[0].of {
-                Source::Free => &[],
-                Source::Sum(of) => &before[of].layers,
+            let free = &self.free;
+            let layer = |radius: usize| match sum[0].of {
+                // A ball without any dimension is a node, whatever its radius.
+                Source::Free => free.as_slice(),
+                Source::Sum(of) => &before[of].layers[radius * free.len()..][..free.len()],
             };
-            // A ball without any dimension is a node, whatever its radius.
-            let layer = |radius: usize| source.get(radius).unwrap_or(&self.free).as_slice();
-            sum[0].widen(grid, layer);
+            let radius = sum[0].layers.len() / free.len();
+            let length = grid.sides()[sum[0].dimension] as usize;
+            let (ahead, behind) = (length / 2 + 1, (length - 1) / 2 + 1);
+            let sources = Sources {
+                here: layer(radius),
+                before: radius.checked_sub(1).map(layer),
+                past_ahead: radius.checked_sub(ahead).map(layer),
+                past_behind: radius.checked_sub(behind).map(layer),
+            };
+            sum[0].widen(grid, &sources);
         }
     }
 
-    /// The hops over all pairs of the nodes that are reached from a centre.
-    pub(super) fn hops(&mut self, grid: &Grid, free: &NodeSet, reached: Reached) -> u64 {
-        let Reached { centre, shell, of_it } = reached;
-        let Balls { free: nodes, sums, slices, apart, below, counts } = self;
-        for (d, counts) in counts.iter_mut().enumerate() {
-            let at = grid.coordinate(centre, d);
-            let (stride, apart) = (grid.strides()[d] as usize, &apart[d][at as usize]);
-            let row = centre as usize - at as usize * stride;
-            let layers: &[Vec<u16>] = match slices[d] {
-                Source::Free => &[],
-                Source::Sum(of) => &sums[of].layers,
+    /// The centre with the fewest hops over all pairs of the nodes that are reached from it, the first of equals.
+    ///
+    /// What is certain without a look at the last shell comes first: the hops between those that are nearer, and
+    /// what any so many of its places add to that at least.
+    pub(super) fn best(&mut self, free: &NodeSet, reached: &[Reached]) -> Option<Node> {
+        let mut best: Option<(u64, Node)> = None;
+        for &reached in reached {
+            let cannot_be = |least: u64| best.is_some_and(|best| best < (least, reached.centre));
+            let nearer = self.hops_of_nearer(reached);
+            let of_it = u64::from(reached.of_it);
+            // From any place to so many nodes it is at least half as far as from one of them on average.
+            let all: u64 = self.axes[0].counts.iter().map(|&count| u64::from(count)).sum();
+            if cannot_be(nearer + (of_it * nearer).checked_div(all).unwrap_or(0)) {
+                continue;
+            }
+            // And from each of themselves to each other one at least.
+            let among_them = of_it * (of_it - 1) / 2;
+            if cannot_be(nearer + of_it * self.least_from_all(reached) + among_them) {
+                continue;
+            }
+            let score = (self.hops(free, reached), reached.centre);
+            if best.is_none_or(|best| score < best) {
+                best = Some(score);
+            }
+        }
+        best.map(|(_, centre)| centre)
+    }
+
+    /// The hops over all pairs of the nodes that are nearer to a centre than the last shell, whose coordinates are
+    /// counted.
+    fn hops_of_nearer(&mut self, reached: Reached) -> u64 {
+        let Balls { free, sums, axes, places, .. } = self;
+        let (centre, dimensions) = (reached.centre as usize, axes.len());
+        let places = &places[centre * dimensions..][..dimensions];
+        let mut hops = 0;
+        for (axis, &at) in axes.iter_mut().zip(places) {
+            let (layers, step) = match axis.slices {
+                Source::Free => (&*free, 0),
+                Source::Sum(of) => (&sums[of].layers, free.len()),
             };
-            for (there, (count, &apart)) in counts.iter_mut().zip(apart).enumerate() {
-                *count = if apart < shell {
-                    let layer = layers.get((shell - 1 - apart) as usize).unwrap_or(nodes);
-                    u32::from(layer[row + there * stride])
+            let side = axis.counts.len();
+            let apart = &axis.apart[usize::from(at) * side..][..side];
+            let mut node = centre - usize::from(at) * axis.stride;
+            for (count, &apart) in axis.counts.iter_mut().zip(apart) {
+                let is_nearer = apart < reached.shell;
+                *count = if is_nearer {
+                    u32::from(layers[(reached.shell - 1 - apart) as usize * step + node])
                 } else {
                     0
                 };
+                node += axis.stride;
             }
+            hops += hops_over_pairs(&axis.counts, axis.is_ring);
         }
-        let here = grid.coordinates(centre);
-        let from_here: Vec<&[u32]> =
-            here.iter().zip(apart.iter()).map(|(&at, apart)| apart[at as usize].as_slice()).collect();
-        let mut left = of_it;
-        let mut shell_of = Shell { grid, free, here: &here, apart: &from_here, below, counts };
-        shell_of.take(here.len() - 1, 0, shell, &mut left);
-        counts.iter().zip(grid.rings()).map(|(counts, &ring)| hops_over_pairs(counts, ring)).sum()
+        hops
+    }
+
+    /// How far all that are counted are, together, from that place of the last shell at which this is least.
+    fn least_from_all(&mut self, reached: Reached) -> u64 {
+        let Balls { axes, places, least, .. } = self;
+        let (shell, dimensions) = (reached.shell as usize, axes.len());
+        let places = &places[reached.centre as usize * dimensions..][..dimensions];
+        let [least, next] = least;
+        least.clear();
+        least.resize(shell + 1, u64::MAX);
+        least[0] = 0;
+        // Up to here there are places at each distance.
+        let mut up_to = 0;
+        for (axis, &at) in axes.iter_mut().zip(places) {
+            sum_distances(&axis.counts, axis.is_ring, &mut axis.from_all);
+            let side = axis.counts.len();
+            let apart = &axis.apart[usize::from(at) * side..][..side];
+            next.clear();
+            next.resize(shell + 1, u64::MAX);
+            let mut most = 0;
+            for (&apart, &from_all) in apart.iter().zip(&axis.from_all) {
+                let apart = apart as usize;
+                most = most.max(apart);
+                if apart > shell {
+                    continue;
+                }
+                let end = (up_to + 1).min(shell + 1 - apart);
+                for (next, least) in next[apart..].iter_mut().zip(&least[..end]) {
+                    *next = (*next).min(least.saturating_add(from_all));
+                }
+            }
+            up_to = (up_to + most).min(shell);
+            std::mem::swap(least, next);
+        }
+        least[shell]
+    }
+
+    /// The hops over all pairs of the nodes that are reached from a centre.
+    pub(super) fn hops(&mut self, free: &NodeSet, reached: Reached) -> u64 {
+        self.hops_of_nearer(reached);
+        let Balls { axes, places, .. } = self;
+        let dimensions = axes.len();
+        let here = &places[reached.centre as usize * dimensions..][..dimensions];
+        let mut left = reached.of_it;
+        take_of_shell(axes, here, 0, free, reached.shell, &mut left);
+        axes.iter().map(|axis| hops_over_pairs(&axis.counts, axis.is_ring)).sum()
     }
 
     /// As good as new: what is counted is counted anew for each question.
     pub(super) fn empty_copy(&self) -> Balls {
-        let Balls { sums, slices, apart, below, counts, .. } = self;
-        let sums = sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
-        let (slices, apart) = (slices.clone(), apart.clone());
-        Balls { free: Vec::new(), sums, slices, apart, below: below.clone(), counts: counts.clone() }
+        let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
+        let (axes, places) = (self.axes.clone(), self.places.clone());
+        Balls { free: Vec::new(), sums, axes, places, least: [Vec::new(), Vec::new()] }
     }
+}
+
+impl Axis {
+    fn new(grid: &Grid, d: usize, below: u32) -> Axis {
+        let (side, is_ring) = (grid.sides()[d], grid.is_ring(d));
+        let along = |here: u32, there: u32| {
+            let straight = here.abs_diff(there);
+            if is_ring { straight.min(side - straight) } else { straight }
+        };
+        let apart = (0..side).flat_map(|here| (0..side).map(move |there| along(here, there)));
+        Axis {
+            stride: grid.strides()[d] as usize,
+            is_ring,
+            apart: apart.collect(),
+            below,
+            slices: Source::Free,
+            counts: vec![0; side as usize],
+            from_all: Vec::new(),
+        }
+    }
+}
+
+/// What a layer is made of: the layers of what it is the sum of, of its own radius, of the one before, and of those
+/// that are no longer added on a ring.
+struct Sources<'a> {
+    here: &'a [u16],
+    before: Option<&'a [u16]>,
+    past_ahead: Option<&'a [u16]>,
+    past_behind: Option<&'a [u16]>,
 }
 
 impl Sum {
@@ -204,39 +319,33 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// The next layer, of the layers up to it of what it is the sum of.
-    fn widen<'a>(&mut self, grid: &Grid, layer: impl Fn(usize) -> &'a [u16]) {
+    /// Makes the next layer.
+    fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
-        let (radius, d) = (layers.len(), *dimension);
-        let (side, stride) = (grid.sides()[d] as usize, grid.strides()[d] as usize);
-        let lines = Lines { length: side * stride, stride, is_ring: grid.is_ring(d) };
+        let (side, stride) =
+            (grid.sides()[*dimension] as usize, grid.strides()[*dimension] as usize);
+        let lines = Lines { length: side * stride, stride, is_ring: grid.is_ring(*dimension) };
         spare.clear();
-        spare.extend_from_slice(layer(radius));
-        if radius > 0 {
-            lines.add_ahead(spare, ahead, 1);
+        spare.extend_from_slice(sources.here);
+        if sources.before.is_some() {
+            lines.ahead(spare, ahead, 1, |to, from| *to += from);
             // What lies further ahead on a ring is nearer from behind.
-            if lines.is_ring
-                && let Some(past) = radius.checked_sub(side / 2 + 1)
-            {
-                lines.subtract_ahead(spare, layer(past), side / 2 + 1);
+            if let Some(past) = sources.past_ahead.filter(|_| lines.is_ring) {
+                lines.ahead(spare, past, side / 2 + 1, |to, from| *to -= from);
             }
         }
         std::mem::swap(ahead, spare);
         spare.clear();
         spare.resize(ahead.len(), 0);
-        if radius > 0 {
-            lines.add_behind(spare, behind, 1);
-            lines.add_behind(spare, layer(radius - 1), 1);
-            let most = (side - 1) / 2;
-            if lines.is_ring
-                && let Some(past) = radius.checked_sub(most + 1)
-            {
-                lines.subtract_behind(spare, layer(past), most + 1);
+        if let Some(before) = sources.before {
+            lines.behind(spare, behind, 1, |to, from| *to += from);
+            lines.behind(spare, before, 1, |to, from| *to += from);
+            if let Some(past) = sources.past_behind.filter(|_| lines.is_ring) {
+                lines.behind(spare, past, (side - 1) / 2 + 1, |to, from| *to -= from);
             }
         }
         std::mem::swap(behind, spare);
-        let both = ahead.iter().zip(behind.iter()).map(|(ahead, behind)| ahead + behind);
-        layers.push(both.collect());
+        layers.extend(ahead.iter().zip(behind.iter()).map(|(ahead, behind)| ahead + behind));
     }
 }
 
@@ -248,24 +357,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds to each place what is so many places ahead.
-    fn add_ahead(&self, to: &mut [u16], from: &[u16], places: usize) {
-        self.ahead(to, from, places, |to, from| *to += from);
-    }
-
-    fn subtract_ahead(&self, to: &mut [u16], from: &[u16], places: usize) {
-        self.ahead(to, from, places, |to, from| *to -= from);
-    }
-
-    /// Adds to each place what is so many places behind.
-    fn add_behind(&self, to: &mut [u16], from: &[u16], places: usize) {
-        self.behind(to, from, places, |to, from| *to += from);
-    }
-
-    fn subtract_behind(&self, to: &mut [u16], from: &[u16], places: usize) {
-        self.behind(to, from, places, |to, from| *to -= from);
-    }
-
+    /// Changes each place by what is so many places ahead.
     #[inline]
     fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -282,6 +374,7 @@ impl Lines {
         }
     }
 
+    /// Changes each place by what is so many places behind.
     #[inline]
     fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -300,61 +393,52 @@ impl Lines {
     }
 }
 
-/// The free nodes at one distance from a centre, in row-major order.
-struct Shell<'a> {
-    grid: &'a Grid,
-    free: &'a NodeSet,
-    here: &'a [u32],
-    /// How far each coordinate is from the centre's.
-    apart: &'a [&'a [u32]],
-    below: &'a [u32],
-    counts: &'a mut [Vec<u32>],
-}
-
-impl Shell<'_> {
-    /// Counts the first of them, up to `left`, that have this distance in the dimensions up to `d`, and the
-    /// coordinates of `row` in the others. How many they are.
-    fn take(&mut self, d: usize, row: Node, distance: u32, left: &mut u32) -> u32 {
-        if d == 0 {
-            return self.take_of_row(row, distance, left);
+/// Counts the first free nodes, up to `left`, that have this distance from a centre in the dimensions of these axes,
+/// and the coordinates of `row` in those above. How many they are.
+fn take_of_shell(
+    axes: &mut [Axis],
+    here: &[u16],
+    row: usize,
+    free: &NodeSet,
+    distance: u32,
+    left: &mut u32,
+) -> u32 {
+    let Some((axis, lower)) = axes.split_last_mut() else { return 0 };
+    let (side, at) = (axis.counts.len(), usize::from(here[lower.len()]));
+    let apart = &axis.apart[at * side..][..side];
+    let mut taken = 0;
+    if lower.is_empty() {
+        // Of a row there are two at most.
+        let distance = distance as usize;
+        let (mut first, mut second) = (at.checked_sub(distance), Some(at + distance));
+        if axis.is_ring {
+            first = first.or_else(|| (at + side).checked_sub(distance));
+            second = second.map(|place| if place >= side { place - side } else { place });
         }
-        let (apart, stride, below) = (self.apart[d], self.grid.strides()[d], self.below[d]);
-        let mut taken = 0;
-        for (at, &apart) in apart.iter().enumerate() {
-            if apart > distance || distance - apart > below {
-                continue;
-            }
-            let here = self.take(d - 1, row + at as Node * stride, distance - apart, left);
-            self.counts[d][at] += here;
-            taken += here;
-            if *left == 0 {
-                break;
-            }
+        second = second.filter(|&place| place < side && first != Some(place));
+        if first > second && second.is_some() {
+            std::mem::swap(&mut first, &mut second);
         }
-        taken
-    }
-
-    /// Of a row there are two at most.
-    #[inline]
-    fn take_of_row(&mut self, row: Node, distance: u32, left: &mut u32) -> u32 {
-        let (side, here) = (self.grid.sides()[0], self.here[0]);
-        let (mut below, mut above) = (here.checked_sub(distance), Some(here + distance));
-        if self.grid.is_ring(0) {
-            below = below.or_else(|| (here + side).checked_sub(distance));
-            above = above.map(|at| if at >= side { at - side } else { at });
-        }
-        let mut places = [below, above.filter(|&at| at < side && below != Some(at))];
-        if places[0].is_none() || places[1].is_some_and(|at| Some(at) < places[0]) {
-            places.swap(0, 1);
-        }
-        let mut taken = 0;
-        for at in places.into_iter().flatten() {
-            if *left > 0 && self.free.contains(row + at) {
-                self.counts[0][at as usize] += 1;
+        for place in [first, second].into_iter().flatten() {
+            if *left > 0 && free.contains((row + place) as Node) {
+                axis.counts[place] += 1;
                 *left -= 1;
                 taken += 1;
             }
         }
-        taken
+        return taken;
     }
+    for (place, &apart) in apart.iter().enumerate() {
+        if apart > distance || distance - apart > axis.below {
+            continue;
+        }
+        let row = row + place * axis.stride;
+        let here = take_of_shell(lower, here, row, free, distance - apart, left);
+        axis.counts[place] += here;
+        taken += here;
+        if *left == 0 {
+            break;
+        }
+    }
+    taken
 }

@@ -40,6 +40,31 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     sum / 2
 }
 
+/// How far things on a line or a ring, of which so many are at each place, are from each place, all together.
+///
+/// One step on all those ahead are nearer by one, up to half a ring, and those behind further; on a ring of an odd
+/// number of places those of one place are neither.
+///
+/// # Complexity
+/// **O(s)** for *s* places.
+pub(super) fn sum_distances(counts: &[u32], is_ring: bool, sums: &mut Vec<u64>) {
+    let side = counts.len();
+    let half = if is_ring { side / 2 } else { side - 1 };
+    let count = |at: usize| u64::from(counts[if at < side { at } else { at - side }]);
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let mut ahead: u64 = (1..=half).map(count).sum();
+    let from_first = |at: usize| if is_ring { at.min(side - at) } else { at } as u64;
+    let mut sum: u64 = (1..side).map(|at| from_first(at) * count(at)).sum();
+    sums.clear();
+    for at in 0..side {
+        sums.push(sum);
+        let neither = if is_ring && !side.is_multiple_of(2) { count(at + half + 1) } else { 0 };
+        sum = sum + (all - ahead - neither) - ahead;
+        let comes = if is_ring { count(at + half + 1) } else { 0 };
+        ahead = ahead + comes - if at + 1 < side { count(at + 1) } else { ahead + comes };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -62,6 +87,16 @@ mod tests {
                 }
             }
             prop_assert_eq!(hops_over_pairs(&counts, is_ring), sum as u64);
+            let mut sums = vec![7];
+            sum_distances(&counts, is_ring, &mut sums);
+            let from = |here: usize| {
+                let apart = |there: usize| {
+                    let straight = here.abs_diff(there);
+                    if is_ring { straight.min(side - straight) } else { straight }
+                };
+                (0..side).map(|there| counts[there] as usize * apart(there)).sum::<usize>() as u64
+            };
+            prop_assert_eq!(sums, (0..side).map(from).collect::<Vec<u64>>());
         }
     }
 }

@@ -69,11 +69,7 @@ impl NearestNodes {
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         let (grid, free) = (site.grid(), site.free());
         let reached = self.balls.reach(grid, free, centres, count)?;
-        let scores = reached.iter().map(|&reached| {
-            let score = self.balls.hops(grid, free, reached);
-            (score, reached.centre)
-        });
-        scores.min().map(|(_, centre)| centre)
+        self.balls.best(free, &reached)
     }
 
     fn best_one_by_one(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
@@ -175,7 +171,7 @@ mod tests {
                 prop_assert_eq!(reached.len(), grid.nodes() as usize);
                 for reached in reached {
                     let score = one_by_one.score(&grid, reached.centre, count);
-                    prop_assert_eq!(balls.hops(&grid, &free, reached), score);
+                    prop_assert_eq!(balls.hops(&free, reached), score);
                 }
             }
             for centres in [Centres::Free, Centres::Crossings] {
