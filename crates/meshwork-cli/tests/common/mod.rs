@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub(crate) mod serving;
+pub(crate) mod slurm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -3,6 +3,7 @@
 
 mod candidates;
 mod ends;
+mod fits;
 mod free_sets;
 mod least_busy;
 mod outlook;
@@ -27,17 +28,17 @@ pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 use slab::Slab;
 
 use ends::{End, Ends};
+use fits::Fits;
 use queue::{Glance, Queue};
 
 use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
-use crate::job::{Job, Request, Time};
+use crate::job::{Job, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running, State};
@@ -62,7 +63,7 @@ pub struct Cluster<'a> {
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
     /// What each request would hold on the empty machine: `false` if it never fits.
-    fits: BTreeMap<Request, bool>,
+    fits: Fits,
     empty: Facility,
     arrived: u64,
     /// The most processors free on any one site: with a long queue most questions are hopeless,
@@ -107,7 +108,7 @@ impl<'a> Cluster<'a> {
             ends: OnceCell::new(),
             arrivals: Vec::new(),
             departures: Vec::new(),
-            fits: BTreeMap::new(),
+            fits: Fits::default(),
             arrived: 0,
             changes: 0,
             releases: 0,
@@ -507,12 +508,12 @@ impl<'a> Cluster<'a> {
         if sites.all(|site| site.finds() == Finds::AnyNodes) {
             return true;
         }
-        if let Some(&known) = self.fits.get(&job.request) {
+        if let Some(known) = self.fits.known(&job.request) {
             return known;
         }
         let mut sites = 0..self.facility.sites().len();
         let fits = sites.any(|site| self.empty.propose_at(site, job, self.now).is_some());
-        self.fits.insert(job.request.clone(), fits);
+        self.fits.insert(&job.request, fits);
         fits
     }
 

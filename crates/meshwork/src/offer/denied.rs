@@ -77,7 +77,11 @@ impl Denied {
     }
 
     /// Nodes have been given back.
+    #[inline]
     pub(crate) fn released(&mut self) {
+        if self.is_without_knowledge() {
+            return; // nearly always, where few jobs wait
+        }
         if self.every_block && self.known.len() > 1 {
             let kept = self.known.len().min(MAX_KEPT.saturating_sub(self.suspected.len()));
             self.suspected.extend(self.known.drain(..).take(kept));

@@ -147,12 +147,12 @@ impl ManagedSite {
     /// Whether it follows from what has been asked, or from something smaller that is asked now, that
     /// there is no room.
     fn has_no_room(&mut self, request: &Request, now: Time) -> bool {
-        if self.denied.is_known(request) {
-            return true;
-        }
         // The first question since something was given back is put as it is: many ask no other.
         if self.denied.is_without_knowledge() {
             return false;
+        }
+        if self.denied.is_known(request) {
+            return true;
         }
         while let Some(smaller) = self.denied.suspect(request) {
             let mut draws = self.stream.clone();

@@ -1,0 +1,268 @@
+//! A real Slurm of a few nodes on this computer.
+//!
+//! It needs root, because munge and the daemons do, and the packages slurmctld, slurmd, slurm-client and munge; to
+//! remember its jobs, slurmdbd, slurm-wlm-mysql-plugin and mariadb-server too. Everything listens on this computer alone,
+//! and every process that is started here is ended here.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{Said, said};
+
+/// The daemons, until they are dropped.
+pub(crate) struct Slurm {
+    home: tempfile::TempDir,
+    daemons: Vec<Child>,
+    began: Instant,
+}
+
+/// What is asked of a Slurm.
+pub(crate) struct Wanted<'a> {
+    /// How many nodes of two processors, n1 and on.
+    pub(crate) nodes: usize,
+    /// Lines of `slurm.conf`; the last of them is that of the partition.
+    pub(crate) conf: &'a str,
+    /// Its `topology.conf`, where it has one.
+    pub(crate) topology: Option<&'a str>,
+    /// Whether it keeps accounts.
+    pub(crate) accounts: bool,
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .into_iter()
+        .map(|folder| Path::new(folder).join(program))
+        .find(|path| path.is_file())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Munge, unless it answers already: what is started here is stopped here. `None` where it does not start.
+fn munge() -> Option<Vec<Child>> {
+    if quiet("munge", &["-n"]) {
+        return Some(Vec::new());
+    }
+    let folder = ["-d", "-o", "munge", "-g", "munge", "-m", "755", "/run/munge"];
+    if !quiet("install", &folder) {
+        return None;
+    }
+    // In the foreground it is our child, and so no longer than we want.
+    let words =
+        ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
+    let nothing = Stdio::null;
+    let mut command = Command::new("setpriv");
+    command.args(words).stdin(nothing()).stdout(nothing()).stderr(nothing());
+    let mut child = command.spawn().ok()?;
+    let answers = (0..100).any(|_| {
+        sleep(Duration::from_millis(50));
+        quiet("munge", &["-n"])
+    });
+    if !answers {
+        end(&mut child);
+    }
+    answers.then(|| vec![child])
+}
+
+/// Ends a process of ours: by a word, and if that is not heard, without one.
+fn end(child: &mut Child) {
+    let began = Instant::now();
+    quiet("kill", &[&child.id().to_string()]);
+    while child.try_wait().is_ok_and(|ended| ended.is_none()) {
+        if began.elapsed() > Duration::from_secs(5) {
+            let _ = child.kill();
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
+
+/// Free ports now; all are let go before the daemons take them.
+fn ports(count: usize) -> Vec<u16> {
+    let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let all: Vec<TcpListener> = (0..count).map(listen).collect();
+    all.iter().map(|one| one.local_addr().unwrap().port()).collect()
+}
+
+impl Slurm {
+    /// Begins one; says why where that cannot be.
+    pub(crate) fn begin(wanted: &Wanted<'_>) -> Result<Slurm, String> {
+        let all = ["slurmctld", "slurmd", "sbatch", "scontrol", "munge", "munged"];
+        let accounts = ["slurmdbd", "sacct", "sacctmgr", "mariadbd", "mariadb-install-db"];
+        let accounts = if wanted.accounts { &accounts[..] } else { &[] };
+        for program in all.iter().chain(accounts) {
+            if find(program).is_none() {
+                return Err(format!("{program} is not installed"));
+            }
+        }
+        if !is_root() {
+            return Err("a Slurm needs root".to_owned());
+        }
+        let daemons = munge().ok_or("munge does not start")?;
+        let home = tempfile::tempdir().unwrap();
+        for name in ["state", "spool", "log"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        let ports = ports(wanted.nodes + 3);
+        let host = Command::new("hostname").arg("-s").output().unwrap().stdout;
+        let host = String::from_utf8(host).unwrap().trim().to_owned();
+        let dir = home.path().display();
+        let mut conf = format!(
+            "ClusterName=gate\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
+             AuthType=auth/munge\nCredType=cred/munge\nSlurmctldPort={}\nStateSaveLocation={dir}/state\n\
+             SlurmdSpoolDir={dir}/spool/%n\nSlurmctldPidFile={dir}/slurmctld.pid\nSlurmdPidFile={dir}/%n.pid\n\
+             SlurmctldLogFile={dir}/log/slurmctld.log\nSlurmdLogFile={dir}/log/%n.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
+             JobCompType=jobcomp/none\nMpiDefault=none\nSwitchType=switch/none\nReturnToService=2\n\
+             SchedulerType=sched/backfill\n\
+             SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdParameters=config_overrides\n\
+             KillWait=2\nSlurmctldTimeout=30\nSlurmdTimeout=60\nMaxArraySize=6\n",
+            ports[0]
+        );
+        conf += &if wanted.accounts {
+            let port = ports[1];
+            format!(
+                "AccountingStorageType=accounting_storage/slurmdbd\n\
+                 AccountingStorageHost=127.0.0.1\nAccountingStoragePort={port}\n"
+            )
+        } else {
+            "AccountingStorageType=accounting_storage/none\n".to_owned()
+        };
+        for (node, port) in (1..=wanted.nodes).zip(&ports[3..]) {
+            conf += &format!(
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=4000\n"
+            );
+        }
+        fs::write(home.path().join("slurm.conf"), conf + wanted.conf).unwrap();
+        if let Some(topology) = wanted.topology {
+            fs::write(home.path().join("topology.conf"), topology).unwrap();
+        }
+        let mut slurm = Slurm { home, daemons, began: Instant::now() };
+        if wanted.accounts {
+            slurm.keep_accounts(ports[1], ports[2])?;
+        }
+        slurm.daemon("slurmctld", &["-D"]);
+        for node in 1..=wanted.nodes {
+            slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
+        }
+        slurm.until_up("slurmctld", |slurm| {
+            let said = slurm.ask("sinfo", &["--noheader", "-N", "-o", "%T"]);
+            said.out.lines().filter(|line| *line == "idle").count() == wanted.nodes
+        })?;
+        Ok(slurm)
+    }
+
+    /// A database and slurmdbd, at these ports.
+    fn keep_accounts(&mut self, port: u16, database: u16) -> Result<(), String> {
+        let dir = self.home.path().display().to_string();
+        let data = format!("--datadir={dir}/database");
+        let new = ["--no-defaults", "--user=root", "--basedir=/usr", "--skip-test-db", &data];
+        if !quiet("mariadb-install-db", &new) {
+            return Err("mariadb-install-db makes no database".to_owned());
+        }
+        let (socket, at) = (format!("--socket={dir}/database.sock"), format!("--port={database}"));
+        let own = ["--no-defaults", "--user=root", &data, &socket, &at];
+        let open = ["--bind-address=127.0.0.1", "--skip-grant-tables"];
+        self.daemon("mariadbd", &[&own[..], &open].concat());
+        let conf = format!(
+            "AuthType=auth/munge\nDbdHost=localhost\nDbdAddr=127.0.0.1\nDbdPort={port}\nSlurmUser=root\n\
+             StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\nStoragePort={database}\n\
+             StorageUser=root\nStorageLoc=accounts\nLogFile={dir}/log/slurmdbd.log\nPidFile={dir}/slurmdbd.pid\n"
+        );
+        fs::write(self.home.path().join("slurmdbd.conf"), conf).unwrap();
+        // It wants a file that nobody else can read.
+        quiet("chmod", &["600", &format!("{dir}/slurmdbd.conf")]);
+        self.until_up("mariadbd", |slurm| {
+            let ask = ["--no-defaults", &socket, "--user=root", "--execute=select 1"];
+            slurm.ask("mariadb", &ask).status == Some(0)
+        })?;
+        self.daemon("slurmdbd", &["-D"]);
+        self.until_up("slurmdbd", |slurm| {
+            slurm.ask("sacctmgr", &["--immediate", "add", "cluster", "gate"]).status == Some(0)
+        })
+    }
+
+    /// Waits for a daemon; says what it wrote where it does not come up.
+    fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
+        while !is_up(self) {
+            if self.began.elapsed() > Duration::from_secs(60) {
+                let log = fs::read_to_string(self.home.path().join(format!("log/{daemon}.log")));
+                return Err(format!("{daemon} does not come up: {}", log.unwrap_or_default()));
+            }
+            sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+
+    fn daemon(&mut self, name: &str, arguments: &[&str]) {
+        let child = self
+            .command(find(name).unwrap().to_str().unwrap())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.daemons.push(child.unwrap());
+    }
+
+    /// The folder of its files, in which its commands are given.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// A command that finds this Slurm.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("SLURM_CONF", self.home.path().join("slurm.conf"))
+            .current_dir(self.home.path());
+        command
+    }
+
+    /// What a command says.
+    pub(crate) fn ask(&self, program: &str, arguments: &[&str]) -> Said {
+        said(&self.command(program).args(arguments).output().unwrap())
+    }
+
+    /// What `meshwork` says.
+    pub(crate) fn meshwork(&self, arguments: &[&str]) -> Said {
+        self.ask(env!("CARGO_BIN_EXE_meshwork"), arguments)
+    }
+
+    /// Waits until something is so, for so many seconds from its beginning at most.
+    pub(crate) fn wait(&self, seconds: u64, what: &str, is_so: impl Fn() -> bool) {
+        while !is_so() {
+            assert!(
+                self.began.elapsed() < Duration::from_secs(seconds),
+                "{what}: not within the time: {}",
+                self.ask("squeue", &["--array"]).out
+            );
+            sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        self.ask("scancel", &["--user=root"]);
+        self.ask("scontrol", &["shutdown"]);
+        // They have been told to end; munge, which they need, is the first of the list and ends last.
+        self.daemons.iter_mut().rev().for_each(end);
+    }
+}

@@ -1,0 +1,69 @@
+//! Which requests fit the empty machine.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use crate::job::Request;
+
+/// What the allocators of the empty machine said to each request.
+///
+/// # Complexity
+/// **O(log r)** for *r* different requests to look one up, by a number that is compared in one
+/// instruction: every job that arrives is looked up here.
+#[derive(Default)]
+pub(super) struct Fits {
+    /// Requests of one number stand side by side; in a log there is nearly always one.
+    by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
+}
+
+impl Fits {
+    /// What is known of a request.
+    pub(super) fn known(&self, request: &Request) -> Option<bool> {
+        let alike = self.by_number.get(&number(request))?;
+        alike.iter().find(|(known, _)| known == request).map(|&(_, fits)| fits)
+    }
+
+    /// Remembers what was said to a request of which nothing was known.
+    pub(super) fn insert(&mut self, request: &Request, fits: bool) {
+        self.by_number.entry(number(request)).or_default().push((request.clone(), fits));
+    }
+}
+
+/// The same number for equal requests, and mostly another for others: blocks of up to four sides below
+/// 65,536 differ in it.
+fn number(request: &Request) -> u64 {
+    match request {
+        Request::Nodes(nodes) => u64::from(*nodes),
+        Request::Block(sides) => {
+            sides.iter().fold(0, |number: u64, &side| number.rotate_left(16) ^ u64::from(side))
+        }
+        Request::Subcube(dimension) => !u64::from(*dimension),
+        Request::Wanting(wants) => u64::from(wants.nodes).rotate_left(32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_one_number_are_told_apart() {
+        let requests = [
+            Request::Nodes(5),
+            Request::block(&[5]),
+            Request::block(&[0, 5]),
+            Request::Subcube(5),
+            Request::block(&[5, 0, 0, 0, 0]),
+        ];
+        let mut fits = Fits::default();
+        for (at, request) in requests.iter().enumerate() {
+            assert_eq!(fits.known(request), None, "{request:?}");
+            fits.insert(request, at % 2 == 0);
+        }
+        for (at, request) in requests.iter().enumerate() {
+            assert_eq!(fits.known(request), Some(at % 2 == 0), "{request:?}");
+        }
+        assert_eq!(number(&requests[0]), number(&requests[1]), "two that only `==` tells apart");
+    }
+}
