@@ -20,8 +20,6 @@ pub(super) struct Balls {
     axes: Vec<Axis>,
     /// The coordinates of each node.
     places: Vec<u16>,
-    /// Room to work in: the least sums of distances at each distance from the centre.
-    least: [Vec<u64>; 2],
 }
 
 /// A dimension of the grid.
@@ -84,8 +82,7 @@ impl Balls {
         let axes = axes.collect();
         let places = |node| grid.coordinates(node).into_iter().map(|at| at as u16);
         let places = (0..grid.nodes()).flat_map(places).collect();
-        let least = [Vec::new(), Vec::new()];
-        let mut balls = Balls { free: Vec::new(), sums: Vec::new(), axes, places, least };
+        let mut balls = Balls { free: Vec::new(), sums: Vec::new(), axes, places };
         let dimensions = grid.dimensions();
         balls.leave_out(0, dimensions, Source::Free);
         balls.push(balls.axes[dimensions - 1].slices, dimensions - 1);
@@ -230,39 +227,39 @@ impl Balls {
         hops
     }
 
-    /// How far all that are counted are, together, from that place of the last shell at which this is least.
+    /// How far all that are counted are, together, from any place of the last shell at least.
+    ///
+    /// A place is as far from them as its coordinates are, one dimension after the other; and what its coordinates
+    /// are away from the centre's comes to the distance of the shell. If each step away is credited with some
+    /// amount, and what is credited in all is added again, then the least of each dimension by itself is a bound,
+    /// whatever the amount; a good one is what the last of so many steps costs, if all dimensions share them.
     fn least_from_all(&mut self, reached: Reached) -> u64 {
-        let Balls { axes, places, least, .. } = self;
+        let Balls { axes, places, .. } = self;
         let (shell, dimensions) = (reached.shell as usize, axes.len());
         let places = &places[reached.centre as usize * dimensions..][..dimensions];
-        let [least, next] = least;
-        least.clear();
-        least.resize(shell + 1, u64::MAX);
-        least[0] = 0;
-        // Up to here there are places at each distance.
-        let mut up_to = 0;
+        let share = shell.div_ceil(dimensions).max(1);
+        let (mut credit, mut sharing) = (0, 0);
         for (axis, &at) in axes.iter_mut().zip(places) {
             sum_distances(&axis.counts, axis.is_ring, &mut axis.from_all);
+            let (here, side) = (usize::from(at), axis.counts.len());
+            let at = |steps: usize| Some(here + steps).filter(|&at| at < side);
+            if let (Some(last), Some(before)) = (at(share), at(share - 1)) {
+                credit += axis.from_all[last] as i64 - axis.from_all[before] as i64;
+                sharing += 1;
+            }
+        }
+        let credit = if sharing > 0 { credit / sharing } else { 0 };
+        let mut sum = credit * shell as i64;
+        for (axis, &at) in axes.iter().zip(places) {
             let side = axis.counts.len();
             let apart = &axis.apart[usize::from(at) * side..][..side];
-            next.clear();
-            next.resize(shell + 1, u64::MAX);
-            let mut most = 0;
-            for (&apart, &from_all) in apart.iter().zip(&axis.from_all) {
-                let apart = apart as usize;
-                most = most.max(apart);
-                if apart > shell {
-                    continue;
-                }
-                let end = (up_to + 1).min(shell + 1 - apart);
-                for (next, least) in next[apart..].iter_mut().zip(&least[..end]) {
-                    *next = (*next).min(least.saturating_add(from_all));
-                }
-            }
-            up_to = (up_to + most).min(shell);
-            std::mem::swap(least, next);
+            let of_places = apart.iter().zip(&axis.from_all);
+            let within = of_places.filter(|(apart, _)| **apart <= reached.shell);
+            let least =
+                within.map(|(&apart, &from_all)| from_all as i64 - credit * i64::from(apart));
+            sum += least.min().unwrap_or(0);
         }
-        least[shell]
+        u64::try_from(sum).unwrap_or(0)
     }
 
     /// The hops over all pairs of the nodes that are reached from a centre.
@@ -280,7 +277,7 @@ impl Balls {
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
         let (axes, places) = (self.axes.clone(), self.places.clone());
-        Balls { free: Vec::new(), sums, axes, places, least: [Vec::new(), Vec::new()] }
+        Balls { free: Vec::new(), sums, axes, places }
     }
 }
 
@@ -299,7 +296,7 @@ impl Axis {
             below,
             slices: Source::Free,
             counts: vec![0; side as usize],
-            from_all: Vec::new(),
+            from_all: vec![0; side as usize],
         }
     }
 }

@@ -47,21 +47,41 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
 ///
 /// # Complexity
 /// **O(s)** for *s* places.
-pub(super) fn sum_distances(counts: &[u32], is_ring: bool, sums: &mut Vec<u64>) {
+pub(super) fn sum_distances(counts: &[u32], is_ring: bool, sums: &mut [u64]) {
     let side = counts.len();
-    let half = if is_ring { side / 2 } else { side - 1 };
-    let count = |at: usize| u64::from(counts[if at < side { at } else { at - side }]);
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let mut ahead: u64 = (1..=half).map(count).sum();
-    let from_first = |at: usize| if is_ring { at.min(side - at) } else { at } as u64;
-    let mut sum: u64 = (1..side).map(|at| from_first(at) * count(at)).sum();
-    sums.clear();
-    for at in 0..side {
-        sums.push(sum);
-        let neither = if is_ring && !side.is_multiple_of(2) { count(at + half + 1) } else { 0 };
+    let of = |counts: &[u32]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+    let apart = |at: usize| if is_ring { at.min(side - at) } else { at } as u64;
+    let mut sum = counts.iter().enumerate().map(|(at, &count)| apart(at) * u64::from(count)).sum();
+    if !is_ring {
+        let mut passed = 0;
+        for (to, &count) in sums.iter_mut().zip(counts) {
+            *to = sum;
+            passed += u64::from(count);
+            sum = sum + passed - (all - passed);
+        }
+        return;
+    }
+    let half = side / 2;
+    if side.is_multiple_of(2) {
+        // A place and the one across are together half a ring from each.
+        let (near, across) = sums.split_at_mut(half);
+        let mut ahead = of(&counts[1..=half]);
+        for (at, (to, other)) in near.iter_mut().zip(across).enumerate() {
+            (*to, *other) = (sum, all * half as u64 - sum);
+            sum = sum + (all - ahead) - ahead;
+            let comes = counts[if at + half + 1 == side { 0 } else { at + half + 1 }];
+            ahead = ahead + u64::from(comes) - u64::from(counts[at + 1]);
+        }
+        return;
+    }
+    let count = |at: usize| u64::from(counts[at % side]);
+    let mut ahead = of(&counts[1..=half]);
+    for (at, to) in sums.iter_mut().enumerate() {
+        *to = sum;
+        let neither = count(at + half + 1);
         sum = sum + (all - ahead - neither) - ahead;
-        let comes = if is_ring { count(at + half + 1) } else { 0 };
-        ahead = ahead + comes - if at + 1 < side { count(at + 1) } else { ahead + comes };
+        ahead = ahead + neither - count(at + 1);
     }
 }
 
@@ -87,7 +107,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(hops_over_pairs(&counts, is_ring), sum as u64);
-            let mut sums = vec![7];
+            let mut sums = vec![7; side];
             sum_distances(&counts, is_ring, &mut sums);
             let from = |here: usize| {
                 let apart = |there: usize| {
