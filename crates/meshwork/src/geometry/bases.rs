@@ -114,7 +114,8 @@ impl FreeBases {
     fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
         let ring = grid.strides()[d] * grid.sides()[d];
         if ring.is_multiple_of(64) || 64 % ring == 0 {
-            self.bases.keep_if_ahead_in_groups(ring, step * grid.strides()[d]);
+            self.shifted.assign_kept_if_ahead(&self.bases, ring, step * grid.strides()[d]);
+            std::mem::swap(&mut self.bases, &mut self.shifted);
             return;
         }
         let mut ahead = std::mem::replace(&mut self.shifted, NodeSet::empty(0));
