@@ -195,14 +195,19 @@ pub(crate) struct Fidelity {
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// What sacct -P prints
-    #[arg(long, value_name = "FILE", required_unless_present = "swf")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
+    /// What kubectl get workloads,nodes -A -o json prints, at several times
+    #[arg(
+        long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
+    )]
+    pub(crate) kueue: Vec<PathBuf>,
     /// A log in the Standard Workload Format, which has waits and no nodes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
-    /// The topology.yaml or topology.conf of the machine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) topology: PathBuf,
+    /// The topology.yaml or topology.conf of the machine [default with --kueue: a tree of the labels of its nodes]
+    #[arg(long, value_name = "FILE", required_unless_present = "kueue")]
+    pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,

@@ -62,6 +62,23 @@ impl Machine {
         Machine::of(reading, texts)
     }
 
+    /// A machine of files that were made: `topology.yaml`, and `slurm.conf` if there is one.
+    ///
+    /// # Errors
+    /// One sentence, if Slurm would not start with them.
+    pub fn made(texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
+        let text = |own: &str| {
+            texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
+        };
+        let conf = text(CONF);
+        let files =
+            Files { topology: TOPOLOGIES[0].to_owned(), conf: conf.map(|_| CONF.to_owned()) };
+        let mut include = |path: &str| Err(format!("{path}: this file was not made"));
+        let topology = text(TOPOLOGIES[0]).unwrap_or_default();
+        let reading = site::read_texts(files, topology, conf, &mut include);
+        Machine::of(reading, texts)
+    }
+
     fn of(reading: Reading, texts: Vec<(PathBuf, String)>) -> Result<Machine, String> {
         let names: Vec<String> = reading
             .conf

@@ -1,6 +1,6 @@
 //! Questions of those who operate a machine, answered from its own history.
 //!
-//! [`sacct`] reads what Slurm remembers, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
+//! [`sacct`] reads what Slurm remembers, [`kueue`] what Kueue does, [`swf`] a log without nodes, and [`history`] is what all readers make of it; [`quality`] says how far it can
 //! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
 //! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
 //! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
@@ -15,6 +15,7 @@ pub mod fidelity;
 pub mod folder;
 pub mod forecast;
 pub mod history;
+pub mod kueue;
 pub mod order;
 pub mod paired;
 pub mod places;

@@ -3,6 +3,7 @@
 use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
 use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::kueue::Snapshots;
 use meshwork_lab::operator::quality::{self, Quality};
 use meshwork_lab::operator::{Trouble, read_text, sacct, swf};
 
@@ -17,19 +18,38 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
         }
         None => sacct::Clock::default(),
     };
-    let machine =
-        Machine::read(&arguments.topology, arguments.conf.as_deref()).map_err(Stop::Wrong)?;
     let wrong = |trouble: Trouble| Stop::Wrong(trouble.to_string());
-    let from = arguments.sacct.as_ref().or(arguments.swf.as_ref());
-    let from =
-        from.ok_or_else(|| Stop::Wrong("--sacct or --swf says where the history is".to_owned()))?;
-    let text = read_text(from).map_err(wrong)?;
-    let file = from.display().to_string();
-    let read = match &arguments.swf {
-        Some(_) => swf::read(&file, &text, &machine),
-        None => sacct::read(&file, &text, clock),
+    let own = arguments.topology.as_deref();
+    let machine = |path| Machine::read(path, arguments.conf.as_deref()).map_err(Stop::Wrong);
+    let (file, machine, read) = if arguments.kueue.is_empty() {
+        let from = arguments.sacct.as_ref().or(arguments.swf.as_ref());
+        let (Some(from), Some(topology)) = (from, own) else {
+            let says = "--sacct, --swf or --kueue says where the history is, and --topology what the machine is like";
+            return Err(Stop::Wrong(says.to_owned()));
+        };
+        let (machine, text) = (machine(topology)?, read_text(from).map_err(wrong)?);
+        let file = from.display().to_string();
+        let read = match &arguments.swf {
+            Some(_) => swf::read(&file, &text, &machine),
+            None => sacct::read(&file, &text, clock),
+        };
+        (file, machine, read.map_err(wrong)?)
+    } else {
+        let mut files = Vec::new();
+        for path in &arguments.kueue {
+            files.push((path.display().to_string(), read_text(path).map_err(wrong)?));
+        }
+        let texts: Vec<(&str, &str)> =
+            files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+        let snapshots = Snapshots::read(&texts).map_err(wrong)?;
+        let machine = match own {
+            Some(topology) => machine(topology)?,
+            None => Machine::made(snapshots.machine().map_err(wrong)?).map_err(Stop::Wrong)?,
+        };
+        let file = files[0].0.clone();
+        let read = snapshots.history(&file).map_err(wrong)?;
+        (file, machine, read)
     };
-    let read = read.map_err(wrong)?;
     let quality = quality::of(&file, &machine, &read.history, read.tally, read.warnings);
     let json = quality.json();
     Folder::write(&arguments.out, &machine, &read.history, &json).map_err(Stop::Wrong)?;

@@ -1,0 +1,175 @@
+//! What Kueue remembers of its workloads: `kubectl get workloads,nodes -A -o json`, in several snapshots.
+//!
+//! The server forgets what has ended, so one snapshot shows little: several are merged, workload by workload. A
+//! [`cluster`] becomes a machine by the labels of its nodes, an [`assignment`] says on which of them the pods were, and
+//! [`workload`] makes stays of what the snapshots say of one.
+
+mod assignment;
+mod cluster;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value as Json;
+
+use self::cluster::Cluster;
+use super::Trouble;
+use super::history::History;
+use super::sacct::{Form, LOSSES, Read};
+
+/// The label that names a node.
+const HOST: &str = "kubernetes.io/hostname";
+
+/// The objects of one file, each with the line on which its name stands.
+struct Snapshot<'a> {
+    file: &'a str,
+    text: &'a str,
+    workloads: Vec<Json>,
+    nodes: Vec<Json>,
+}
+
+/// Workloads and nodes as they were at some instants, each a file with its text, in any order.
+pub struct Snapshots<'a> {
+    all: Vec<Snapshot<'a>>,
+    cluster: Cluster,
+}
+
+/// The text at a path of keys.
+fn text<'a>(object: &'a Json, path: &[&str]) -> Option<&'a str> {
+    path.iter().try_fold(object, |inner, key| inner.get(key))?.as_str()
+}
+
+impl<'a> Snapshots<'a> {
+    /// Reads files that `kubectl get workloads,nodes -A -o json` has written.
+    ///
+    /// ```
+    /// use meshwork_lab::operator::kueue::Snapshots;
+    /// let text = r#"{"items": [
+    ///   {"kind": "Node", "metadata": {"name": "a0"}, "status": {"allocatable": {"cpu": "8"}}},
+    ///   {"kind": "Workload", "metadata": {"namespace": "ml", "name": "train", "uid": "u1",
+    ///     "creationTimestamp": "1970-01-01T00:01:00Z"},
+    ///     "spec": {"podSets": [{"count": 1}]}}]}"#;
+    /// let snapshots = Snapshots::read(&[("first.json", text)]).unwrap();
+    /// let read = snapshots.history("first.json").unwrap();
+    /// assert_eq!((read.history.stays[0].id.as_str(), read.history.stays[0].submit), ("ml/train", Some(60)));
+    /// ```
+    ///
+    /// # Errors
+    /// One sentence with the file: it is no JSON, or no list of objects, or there is no workload in any of them.
+    pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, Trouble> {
+        let mut all = Vec::new();
+        for &(file, text) in files {
+            all.push(Snapshot::read(file, text)?);
+        }
+        if all.iter().all(|snapshot| snapshot.workloads.is_empty()) {
+            let file = files.first().map_or("", |(file, _)| file);
+            let says = "there is no object of the kind Workload here: `kubectl get workloads,nodes -A -o json` writes \
+                        them";
+            return Err(Trouble::of(file, says));
+        }
+        let cluster = Cluster::of(
+            all.iter().flat_map(|snapshot| &snapshot.nodes),
+            all.iter().flat_map(|snapshot| &snapshot.workloads),
+        );
+        Ok(Snapshots { all, cluster })
+    }
+
+    /// The machine, as files of a Slurm, by the names under which a site keeps them: a tree of the labels that the
+    /// workloads name, the rarest values uppermost, with nodes of as many processors as they have of what is
+    /// handed out.
+    ///
+    /// # Errors
+    /// One sentence, if no snapshot has a node.
+    pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, Trouble> {
+        let file = self.all.first().map_or("", |snapshot| snapshot.file);
+        self.cluster.files().ok_or_else(|| {
+            let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
+            Trouble::of(file, says)
+        })
+    }
+
+    /// What happened, by all snapshots together.
+    ///
+    /// # Errors
+    /// One sentence: a time that is none, or an assignment that cannot be read.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* workloads in all snapshots.
+    pub fn history(&self, file: &str) -> Result<Read, Trouble> {
+        let mut read = Read::default();
+        let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();
+        for snapshot in &self.all {
+            let lines = snapshot.lines();
+            for object in &snapshot.workloads {
+                let uid = text(object, &["metadata", "uid"])
+                    .or_else(|| text(object, &["metadata", "name"]))
+                    .unwrap_or_default();
+                let line = lines.get(uid).copied().unwrap_or(1);
+                merged.entry(uid).or_default().push(workload::Seen {
+                    file: snapshot.file,
+                    line,
+                    object,
+                });
+                read.tally.rows += 1;
+            }
+        }
+        let mut stays = Vec::new();
+        let mut notes = workload::Notes::default();
+        for seen in merged.values() {
+            let of = workload::stays(seen, &self.cluster, &mut notes)?;
+            read.tally.requeued += of.len().saturating_sub(1);
+            stays.extend(of);
+        }
+        stays.sort_by(|a, b| (a.submit, &a.id, a.attempt).cmp(&(b.submit, &b.id, b.attempt)));
+        read.tally.form = Some(Form::Zoned);
+        read.tally.losses = LOSSES
+            .iter()
+            .filter(|loss| !loss.is_fatal && loss.columns == ["Flags"])
+            .copied()
+            .collect();
+        let sentences = notes.sentences().into_iter().chain(self.cluster.sentences());
+        read.warnings.extend(sentences.map(|says| Trouble::of(file, says)));
+        read.history = History { stays };
+        Ok(read)
+    }
+}
+
+impl<'a> Snapshot<'a> {
+    fn read(file: &'a str, text: &'a str) -> Result<Snapshot<'a>, Trouble> {
+        let mut value: Json = serde_json::from_str(text).map_err(|error| {
+            Trouble::at(file, error.line().max(1), format!("this is no JSON ({error})"))
+        })?;
+        let items = match value.get_mut("items").map(Json::take) {
+            Some(Json::Array(items)) => items,
+            _ => {
+                let says = "there is no list `items` here, as `kubectl get workloads,nodes -A -o json` writes one";
+                return Err(Trouble::of(file, says));
+            }
+        };
+        let mut snapshot = Snapshot { file, text, workloads: Vec::new(), nodes: Vec::new() };
+        // Lists of one kind may leave out the kind of their items.
+        let list = value.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
+        for item in items {
+            match item.get("kind").and_then(Json::as_str).unwrap_or(&list) {
+                "Workload" | "WorkloadList" => snapshot.workloads.push(item),
+                "Node" | "NodeList" => snapshot.nodes.push(item),
+                _ => {}
+            }
+        }
+        Ok(snapshot)
+    }
+
+    /// The first line on which each text stands as the value of `uid` or, for want of one, of `name`.
+    fn lines(&self) -> BTreeMap<&'a str, usize> {
+        let mut lines = BTreeMap::new();
+        for (line, text) in (1..).zip(self.text.lines()) {
+            let Some((key, value)) = text.split_once(':') else { continue };
+            if matches!(key.trim(), "\"uid\"" | "\"name\"") {
+                let value = value.trim().trim_end_matches(',').trim_matches('"');
+                lines.entry(value).or_insert(line);
+            }
+        }
+        lines
+    }
+}

@@ -1,0 +1,273 @@
+//! What several snapshots say of one workload, as stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::assignment;
+use super::cluster::{Cluster, pod_sets};
+use super::{HOST, text};
+use crate::date;
+use crate::operator::Trouble;
+use crate::operator::history::{Second, Stay};
+use crate::slurm::hostlist;
+
+/// A workload as one snapshot shows it.
+pub(super) struct Seen<'a> {
+    pub(super) file: &'a str,
+    pub(super) line: usize,
+    pub(super) object: &'a Json,
+}
+
+/// What is to be said of all workloads together.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Stays that ended before the next began, and no snapshot says when.
+    unseen_ends: usize,
+    /// Evictions of which no snapshot shows what they ended.
+    unseen_starts: usize,
+    /// Workloads that ran, and of which it is not said where.
+    nowhere: usize,
+    /// Workloads that want to be together on a level above the lowest.
+    higher: usize,
+}
+
+impl Notes {
+    /// One sentence for each that there is something to say of.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let count = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        let mut said = Vec::new();
+        if self.unseen_ends > 0 {
+            let stays = count(self.unseen_ends, "stay");
+            said.push(format!(
+                "{stays} ended between two snapshots, and none says when: each is taken to have lasted until its workload was \
+                 admitted again"
+            ));
+        }
+        if self.unseen_starts > 0 {
+            let evictions = count(self.unseen_starts, "eviction");
+            said.push(format!(
+                "{evictions} ended a stay that no snapshot shows: take them more often"
+            ));
+        }
+        if self.nowhere > 0 {
+            let stays = count(self.nowhere, "stay");
+            said.push(format!(
+                "{stays} have no topology assignment down to {HOST}: it cannot be said on which nodes they were"
+            ));
+        }
+        if self.higher > 0 {
+            let workloads = count(self.higher, "workload");
+            said.push(format!(
+                "{workloads} must be together on a level above the lowest, which is left out: they are taken to want as \
+                 many nodes anywhere"
+            ));
+        }
+        said
+    }
+}
+
+/// A condition of a workload.
+struct Condition<'a> {
+    is_true: bool,
+    since: Second,
+    reason: &'a str,
+}
+
+/// Where a workload was from an instant on.
+#[derive(Default)]
+struct Admitted {
+    hosts: Option<BTreeMap<String, u64>>,
+}
+
+/// The stays of one workload: it begins to run when it is admitted, and stops when it is evicted or has finished.
+///
+/// # Errors
+/// One sentence with the line: a time that is none, or an assignment that cannot be read.
+pub(super) fn stays(
+    seen: &[Seen<'_>],
+    cluster: &Cluster,
+    notes: &mut Notes,
+) -> Result<Vec<Stay>, Trouble> {
+    let mut admitted: BTreeMap<Second, Admitted> = BTreeMap::new();
+    let mut evicted: BTreeMap<Second, &str> = BTreeMap::new();
+    let mut finished: Option<(Second, &str)> = None;
+    for one in seen {
+        let condition = |kind: &str| one.condition(kind);
+        // A cluster that asks for no checks may not say that it has admitted what has its quota.
+        let start = match condition("Admitted")? {
+            Some(own) => Some(own),
+            None => condition("QuotaReserved")?,
+        };
+        if let Some(start) = start.filter(|own| own.is_true) {
+            let entry = admitted.entry(start.since).or_default();
+            entry.hosts = one.hosts()?.or(entry.hosts.take());
+        }
+        if let Some(eviction) = condition("Evicted")?.filter(|own| own.is_true) {
+            evicted.insert(eviction.since, eviction.reason);
+        }
+        if let Some(end) = condition("Finished")?.filter(|own| own.is_true) {
+            finished = Some((end.since, end.reason));
+        }
+    }
+    // What is asked for does not change: any of them says it.
+    let Some(last) = seen.last() else { return Ok(Vec::new()) };
+    let template = last.wanted(cluster, notes)?;
+    let starts: Vec<Second> = admitted.keys().copied().collect();
+    let mut ends_seen = BTreeSet::new();
+    let mut stays = Vec::new();
+    let mut queued = template.submit;
+    for (place, (&start, was)) in admitted.iter().enumerate() {
+        let next = starts.get(place + 1).copied();
+        let eviction = evicted.range(start..next.unwrap_or(Second::MAX)).next();
+        let (end, state) = match (eviction, next, finished) {
+            (Some((&at, &reason)), ..) => {
+                ends_seen.insert(at);
+                (Some(at), if reason == "NodeFailures" { "NODE_FAIL" } else { "REQUEUED" })
+            }
+            (None, Some(next), _) => {
+                notes.unseen_ends += 1;
+                (Some(next), "REQUEUED")
+            }
+            (None, None, Some((at, reason))) => {
+                (Some(at), if reason == "Failed" { "FAILED" } else { "COMPLETED" })
+            }
+            (None, None, None) => (None, "RUNNING"),
+        };
+        notes.nowhere += usize::from(was.hosts.is_none());
+        let mut stay = Stay {
+            attempt: stays.len() as u32 + 1,
+            state: state.to_owned(),
+            submit: queued,
+            start: Some(start),
+            end,
+            ..template.clone()
+        };
+        if let Some(hosts) = &was.hosts {
+            last.lie_on(&mut stay, hosts, cluster);
+        }
+        queued = end.or(queued);
+        stays.push(stay);
+    }
+    notes.unseen_starts += evicted.keys().filter(|at| !ends_seen.contains(at)).count();
+    // It waits, or has been taken away while it waited.
+    let waits = stays.last().is_none_or(|stay| matches!(&*stay.state, "REQUEUED" | "NODE_FAIL"));
+    if waits {
+        let is_active = last.object.pointer("/spec/active").and_then(Json::as_bool) != Some(false);
+        let evicted = evicted.last_key_value().map(|(&at, _)| at);
+        let ended = finished.map(|(at, _)| at).or(evicted.filter(|_| !is_active));
+        let state = if ended.is_some() || !is_active { "CANCELLED" } else { "PENDING" };
+        stays.push(Stay {
+            attempt: stays.len() as u32 + 1,
+            state: state.to_owned(),
+            submit: queued,
+            end: ended,
+            ..template
+        });
+    }
+    Ok(stays)
+}
+
+impl Seen<'_> {
+    fn wrong(&self, says: &str) -> Trouble {
+        Trouble::at(self.file, self.line, format!("{says} of the workload {}", self.name()))
+    }
+
+    fn name(&self) -> String {
+        let own = |key: &str| text(self.object, &["metadata", key]).unwrap_or_default();
+        format!("{}/{}", own("namespace"), own("name"))
+    }
+
+    fn second(&self, time: &str) -> Result<Second, Trouble> {
+        let second = date::unix_seconds(time).map(|second| second.floor() as Second);
+        second.ok_or_else(|| {
+            self.wrong(&format!(
+                "`{time}` is no time, such as 2026-05-01T12:30:15Z, in a condition"
+            ))
+        })
+    }
+
+    fn condition(&self, kind: &str) -> Result<Option<Condition<'_>>, Trouble> {
+        let all = self.object.pointer("/status/conditions").and_then(Json::as_array);
+        let of_kind = |own: &&Json| text(own, &["type"]) == Some(kind);
+        let Some(found) = all.into_iter().flatten().find(of_kind) else { return Ok(None) };
+        let since = self.second(text(found, &["lastTransitionTime"]).unwrap_or_default())?;
+        let is_true = text(found, &["status"]) == Some("True");
+        Ok(Some(Condition { is_true, since, reason: text(found, &["reason"]).unwrap_or_default() }))
+    }
+
+    /// On which nodes all its pods are.
+    fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, Trouble> {
+        let sets = self.object.pointer("/status/admission/podSetAssignments");
+        let mut all: Option<BTreeMap<String, u64>> = None;
+        for set in sets.and_then(Json::as_array).into_iter().flatten() {
+            let Some(assignment) = set.get("topologyAssignment") else { continue };
+            let hosts = assignment::hosts(assignment).map_err(|says| {
+                let says =
+                    format!("the topology assignment of the workload {} {says}", self.name());
+                Trouble::at(self.file, self.line, says)
+            })?;
+            for (host, pods) in hosts.into_iter().flatten() {
+                *all.get_or_insert_default().entry(host).or_default() += pods;
+            }
+        }
+        Ok(all)
+    }
+
+    /// What it asks for.
+    fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<Stay, Trouble> {
+        let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
+        let created = text(self.object, &["metadata", "creationTimestamp"]);
+        let mut stay = Stay {
+            id: self.name(),
+            attempt: 1,
+            account: own(&["metadata", "namespace"]),
+            qos: own(&["spec", "queueName"]),
+            submit: created.map(|time| self.second(time)).transpose()?,
+            limit: self.object.pointer("/spec/maximumExecutionTimeSeconds").and_then(Json::as_i64),
+            priority: self.object.pointer("/spec/priority").and_then(Json::as_i64),
+            line: self.line,
+            ..Stay::default()
+        };
+        let (mut pods, mut asked, mut is_higher) = (0, 0.0, false);
+        for set in pod_sets(self.object) {
+            let count = set.get("count").and_then(Json::as_u64).unwrap_or(1);
+            pods += count;
+            asked += count as f64 * cluster.asked(set);
+            let wants = |key: &str| text(set, &["topologyRequest", key]);
+            match wants("required") {
+                Some(label) if cluster.is_leaf(label) => stay.switches = Some(1),
+                Some(label) if label != HOST => is_higher = true,
+                _ => {}
+            }
+            let slice = set.pointer("/topologyRequest/podSetSliceSize").and_then(Json::as_u64);
+            stay.segment = slice.and_then(|size| u32::try_from(size).ok()).or(stay.segment);
+        }
+        notes.higher += usize::from(is_higher);
+        // Where nobody says what a pod takes, each has a node.
+        let nodes =
+            if asked > 0.0 { (asked / f64::from(cluster.largest())).ceil() as u64 } else { pods };
+        stay.nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
+        stay.processors = asked.ceil() as u32;
+        stay.exclusive = asked <= 0.0 || asked >= nodes as f64 * f64::from(cluster.largest());
+        // Parts are counted in nodes, and pods are not nodes where several lie on one.
+        stay.segment = stay.segment.filter(|_| pods == nodes);
+        Ok(stay)
+    }
+
+    /// It had these nodes.
+    fn lie_on(&self, stay: &mut Stay, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
+        let pods: u64 = hosts.values().sum();
+        let each = f64::from(stay.processors) / pods.max(1) as f64;
+        let is_full = |(host, &pods): (&String, &u64)| {
+            pods as f64 * each >= f64::from(cluster.processors(host))
+        };
+        stay.exclusive = stay.processors == 0 || hosts.iter().all(is_full);
+        stay.segment = stay.segment.filter(|_| hosts.values().all(|&pods| pods == 1));
+        stay.nodes = hosts.len() as u32;
+        stay.nodelist = hostlist::compressed(hosts.keys().map(String::as_str));
+    }
+}
