@@ -146,7 +146,8 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// `reservation` with `bypass_limit = 0`, by its definition: everyone is asked, wherever there is a chance or not.
+/// `reservation` with `bypass_limit = 0`, that goes along the queue in the same way and asks everyone, whether enough
+/// is free beside what is kept or not.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -165,7 +166,14 @@ impl AskingEveryone {
 
 impl Scheduler for AskingEveryone {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-        for ticket in cluster.waiting().collect::<Vec<_>>() {
+        let (mut next, mut place) = (cluster.head(), 0);
+        while let Some(ticket) = next {
+            next = if place < self.most {
+                cluster.after(ticket)
+            } else {
+                cluster.next_hopeful(ticket)
+            };
+            place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);
             let promised = own.map(|own| Place::Promised(&self.reserved[own].1));
             if promised.is_some_and(|place| cluster.start(ticket, StartOptions::at(place)))
