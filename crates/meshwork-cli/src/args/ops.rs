@@ -22,8 +22,8 @@ pub(crate) enum Ops {
         after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
         all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
         Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,\
-        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExample:\n  meshwork ops import --sacct sacct.txt --topology \
-        topology.yaml --conf slurm.conf -o site"
+        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExamples:\n  meshwork ops import --sacct sacct.txt --topology \
+        topology.yaml --conf slurm.conf -o site\n  meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
     /// Replay the history of a site by the rule of its lists, and say how many decisions are the same
