@@ -5,10 +5,12 @@ mod common;
 
 use common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
+use meshwork::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
 use meshwork::engine::simulate;
 use meshwork::form::Finds;
 use meshwork::job::Job;
-use meshwork::sched::SCHEDULERS;
+use meshwork::machine::Placement;
+use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
 /// The transcript of a run, and the one in which nothing is remembered.
@@ -140,6 +142,77 @@ fn nor_does_it_in_long_queues() {
                     assert!(remembering == asking, "{text}");
                 }
             }
+        }
+    }
+}
+
+/// `reservation` with `bypass_limit = 0`, that goes along the queue in the same way and asks everyone, whether enough
+/// is free beside what is kept or not.
+struct AskingEveryone {
+    most: usize,
+    reserved: Vec<(Ticket, Reservation)>,
+}
+
+impl AskingEveryone {
+    fn kept(&self, but: Ticket) -> Vec<(usize, &Placement)> {
+        let others = self.reserved.iter().filter(|(owner, _)| *owner != but);
+        let kept = others.map(|(_, reservation)| match &reservation.hold {
+            Hold::Nodes(placement) => (reservation.site, placement),
+            Hold::Count(_) => panic!("processors are kept, and no count of them"),
+        });
+        kept.collect()
+    }
+}
+
+impl Scheduler for AskingEveryone {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let (mut next, mut place) = (cluster.head(), 0);
+        while let Some(ticket) = next {
+            next = if place < self.most {
+                cluster.after(ticket)
+            } else {
+                cluster.next_hopeful(ticket)
+            };
+            place += 1;
+            let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);
+            let promised = own.map(|own| Place::Promised(&self.reserved[own].1));
+            if promised.is_some_and(|place| cluster.start(ticket, StartOptions::at(place)))
+                || cluster.start(ticket, StartOptions::clear_of(&self.kept(ticket)))
+            {
+                own.map(|own| self.reserved.remove(own));
+                continue;
+            }
+            let held = self.reserved.len();
+            if own.is_none() && held < self.most && cluster.waiting().nth(held) == Some(ticket) {
+                let reservation = cluster.least_busy(ticket, &self.kept(ticket));
+                self.reserved.extend(reservation.map(|reservation| (ticket, reservation)));
+            }
+        }
+    }
+}
+
+/// Where only numbers matter `reservation` counts what is free beside what is kept, and asks nobody who cannot start.
+#[test]
+fn reservations_of_counts_are_those_of_who_asks_everyone() {
+    let topology = Topology::flat(40).unwrap();
+    for seed in 0..12 {
+        for (most, allocator) in [(1, "naive"), (3, "random"), (10, "naive")] {
+            let text = format!(
+                "machine = {{ topology = 'flat', processors = 40 }}\nallocator = '{allocator}'
+                 scheduler = {{ name = 'reservation', reservations = {most} }}"
+            );
+            let scenario = scenario(&text);
+            let jobs = random_jobs(&topology, 300, 3.0 + seed as f64, seed);
+            let [counting, asking] = [false, true].map(|asks_everyone| {
+                let mut setup = scenario.setup(0).unwrap();
+                if asks_everyone {
+                    setup.scheduler = Box::new(AskingEveryone { most, reserved: Vec::new() });
+                }
+                let mut transcript = Transcript::default();
+                simulate(setup, submissions(jobs.clone()), &mut transcript).unwrap();
+                transcript.text
+            });
+            assert!(counting == asking, "{text}\n{counting}\n---\n{asking}");
         }
     }
 }

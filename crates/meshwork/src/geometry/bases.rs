@@ -112,6 +112,12 @@ impl FreeBases {
 
     /// Keeps a base only if the node `step` ahead of it along a ring is one too.
     fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
+        let ring = grid.strides()[d] * grid.sides()[d];
+        if ring.is_multiple_of(64) || 64 % ring == 0 {
+            self.shifted.assign_kept_if_ahead(&self.bases, ring, step * grid.strides()[d]);
+            std::mem::swap(&mut self.bases, &mut self.shifted);
+            return;
+        }
         let mut ahead = std::mem::replace(&mut self.shifted, NodeSet::empty(0));
         let bases = std::mem::replace(&mut self.bases, NodeSet::empty(0));
         self.assign_ahead(grid, &bases, d, step, &mut ahead);

@@ -54,27 +54,32 @@ impl Block {
     /// # Complexity
     /// **O(r)** for *r* runs, after **O(d)** for the dimensions.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
+        self.all_runs(grid, |start, count| {
+            visit(start, count);
+            true
+        });
+    }
+
+    /// Whether something holds of all its runs, in rank order: the first one that it does not hold of is the last
+    /// one looked at.
+    pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         let is_covered =
             |&d: &usize| self.sides[d] == sides[d] && grid.coordinate(self.base, d) == 0;
         let row = (0..sides.len()).take_while(is_covered).count();
         if row == sides.len() {
-            visit(0, grid.nodes());
-            return;
+            return holds(0, grid.nodes());
         }
         let x = grid.coordinate(self.base, row);
         let (stride, width) = (strides[row], self.sides[row]);
         let before_the_edge = width.min(sides[row] - x);
         if before_the_edge == width && self.sides[row + 1..].iter().all(|&side| side == 1) {
             // One run, as an aligned subcube is: no further coordinate is needed.
-            visit(self.base, width * stride);
-            return;
+            return holds(self.base, width * stride);
         }
-        let mut visit_row = |start: Node| {
-            visit(start + x * stride, before_the_edge * stride);
-            if before_the_edge < width {
-                visit(start, (width - before_the_edge) * stride);
-            }
+        let mut holds_of_row = |start: Node| {
+            holds(start + x * stride, before_the_edge * stride)
+                && (before_the_edge == width || holds(start, (width - before_the_edge) * stride))
         };
         // The dimensions above the row along which the block extends: where it is 1 wide, nothing
         // changes from row to row.
@@ -85,40 +90,52 @@ impl Block {
             start += corner * strides[d];
             if self.sides[d] > 1 {
                 above.push(Ring {
-                    corner,
-                    width: self.sides[d],
-                    side: sides[d],
                     stride: strides[d],
-                    at: 0,
+                    round: sides[d] * strides[d],
+                    first: corner * strides[d],
+                    here: corner * strides[d],
+                    width: self.sides[d],
+                    left: self.sides[d],
                 });
             }
         }
-        loop {
-            visit_row(start);
+        while holds_of_row(start) {
             if !above.iter_mut().any(|ring| ring.step(&mut start)) {
-                return;
+                return true;
             }
         }
+        false
     }
 }
 
-/// Where an enumeration of rows is along one dimension of a block.
+/// Where an enumeration of rows is along one dimension of a block; places along it in numbers of nodes.
 struct Ring {
-    corner: Node,
-    width: u32,
-    side: u32,
     stride: u32,
-    at: u32,
+    /// All the way around.
+    round: u32,
+    first: u32,
+    here: u32,
+    width: u32,
+    /// How many rows are left, with this one.
+    left: u32,
 }
 
 impl Ring {
     /// One row on, around the edge if need be; back to the first row, and `false`, after the last.
+    #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
-        let place = |at: u32| (self.corner + at) % self.side * self.stride;
-        let next = if self.at + 1 == self.width { 0 } else { self.at + 1 };
-        *start = *start - place(self.at) + place(next);
-        self.at = next;
-        next > 0
+        let is_last = self.left == 1;
+        let next = if is_last {
+            self.left = self.width;
+            self.first
+        } else {
+            self.left -= 1;
+            let next = self.here + self.stride;
+            if next == self.round { 0 } else { next }
+        };
+        *start = *start - self.here + next;
+        self.here = next;
+        !is_last
     }
 }
 
@@ -179,19 +196,15 @@ impl Placement {
     /// Whether every node of it is in the set.
     #[must_use]
     pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
-        let mut within = true;
-        self.for_each_run(grid, |start, count| within = within && set.contains_range(start, count));
-        within
+        let is_within = |start, count| set.contains_range(start, count);
+        self.blocks.iter().all(|block| block.all_runs(grid, is_within))
     }
 
     /// Whether no node of it is in the set.
     #[must_use]
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
-        let mut clear = true;
-        self.for_each_run(grid, |start, count| {
-            clear = clear && set.is_clear_of_range(start, count);
-        });
-        clear
+        let is_clear = |start, count| set.is_clear_of_range(start, count);
+        self.blocks.iter().all(|block| block.all_runs(grid, is_clear))
     }
 
     /// Whether it has a node in common with another one on the same grid. **O(b c d)** for *b* and *c*

@@ -341,12 +341,29 @@ impl NodeSet {
     /// set, around the end of the group; nodes stand in groups of `group`, a multiple or a divisor of
     /// 64 that divides their number. **O(len / 64)**.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
+        self.with_rotated_down(other, group, by, |_, ahead| ahead);
+    }
+
+    /// As [`assign_rotated_down`](NodeSet::assign_rotated_down) those of them that are in the other set themselves.
+    pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) {
+        self.with_rotated_down(other, group, by, |here, ahead| here & ahead);
+    }
+
+    /// Makes each word of this set of that of the other one, and of what lies `by` further on there.
+    #[inline(always)]
+    fn with_rotated_down(
+        &mut self,
+        other: &NodeSet,
+        group: u32,
+        by: u32,
+        make: impl Fn(u64, u64) -> u64,
+    ) {
         if group < 64 {
             // Lanes of one word: what is left of the edge moves down, the rest comes around it.
             let lane = u64::MAX / ((1 << group) - 1);
             let stays = lane * ((1 << (group - by)) - 1);
             for (word, &from) in self.words.iter_mut().zip(&other.words) {
-                *word = from >> by & stays | from << (group - by) & !stays;
+                *word = make(from, from >> by & stays | from << (group - by) & !stays);
             }
             self.clear_past_the_end();
             return;
@@ -356,22 +373,29 @@ impl NodeSet {
         for (to, from) in groups {
             let (first, second) = from.split_at(skip);
             let (front, back) = to.split_at_mut(length - skip);
+            let (here_in_front, here_behind) = from.split_at(length - skip);
             if bits == 0 {
-                front.copy_from_slice(second);
-                back.copy_from_slice(first);
+                for ((word, &here), &ahead) in front.iter_mut().zip(here_in_front).zip(second) {
+                    *word = make(here, ahead);
+                }
+                for ((word, &here), &ahead) in back.iter_mut().zip(here_behind).zip(first) {
+                    *word = make(here, ahead);
+                }
                 continue;
             }
             let join = |low: u64, high: u64| low >> bits | high << (64 - bits);
             // Each word and the one above it; the last of each part has its upper half elsewhere.
-            for (word, pair) in front.iter_mut().zip(second.windows(2)) {
-                *word = join(pair[0], pair[1]);
+            for ((word, &here), pair) in front.iter_mut().zip(here_in_front).zip(second.windows(2))
+            {
+                *word = make(here, join(pair[0], pair[1]));
             }
-            for (word, pair) in back.iter_mut().zip(first.windows(2)) {
-                *word = join(pair[0], pair[1]);
+            for ((word, &here), pair) in back.iter_mut().zip(here_behind).zip(first.windows(2)) {
+                *word = make(here, join(pair[0], pair[1]));
             }
-            front[length - skip - 1] = join(second[length - skip - 1], from[0]);
+            let last = length - skip - 1;
+            front[last] = make(here_in_front[last], join(second[last], from[0]));
             if skip > 0 {
-                back[skip - 1] = join(first[skip - 1], second[0]);
+                back[skip - 1] = make(here_behind[skip - 1], join(first[skip - 1], second[0]));
             }
         }
     }
@@ -533,6 +557,10 @@ mod tests {
             turned.assign_rotated_down(&set, group, by);
             let ahead = |n: u32| n / group * group + (n % group + by) % group;
             same(&turned, &(0..len).filter(|&n| set.contains(ahead(n))).collect());
+            let both = |n: &u32| set.contains(*n) && set.contains(ahead(*n));
+            let mut kept = NodeSet::full(len);
+            kept.assign_kept_if_ahead(&set, group, by);
+            same(&kept, &(0..len).filter(both).collect());
         }
 
         #[test]

@@ -76,6 +76,8 @@ impl Scheduler for Reserving {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let (mut next, mut place) = (cluster.head(), 0);
+        // How many processors are free that are not kept, as long as nothing changes.
+        let mut clear = None;
         while let Some(ticket) = next {
             // A job that has started names no place in the queue any more. Behind those who have
             // reservations or may get one, only who may start now is of interest.
@@ -86,7 +88,8 @@ impl Scheduler for Reserving {
             };
             place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);
-            if self.starts(cluster, ticket, own) {
+            if self.starts(cluster, ticket, own, &mut clear) {
+                clear = None;
                 own.map(|own| self.reserved.remove(own));
                 self.ahead.insert(ticket);
                 if let Some(head) = cluster.head() {
@@ -96,6 +99,7 @@ impl Scheduler for Reserving {
                 let kept = kept_for(&self.reserved, None);
                 if let Some(reservation) = cluster.least_busy(ticket, &kept) {
                     self.reserved.push((ticket, reservation));
+                    clear = None;
                 }
             }
             next = following;
@@ -104,12 +108,26 @@ impl Scheduler for Reserving {
 }
 
 impl Reserving {
-    fn starts(&self, cluster: &mut Cluster<'_>, ticket: Ticket, own: Option<usize>) -> bool {
-        let own = own.map(|own| StartOptions::at(Place::Promised(&self.reserved[own].1)));
-        if own.is_some_and(|own| cluster.start(ticket, own)) {
+    fn starts(
+        &self,
+        cluster: &mut Cluster<'_>,
+        ticket: Ticket,
+        own: Option<usize>,
+        clear: &mut Option<u64>,
+    ) -> bool {
+        let promised = own.map(|own| StartOptions::at(Place::Promised(&self.reserved[own].1)));
+        if promised.is_some_and(|promised| cluster.start(ticket, promised)) {
             return true;
         }
         let kept = kept_for(&self.reserved, Some(ticket));
+        // Where their number is all that matters nobody has to be asked on a copy of the machine.
+        if own.is_none()
+            && cluster.counts_alone()
+            && let Some(Hold::Count(wanted)) = cluster.count_now(ticket).map(|wanted| wanted.hold)
+            && wanted.nodes() > *clear.get_or_insert_with(|| free_beside(cluster, &kept))
+        {
+            return false;
+        }
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
@@ -126,6 +144,18 @@ impl Reserving {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
     }
+}
+
+/// How many processors of the only site are free that are not kept. None is kept twice.
+fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
+    let site = cluster.site(0);
+    let mut free = site.free_nodes();
+    for (_, placement) in kept {
+        placement.for_each_run(site.grid(), |start, count| {
+            free -= site.free().count_range(start, count);
+        });
+    }
+    u64::from(free)
 }
 
 /// The processors that are kept, but for those of one job.

@@ -1,38 +1,25 @@
-//! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
+//! Centres one by one: how far every free node is from each of them.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, Ask};
-use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
 use crate::job::Dims;
 use crate::machine::{Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// Where a centre may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Centres {
-    /// On every free node.
-    Free,
-    /// Wherever each coordinate is that of some free node.
-    Crossings,
-}
+use super::hops::hops_over_pairs;
 
-/// A strategy that tries centres in row-major order, collects around each one the nearest free
-/// nodes, of equally near ones the first in row-major order, and keeps those with the fewest hops over all pairs,
-/// the first of equals. Ranks go by distance from the centre, then row-major. On a ring distances go
-/// the shorter way.
+/// What is free, as it is seen from one centre after the other.
 ///
 /// # Complexity
-/// **O(c · (F + h))** for *c* centres and *F* free nodes; *h* is how many nodes two parts of the grid
+/// **O(F + h)** for each centre, with *F* free nodes; *h* is how many nodes two parts of the grid
 /// have that span it, one of its lower dimensions and one of the higher ones: some twice the root of
 /// all. A distance is the sum of what two tables say of the two parts; hops over all pairs
 /// follow, one dimension after the other, from how many nodes have each coordinate.
 #[derive(Clone)]
-pub(super) struct NearestNodes {
-    centres: Centres,
+pub(super) struct OneByOne {
     /// The free nodes, in ascending order, and how far each is from the present centre.
     free: Vec<(Node, u32)>,
     /// The lower dimensions and the higher ones.
@@ -61,11 +48,8 @@ struct Reach {
     of_it: u32,
 }
 
-/// The largest machine served: every node may be a centre, and from each one all nodes are looked at.
-pub(super) const MAX_NODES: u32 = 1 << 14;
-
-impl NearestNodes {
-    pub(super) fn new(grid: &Grid, centres: Centres) -> NearestNodes {
+impl OneByOne {
+    pub(super) fn new(grid: &Grid) -> OneByOne {
         // As many dimensions below as leave the two parts of most equal size.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
@@ -73,8 +57,7 @@ impl NearestNodes {
         };
         let lower = (0..grid.dimensions()).min_by_key(sum).unwrap_or(0);
         let half = |part: Range<usize>| Half::new(&grid.sides()[part.clone()], &grid.rings()[part]);
-        NearestNodes {
-            centres,
+        OneByOne {
             free: Vec::new(),
             halves: [half(0..lower), half(lower..grid.dimensions())],
             shells: vec![0; grid.sides().iter().sum::<u32>() as usize],
@@ -82,7 +65,7 @@ impl NearestNodes {
     }
 
     /// Takes down which nodes are free.
-    fn look_at(&mut self, site: &Site) {
+    pub(super) fn look_at(&mut self, site: &Site) {
         self.free.clear();
         self.free.extend(site.free().iter().map(|node| (node, 0)));
         let [lower, higher] = &mut self.halves;
@@ -93,21 +76,20 @@ impl NearestNodes {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// Where a centre may be.
-    fn candidates(&mut self, site: &Site) -> NodeSet {
-        if self.centres == Centres::Free {
-            return site.free().clone();
-        }
-        let occurs: Vec<Vec<u32>> = self.halves.iter_mut().flat_map(Half::count_all).collect();
+    /// The hops over all pairs of the so many nodes that are nearest to a centre.
+    pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
+        let reach = self.reach(grid, centre, count);
+        self.hops(reach)
+    }
+
+    /// The so many free nodes that are nearest to a centre.
+    pub(super) fn nearest(&mut self, site: &Site, centre: Node, count: u32) -> Placement {
+        self.look_at(site);
         let grid = site.grid();
-        let mut crossings = NodeSet::empty(grid.nodes());
-        for node in 0..grid.nodes() {
-            let at = grid.coordinates(node);
-            if at.iter().zip(&occurs).all(|(&at, counts)| counts[at as usize] > 0) {
-                crossings.insert(node);
-            }
-        }
-        crossings
+        self.reach(grid, centre, count);
+        // Stable: those of one shell stay in row-major order.
+        self.free.sort_by_key(|&(_, apart)| apart);
+        in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
     /// Finds how far every free node is from a centre, and how far so many of them reach.
@@ -176,15 +158,6 @@ impl Half {
         }
     }
 
-    /// For each dimension, how many free nodes have each coordinate.
-    fn count_all(&mut self) -> Vec<Vec<u32>> {
-        self.counts.fill(0);
-        self.at.iter().for_each(|&at| self.counts[at as usize] += 1);
-        let mut all = Vec::new();
-        self.for_each_dimension(|counts, _| all.insert(0, counts.to_vec()));
-        all
-    }
-
     /// The sum of hops along these dimensions over all pairs of nodes that are counted.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
@@ -207,85 +180,6 @@ impl Half {
             for chunk in others.chunks(length) {
                 below.iter_mut().zip(chunk).for_each(|(sum, count)| *sum += count);
             }
-        }
-    }
-}
-
-/// The sum of distances over all pairs of things on a line or a ring, of which so many are at each
-/// place.
-///
-/// Each gap of a line is crossed by the pairs with one thing on either side. On a ring a pair is
-/// parted by two half rings for each step of its distance: by as many of them as begin at each step,
-/// and by their complements.
-fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
-    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let parted = |some: u64| some * (all - some);
-    if !is_ring {
-        let up_to = counts.iter().scan(0, |sum, &count| {
-            *sum += u64::from(count);
-            Some(*sum)
-        });
-        return up_to.map(parted).sum();
-    }
-    let (side, half) = (counts.len(), counts.len() / 2);
-    let mut in_half: u64 = counts[..half].iter().map(|&count| u64::from(count)).sum();
-    let mut twice = 0;
-    for start in 0..side {
-        twice += parted(in_half);
-        in_half += u64::from(counts[(start + half) % side]);
-        in_half -= u64::from(counts[start]);
-    }
-    twice / 2
-}
-
-impl Allocator for NearestNodes {
-    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let count = site.count_with_room(request)?;
-        self.look_at(site);
-        let grid = site.grid();
-        let mut best: Option<(u64, Node)> = None;
-        for centre in self.candidates(site).iter() {
-            let reach = self.reach(grid, centre, count);
-            let score = self.hops(reach);
-            if best.is_none_or(|(least, _)| score < least) {
-                best = Some((score, centre));
-            }
-        }
-        let (_, centre) = best?;
-        self.reach(grid, centre, count);
-        // Stable: those of one shell stay in row-major order.
-        self.free.sort_by_key(|&(_, apart)| apart);
-        Some(in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node)))
-    }
-
-    fn fork(&self) -> Box<dyn Allocator> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn hops_over_pairs_are_the_sum_over_all_pairs(
-            counts in prop::collection::vec(0_u32..4, 1..12),
-            is_ring in any::<bool>(),
-        ) {
-            let mut sum = 0;
-            let side = counts.len();
-            for i in 0..side {
-                for j in i..side {
-                    let straight = j - i;
-                    let apart = if is_ring { straight.min(side - straight) } else { straight };
-                    sum += (counts[i] * counts[j]) as usize * apart;
-                }
-            }
-            prop_assert_eq!(hops_over_pairs(&counts, is_ring), sum as u64);
         }
     }
 }

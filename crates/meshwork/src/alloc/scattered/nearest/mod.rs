@@ -1,0 +1,185 @@
+//! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
+
+mod balls;
+mod hops;
+mod one_by_one;
+
+use balls::Balls;
+use one_by_one::OneByOne;
+
+use crate::alloc::{Allocator, Ask};
+use crate::geometry::NodeSet;
+use crate::job::Dims;
+use crate::machine::{Block, Placement, Site};
+use crate::topology::{Grid, Node};
+
+/// Where a centre may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Centres {
+    /// On every free node.
+    Free,
+    /// Wherever each coordinate is that of some free node.
+    Crossings,
+}
+
+/// A strategy that tries centres in row-major order, collects around each one the nearest free
+/// nodes, of equally near ones the first in row-major order, and keeps those with the fewest hops over all pairs,
+/// the first of equals. Ranks go by distance from the centre, then row-major. On a ring distances go
+/// the shorter way.
+///
+/// # Complexity
+/// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a radius *r* that is reached: **O(d · log d · n · r)**
+/// for what is counted for all centres at once, sixteen nodes in a step, and **O(c · (d · s + h))** for the centres,
+/// where *h* is how many rows have nodes at distance *r*. Few centres, and machines so long that there are too many
+/// radii to keep counts of, are looked at [one by one](OneByOne).
+pub(super) struct NearestNodes {
+    centres: Centres,
+    one_by_one: OneByOne,
+    balls: Balls,
+}
+
+/// The largest machine served: every node may be a centre.
+pub(super) const MAX_NODES: u32 = 1 << 14;
+
+/// Counting for all centres at once pays where looking at each node from each centre is more than so many looks for
+/// each node and dimension.
+const LOOKS: u64 = 16;
+
+impl NearestNodes {
+    pub(super) fn new(grid: &Grid, centres: Centres) -> NearestNodes {
+        NearestNodes { centres, one_by_one: OneByOne::new(grid), balls: Balls::new(grid) }
+    }
+
+    /// The centre with the fewest hops over all pairs of the nodes nearest to it, the first of equals.
+    fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
+        let centres = match self.centres {
+            Centres::Free => site.free().clone(),
+            Centres::Crossings => crossings(site),
+        };
+        let looks = u64::from(centres.count()) * u64::from(site.free_nodes());
+        if looks > LOOKS * u64::from(site.nodes()) * site.grid().dimensions() as u64
+            && let Some(best) = self.best_of_all(site, &centres, count)
+        {
+            return Some(best);
+        }
+        self.best_one_by_one(site, &centres, count)
+    }
+
+    /// As [`best`](NearestNodes::best), by what is counted for all of them at once, if there is room for that.
+    fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
+        let (grid, free) = (site.grid(), site.free());
+        let reached = self.balls.reach(grid, free, centres, count)?;
+        self.balls.best(free, &reached)
+    }
+
+    fn best_one_by_one(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
+        self.one_by_one.look_at(site);
+        let scores = centres.iter().map(|centre| {
+            let score = self.one_by_one.score(site.grid(), centre, count);
+            (score, centre)
+        });
+        scores.min().map(|(_, centre)| centre)
+    }
+}
+
+/// Wherever each coordinate is that of some free node.
+fn crossings(site: &Site) -> NodeSet {
+    let grid = site.grid();
+    let mut crossings = NodeSet::full(grid.nodes());
+    for (d, &stride) in grid.strides().iter().enumerate() {
+        for at in 0..grid.sides()[d] {
+            let mut sides = Dims::from_slice(grid.sides());
+            sides[d] = 1;
+            let slice = Placement::from(Block { base: at * stride, sides });
+            if slice.is_clear_of(site.free(), grid) {
+                slice.for_each_run(grid, |start, count| crossings.remove_range(start, count));
+            }
+        }
+    }
+    crossings
+}
+
+impl Allocator for NearestNodes {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let count = site.count_with_room(request)?;
+        let centre = self.best(site, count)?;
+        Some(self.one_by_one.nearest(site, centre, count))
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        let NearestNodes { centres, one_by_one, balls } = self;
+        let (centres, one_by_one) = (*centres, one_by_one.clone());
+        Box::new(NearestNodes { centres, one_by_one, balls: balls.empty_copy() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::topology::Topology;
+
+    #[test]
+    fn where_there_are_too_many_radii_centres_are_looked_at_one_by_one() {
+        let topology = Topology::mesh(&[2, 4000]).unwrap();
+        let mut site = Site::new(topology, 1.0);
+        let mut free = NodeSet::empty(8000);
+        [0, 1, 3001, 4000, 7999].into_iter().for_each(|node| free.insert(node));
+        site.set_free(&free);
+        let mut nearest = NearestNodes::new(site.grid(), Centres::Free);
+        assert_eq!(nearest.best_of_all(&site, &free, 5), None);
+        // All are taken, whatever the centre: the first of equals.
+        assert_eq!(nearest.best(&site, 5), Some(0));
+    }
+
+    proptest! {
+        /// What is counted for all centres at once is what is seen from each.
+        #[test]
+        fn all_centres_at_once_score_as_one_by_one(
+            sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
+            twos in 0_usize..4,
+            words in prop::collection::vec(any::<u64>(), 43),
+            denser in any::<bool>(),
+            count in any::<prop::sample::Index>(),
+        ) {
+            let (mut sides, mut rings): (Vec<u32>, Vec<bool>) = sides.into_iter().unzip();
+            sides.extend((0..twos).map(|_| 2));
+            rings.extend((0..twos).map(|at| at % 2 == 0));
+            let grid = Grid::with_rings(&sides, &rings).unwrap();
+            let mut free = NodeSet::empty(grid.nodes());
+            for node in 0..grid.nodes() {
+                let bit = |word: u64| word >> (node % 64) & 1 == 1;
+                if bit(words[node as usize / 64]) || denser && bit(words[42]) {
+                    free.insert(node);
+                }
+            }
+            if free.is_empty() {
+                return Ok(());
+            }
+            let mut site = Site::new(Topology::with_rings(&sides, &rings).unwrap(), 1.0);
+            site.set_free(&free);
+            let count = 1 + count.index(free.count() as usize) as u32;
+            let mut one_by_one = OneByOne::new(&grid);
+            one_by_one.look_at(&site);
+            let mut balls = Balls::new(&grid);
+            let all = NodeSet::full(grid.nodes());
+            // Twice, for nothing may be left from the first time.
+            for _ in 0..2 {
+                let reached = balls.reach(&grid, &free, &all, count).unwrap();
+                prop_assert_eq!(reached.len(), grid.nodes() as usize);
+                for reached in reached {
+                    let score = one_by_one.score(&grid, reached.centre, count);
+                    prop_assert_eq!(balls.hops(&free, reached), score);
+                }
+            }
+            for centres in [Centres::Free, Centres::Crossings] {
+                let mut nearest = NearestNodes::new(&grid, centres);
+                let some = crossings(&site);
+                let best = nearest.best_of_all(&site, &some, count);
+                prop_assert_eq!(best, nearest.best_one_by_one(&site, &some, count));
+            }
+        }
+    }
+}
