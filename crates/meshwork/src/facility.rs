@@ -13,8 +13,7 @@ use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
-use crate::sizing::exact::exact;
-use crate::sizing::{Crowd, Size, Sizing};
+use crate::sizing::{Crowd, Size, Sizing, as_asked};
 
 /// Sites with their allocators, a sizing and a selector.
 pub struct Facility {
@@ -296,7 +295,7 @@ impl SiteAhead {
 
     /// A copy of a site on which every job gets what it asks for.
     pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
-        let (managed, sizing) = (managed.fork(), exact());
+        let (managed, sizing) = (managed.fork(), as_asked());
         SiteAhead { index: 0, managed, sizing, crowd: Crowd::default() }
     }
 

@@ -21,7 +21,7 @@ pub static ENTRY: SizingEntry = SizingEntry {
 };
 
 /// The rule itself, which needs to know nothing of the machine.
-pub(crate) fn exact() -> Box<dyn Sizing> {
+pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }
 

@@ -84,6 +84,11 @@ impl Named for SizingEntry {
 pub static SIZINGS: &[&SizingEntry] =
     &[&exact::ENTRY, &rsr::ENTRY, &limit::ENTRY, &greedy_limit::ENTRY, &average_limit::ENTRY];
 
+/// The sizing of whoever takes no part in sizing: every job gets what it asks for, or waits.
+pub(crate) fn as_asked() -> Box<dyn Sizing> {
+    exact::exact()
+}
+
 /// Sizings, as a family of names.
 pub static FAMILY: Family =
     Family { kind: "sizing", key: "name", entries: || abouts(SIZINGS), common: &[] };
