@@ -3,15 +3,18 @@
 mod chromium;
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use chromium::{Page, browser};
 use common::meshwork;
-use meshwork::job::Time;
+use meshwork::job::{Cause, Time};
+use meshwork::observe::{JobId, Observer};
 use meshwork::topology::Topology;
+use meshwork::workload::NoInputs;
 use meshwork_lab::Study;
-use meshwork_lab::watch::{Happening, Live, Next, Scene};
+use meshwork_lab::watch::{Happening, Live, Next, Scene, What};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -302,6 +305,77 @@ fn jobs_that_are_resized_are_seen_to_be() {
     let head = "scheduler = 'equipartition'\nmachine = { topology = 'mesh', dims = [8, 8] }";
     let Some(shown) = shown(head) else { return };
     shown.is_right();
+}
+
+/// What each job waits for from when on, as the run itself says it.
+#[derive(Default)]
+struct Causes(Vec<(f64, f64, u64, Cause)>);
+
+impl Observer for Causes {
+    fn asks_why_jobs_wait(&self) -> bool {
+        true
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        self.0.push((from.units(), to.units(), id.0 + 1, cause));
+    }
+}
+
+#[test]
+fn a_job_that_waits_says_why() {
+    let head = "scheduler = 'easy'\nmachine = { topology = 'mesh', dims = [8, 6] }";
+    let Some(shown) = shown(head) else { return };
+    let study = Study::read(&shown._folder.path().join("a.toml"), &[]).unwrap();
+    let mut causes = Causes::default();
+    let point = meshwork_lab::study::expand::point_at(&study, 0).unwrap();
+    point.scenario.run(0, &NoInputs, &mut causes).unwrap();
+    let mut seen = BTreeSet::new();
+    for share in (5..100).step_by(5) {
+        let time = shown.slide(f64::from(share) / 100.0);
+        let scene = shown.scene(time);
+        let waits: Vec<_> =
+            causes.0.iter().filter(|(from, to, ..)| (*from..*to).contains(&time)).take(3).collect();
+        assert_eq!(waits.len(), scene.waiting().len().min(3));
+        for (place, (_, _, job, cause)) in waits.into_iter().enumerate() {
+            let free = scene.free_on(0);
+            let is = format!("{free} {} free", if free == 1 { "is" } else { "are" });
+            let because = match cause {
+                Cause::Nodes => format!("too few processors are free for it: {is}."),
+                Cause::Shape => {
+                    format!(
+                        "enough processors are free for it ({is}), but not as they would have to lie."
+                    )
+                }
+                _ => "it could start, but processors are kept for jobs that come before it."
+                    .to_owned(),
+            };
+            seen.insert(*cause);
+            // The list is drawn a little later than the map.
+            let button = format!(
+                "document.querySelectorAll('.m-list:last-child tbody tr:not([hidden]) button')[{place}]"
+            );
+            shown.page.wait(&format!("{button}?.textContent === '{job}'"));
+            shown.page.act(&format!("{button}.click()"));
+            let said = shown.page.value("document.querySelector('.m-why').textContent");
+            let said = said.as_str().unwrap();
+            assert!(
+                said.ends_with(&format!(" it waits: {because}")),
+                "job {job} at {time}: {said}"
+            );
+            shown.page.act(&format!("{button}.click()"));
+        }
+    }
+    assert!(seen.len() > 1, "{seen:?}");
+    // It follows the time: a job that runs does not wait.
+    let started =
+        shown.happenings.iter().rfind(|own| matches!(own.what, What::Started { .. })).unwrap();
+    shown.page.act(&format!(
+        "{MACHINE}.pick({}); {MACHINE}.seek({})",
+        started.id.0,
+        started.at.units()
+    ));
+    assert_eq!(shown.page.value("document.querySelector('.m-why').textContent"), "");
+    assert_eq!(shown.page.console(), Vec::<String>::new());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{Numbers, Said, meshwork};
+use common::{Numbers, Said, TORUS, meshwork};
 use meshwork::alloc::listed::Wait;
-use meshwork_lab::operator::causes::Cause;
+use meshwork::job::Cause;
 use meshwork_lab::operator::folder::{Folder, Machine, asked};
 use meshwork_lab::operator::forecast::{Conditions, Outcome, forecast, forecast_with_waits};
 use meshwork_lab::operator::history::{By, History, Stay};
@@ -222,23 +222,6 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
         "site/jobs.csv, line 1: no job in this history has nodes, a start and an end, so none can happen again",
     );
 }
-
-/// A torus of 64 nodes.
-const TORUS: &str = "- topology: t
-  torus3d:
-    toruses:
-      - name: t
-        dims: {x: 4, y: 4, z: 4}
-        nodes: n[00-63]
-        placements:
-          - dims: {x: 1, y: 1, z: 1}
-          - dims: {x: 2, y: 2, z: 1}
-          - dims: {x: 2, y: 2, z: 2}
-            anchor_spacing: {x: 1, y: 2, z: 1}
-          - dims: {x: 4, y: 2, z: 2}
-          - dims: {x: 4, y: 4, z: 2}
-          - dims: {x: 4, y: 4, z: 4}
-";
 
 /// Jobs that fill it: some outrun their limits, some are cancelled, some are never listed.
 fn crowd(seed: u64, jobs: usize) -> Vec<Stay> {

@@ -5,28 +5,12 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Numbers, Said, meshwork, skip};
+use common::{Numbers, Said, TORUS, meshwork, skip};
 use meshwork_lab::operator::folder::{Folder, Machine};
 use meshwork_lab::operator::forecast::{Conditions, forecast};
 use meshwork_lab::operator::history::{History, Stay};
 use serde_json::{Value as Json, json};
 
-/// A torus with boxes of six sizes, some of which overlap.
-const TORUS: &str = "- topology: t
-  torus3d:
-    toruses:
-      - name: t
-        dims: {x: 4, y: 4, z: 4}
-        nodes: n[00-63]
-        placements:
-          - dims: {x: 1, y: 1, z: 1}
-          - dims: {x: 2, y: 2, z: 1}
-          - dims: {x: 2, y: 2, z: 2}
-            anchor_spacing: {x: 1, y: 2, z: 1}
-          - dims: {x: 4, y: 2, z: 2}
-          - dims: {x: 4, y: 4, z: 2}
-          - dims: {x: 4, y: 4, z: 4}
-";
 const BLOCKS: &str = "- topology: t
   block:
     block_sizes: [8, 16, 32]

@@ -88,6 +88,7 @@ pub fn simulate(
 ) -> Result<Time, RunError> {
     let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
+    cluster.watch_waits(scheduler.reserves());
     let mut next = pull(&mut jobs, &mut cluster)?;
     // Until the first job fits.
     let mut refused = Some(0);

@@ -6,12 +6,14 @@
 
 use smallvec::SmallVec;
 
+use crate::form::Finds;
 use crate::geometry::NodeSet;
-use crate::job::{Job, Request, Time};
+use crate::job::{Cause, Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
+use crate::sizing::exact::exact;
 use crate::sizing::{Crowd, Size, Sizing};
 
 /// Sites with their allocators, a sizing and a selector.
@@ -20,8 +22,8 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Kept by the cluster, for sizings that go by it.
-    pub(crate) crowd: Crowd,
+    /// How many jobs there are: kept by whoever keeps the queue, for sizings that go by it.
+    pub crowd: Crowd,
     /// Whether nothing is remembered.
     asks_anew: bool,
 }
@@ -57,6 +59,42 @@ impl Facility {
         selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
+    /// What a job lacks to start now: nodes, or nodes that lie as they would have to; `None` if some site has room for it.
+    /// Looking changes nothing, not even the random numbers that an allocator draws next. Whether the selector would
+    /// take that site is not asked.
+    ///
+    /// ```
+    /// use meshwork::job::{Cause, Job, Request, Time};
+    /// use meshwork::scenario::Scenario;
+    ///
+    /// let scenario = Scenario::read(&toml::toml! {
+    ///     machine = { topology = "mesh", dims = [4, 4] }
+    ///     workload = { name = "lublin", jobs = 10 }
+    /// })
+    /// .unwrap();
+    /// let mut facility = scenario.setup(0).unwrap().facility;
+    /// let job = |sides: &[u32]| Job {
+    ///     number: 1, arrival: Time::ZERO, request: Request::block(sides), runtime: 1.0, estimate: 1.0, owner: None,
+    /// };
+    /// let two_rows = facility.propose_at(0, &job(&[4, 2]), Time::ZERO).unwrap();
+    /// facility.claim(0, &two_rows.placement, Time::ZERO).unwrap();
+    /// assert_eq!(facility.lacks(&job(&[4, 2]), Time::ZERO), None);
+    /// assert_eq!(facility.lacks(&job(&[2, 3]), Time::ZERO), Some(Cause::Shape));
+    /// assert_eq!(facility.lacks(&job(&[3, 3]), Time::ZERO), Some(Cause::Nodes));
+    /// ```
+    ///
+    /// # Complexity
+    /// Up to a question for each site and size.
+    pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
+        let Facility { sites, sizing, crowd, .. } = self;
+        let attempt = Attempt { job, now, sizing: sizing.as_ref(), crowd: *crowd };
+        let mut lacks = Cause::Nodes;
+        for managed in sites {
+            lacks = lacks.max(attempt.lacks(managed)?);
+        }
+        Some(lacks)
+    }
+
     /// The fewest processors with which the job could ever be started on any site; `None` if none
     /// could ever hold it.
     pub(crate) fn fewest(&self, job: &Job) -> Option<u64> {
@@ -68,7 +106,7 @@ impl Facility {
     }
 
     /// Tells the sizing that a job has joined the queue.
-    pub(crate) fn arrived(&mut self, job: &Job) {
+    pub fn arrived(&mut self, job: &Job) {
         self.sizing.arrived(&job.request);
     }
 
@@ -136,7 +174,8 @@ impl Facility {
     }
 
     /// Whether every job gets what it asked for.
-    pub(crate) fn sizes_are_fixed(&self) -> bool {
+    #[must_use]
+    pub fn sizes_are_fixed(&self) -> bool {
         self.sizing.is_fixed() && !self.asks_anew
     }
 
@@ -253,6 +292,44 @@ impl SiteAhead {
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
+    }
+
+    /// A copy of a site on which every job gets what it asks for.
+    pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
+        let (managed, sizing) = (managed.fork(), exact());
+        SiteAhead { index: 0, managed, sizing, crowd: Crowd::default() }
+    }
+
+    /// Whether whatever is placed on it is one block of the shape that was asked for.
+    #[must_use]
+    pub fn gives_blocks(&self) -> bool {
+        self.managed.gives_blocks() && self.sizing.is_fixed()
+    }
+
+    /// When the allocator finds room.
+    #[must_use]
+    pub fn finds(&self) -> Finds {
+        self.managed.finds()
+    }
+
+    /// Why a request can never be placed here, if a rule of the machine says so and not only its size: one sentence
+    /// without a full stop.
+    #[must_use]
+    pub fn never(&self, request: &Request) -> Option<String> {
+        self.managed.never(request)
+    }
+
+    /// What a job lacks to start here now: see [`Facility::lacks`].
+    pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
+        let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), crowd: self.crowd };
+        attempt.lacks(&mut self.managed)
+    }
+
+    /// The fewest processors with which a job could ever be started here; `None` if it could never be.
+    #[must_use]
+    pub fn fewest(&self, job: &Job) -> Option<u64> {
+        let request = self.managed.in_form(&job.request)?;
+        Some(self.sizing.fewest(&self.managed.demand(&request, self.crowd)))
     }
 
     /// Gives nodes back.

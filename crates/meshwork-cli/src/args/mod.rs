@@ -11,6 +11,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use meshwork_lab::operator::instant::RunName;
+
 use crate::memory::Memory;
 
 use ops::Ops;
@@ -248,16 +250,7 @@ pub(crate) struct Report {
 
 /// A scenario and a replication, both from 1.
 fn run_of(text: &str) -> Result<(u64, u64), String> {
-    let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
-    match (scenario.parse(), replication.parse()) {
-        (Ok(scenario), Ok(replication)) if scenario > 0 && replication > 0 => {
-            Ok((scenario, replication))
-        }
-        _ => Err(
-            "a run is the number of a scenario, or that and the number of a replication, as in 3/2"
-                .to_owned(),
-        ),
-    }
+    text.parse().map(|RunName { scenario, replication }| (scenario, replication))
 }
 
 /// `meshwork show`.

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use meshwork_lab::operator::instant::RunName;
 
 use super::sweep::duration;
+use crate::memory::Memory;
 
 /// `meshwork ops`.
 #[derive(Debug, Subcommand)]
@@ -52,16 +54,19 @@ pub(crate) enum Ops {
     Propose(Propose),
     /// Say why a job waits: the reason, the nearest places and who is in the way, and what would let it start
     #[command(
-        after_help = "The state is a site at an instant of its history (--at), or what `scontrol show job -o` prints, with \
-        the machine's files beside it.\n\nExamples:\n  meshwork ops explain site 1109 --at 1795272884\n  meshwork ops \
-        explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf slurm.conf"
+        after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
+        machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
+        saved. A pool has no queue: there --shape says of what the question is.\n\nExamples:\n  meshwork ops explain site \
+        1109 --at 1795272884\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
+        slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
     )]
     Explain(Explain),
     /// Find the cheapest moves of jobs after which a place of a shape is free
     #[command(
-        after_help = "Every listed place of the shape is looked at. Jobs move one after the other, the largest first, to \
-        where the rule puts them on what is free by then. The exit status is 1 if no moves make \
-        room.\n\nExample:\n  meshwork ops defrag site --at 1795272884 --shape 4x2x2 --exempt 1100"
+        after_help = "Every listed place of the shape is looked at, or every block of it where an allocator gives blocks. \
+        Jobs move one after the other, the largest first, to where the rule or the allocator puts them on what is free by \
+        then. The exit status is 1 if no moves make room.\n\nExamples:\n  meshwork ops defrag site --at 1795272884 \
+        --shape 4x2x2 --exempt 1100\n  meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
 }
@@ -69,11 +74,15 @@ pub(crate) enum Ops {
 /// A machine at one instant.
 #[derive(Args, Debug)]
 pub(crate) struct State {
-    /// A site, what `scontrol show job -o` prints, or what `meshwork place --slurm` answers to `show`
+    /// A site, a folder of results, what `scontrol show job -o` prints, or what `meshwork place` saves or, with --slurm,
+    /// answers to `show`
     pub(crate) state: PathBuf,
-    /// The instant of a site's history, in seconds since 1970
-    #[arg(long, value_name = "SECOND")]
-    pub(crate) at: Option<i64>,
+    /// The instant: of a site's history in seconds since 1970, of a run by its own clock
+    #[arg(long, value_name = "TIME", value_parser = super::not_negative)]
+    pub(crate) at: Option<f64>,
+    /// The run of a folder of results: the number of a scenario, or that and of a replication, as in 3/2
+    #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
+    pub(crate) run: Option<RunName>,
     /// The topology.yaml or topology.conf, where the state is no site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
@@ -83,6 +92,8 @@ pub(crate) struct State {
     /// What `scontrol show nodes -o` prints: which nodes are down
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) nodes: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// `meshwork ops explain`.
@@ -91,7 +102,11 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) state: State,
     /// The job, as in 1109 or 1088_3
-    pub(crate) job: String,
+    #[arg(required_unless_present = "shape")]
+    pub(crate) job: Option<String>,
+    /// In place of a job: sides, as 8x8x4, a number of nodes, or a subcube, as 2^5; of a run, or what `place` has saved
+    #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
+    pub(crate) shape: Option<String>,
     /// Print one object of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -102,7 +117,7 @@ pub(crate) struct Explain {
 pub(crate) struct Defrag {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The shape of the place, as 8x8x4, or its number of nodes
+    /// The shape of the place, as 8x8x4, or its number of nodes; of a run, or what `place` has saved, 2^5 is a subcube
     #[arg(long)]
     pub(crate) shape: String,
     /// Jobs that may not be moved
@@ -114,6 +129,9 @@ pub(crate) struct Defrag {
     /// The partition [default: the one that slurm.conf makes the default]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
+    /// The site of a run, from 1 [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) site: Option<u64>,
     /// The most plans that are given
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,

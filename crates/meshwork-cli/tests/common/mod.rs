@@ -7,6 +7,23 @@ pub(crate) mod slurm;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// A torus of 64 nodes whose lists have boxes of 1 to 64.
+pub(crate) const TORUS: &str = "- topology: t
+  torus3d:
+    toruses:
+      - name: t
+        dims: {x: 4, y: 4, z: 4}
+        nodes: n[00-63]
+        placements:
+          - dims: {x: 1, y: 1, z: 1}
+          - dims: {x: 2, y: 2, z: 1}
+          - dims: {x: 2, y: 2, z: 2}
+            anchor_spacing: {x: 1, y: 2, z: 1}
+          - dims: {x: 4, y: 2, z: 2}
+          - dims: {x: 4, y: 4, z: 2}
+          - dims: {x: 4, y: 4, z: 4}
+";
+
 /// Numbers that look drawn, and are the same in every run of a test.
 pub(crate) struct Numbers(pub(crate) u64);
 

@@ -182,6 +182,12 @@
     shape;
     /** @type {Uint8Array} */
     kind;
+    /** @type {Uint32Array | undefined} How many answers changed by the end of each instant, */
+    answers;
+    /** @type {Uint32Array | undefined} to which request, */
+    answered;
+    /** @type {Uint8Array | undefined} and what they are */
+    answer;
     // What `play` makes of them.
     /** @type {Float64Array} when a job joined the queue, */
     submit;
@@ -237,9 +243,39 @@
         this.processors += site.nodes;
       }
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
+      this.told = this.answersTold();
       this.play(looks2);
       this.lastStays = lastEnds(this.to, this.stays);
       this.lastWaits = lastEnds(this.left, this.jobs);
+    }
+    // For each request the instants at which the answer to those who wait with it changed, and the answers.
+    answersTold() {
+      const told3 = this.asked.map(() => ({ instants: [], answers: [] }));
+      const { answers = [], answered = [], answer = [] } = this;
+      let next2 = 0;
+      for (let i = 0; i < answers.length; i += 1) {
+        for (const last = next2 + answers[i]; next2 < last; next2 += 1) {
+          const { instants, answers: given } = told3[answered[next2]];
+          instants.push(i);
+          given.push(answer[next2]);
+        }
+      }
+      return told3;
+    }
+    /**
+     * What a job waits for at a time: "nodes" if too few are free, "shape" if they do not lie as they would have to, else "priority" or
+     * "reserved"; null if it does not wait then, or nobody knows.
+     * @param {number} job
+     * @param {number} time
+     * @returns {"nodes" | "shape" | "priority" | "reserved" | null}
+     */
+    waitsFor(job, time) {
+      const { held_up: heldUp, answers_until: known } = this.recording;
+      const waits = this.submit[job] <= time && time < this.left[job];
+      if (!waits || !heldUp || known !== null && known !== void 0 && time > known) return null;
+      const { instants, answers } = this.told[this.request[job]];
+      const last = upTo(instants, upTo(this.at, time, this.at.length) - 1, instants.length) - 1;
+      return last < 0 ? null : ["nodes", "shape", heldUp][answers[last]];
     }
     // Goes through all that happened, once.
     play(known = /* @__PURE__ */ new Map()) {
@@ -979,6 +1015,21 @@
       );
     }
     return texts.join(" ");
+  }
+  function why(run, job, time) {
+    const cause = run.waitsFor(job, time);
+    if (!cause) return "";
+    const { held } = run.moment(time, 0);
+    const free = run.processors - held;
+    const many = `${number(free)} ${verb(free, "is", "are")} free`;
+    const anySite = run.sites.length > 1 ? " on all sites together" : "";
+    const texts = {
+      nodes: `too few processors are free for it: ${many}${anySite}.`,
+      shape: `enough processors are free for it (${many}${anySite}), but not as they would have to lie.`,
+      priority: "it could start, but others come before it.",
+      reserved: "it could start, but processors are kept for jobs that come before it."
+    };
+    return `At ${run.clock.at(time)} it waits: ${texts[cause]}`;
   }
   function siteName(run, site) {
     const { words, speed } = run.sites[site];
@@ -2970,9 +3021,10 @@ ${parts.join("\n")}
         hint: (event, job, words) => this.hint(event, job, words ?? "")
       });
       this.facts = make("p", { class: "m-facts", role: "status", "aria-live": "polite" });
+      this.why = make("p", { class: "m-why" });
       this.toStart = make("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
       this.letGo = make("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
-      this.job = make("div", { class: "m-job" }, this.facts, this.toStart, this.letGo);
+      this.job = make("div", { class: "m-job" }, this.facts, this.why, this.toStart, this.letGo);
       this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
       this.controls.group.append(saving(() => this));
       const { now, picture: picture2, lists } = this.still;
@@ -3066,6 +3118,7 @@ ${parts.join("\n")}
     draw() {
       this.moment = this.run.moment(this.time, LISTED);
       this.still.draw(this.moment, this.chosen, this.theme);
+      write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time));
       this.mark();
     }
     timeOf(share) {
@@ -3142,6 +3195,7 @@ ${parts.join("\n")}
       write(this.facts, chosen < 0 ? invitation : facts(run, chosen));
       this.job.classList.toggle("m-empty", chosen < 0);
       this.letGo.hidden = chosen < 0;
+      this.why.hidden = chosen < 0;
       this.toStart.hidden = chosen < 0 || !(run.start[chosen] <= run.recording.until);
     }
     key(event) {

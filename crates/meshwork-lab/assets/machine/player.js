@@ -8,7 +8,7 @@ import { theme } from "./paint.js";
 import { open } from "./run.js";
 import { saving } from "./save.js";
 import { LISTED, Still } from "./still.js";
-import { asks, facts, placeName } from "./words.js";
+import { asks, facts, placeName, why } from "./words.js";
 
 /** Draws recordings of runs into an element, which is emptied; one of them is seen at a time. @param {any} element @param {any} recordings */
 export function drawMachine(element, recordings) {
@@ -80,9 +80,11 @@ class Player {
       hint: (event, job, words) => this.hint(event, job, words ?? ""),
     });
     this.facts = make("p", { class: "m-facts", role: "status", "aria-live": "polite" });
+    // It changes with the time, and is read when somebody wants it.
+    this.why = make("p", { class: "m-why" });
     this.toStart = make("button", { type: "button", onclick: () => this.seekStart() }, "Go to its start");
     this.letGo = make("button", { type: "button", onclick: () => this.pick(-1) }, "Let it go");
-    this.job = make("div", { class: "m-job" }, this.facts, this.toStart, this.letGo);
+    this.job = make("div", { class: "m-job" }, this.facts, this.why, this.toStart, this.letGo);
     this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
     this.controls.group.append(saving(() => this));
     // Nothing that grows and shrinks with the time may stand above what somebody points at.
@@ -185,6 +187,7 @@ class Player {
   draw() {
     this.moment = this.run.moment(this.time, LISTED);
     this.still.draw(this.moment, this.chosen, this.theme);
+    write(this.why, this.chosen < 0 ? "" : why(this.run, this.chosen, this.time));
     this.mark();
   }
 
@@ -271,6 +274,8 @@ class Player {
     write(this.facts, chosen < 0 ? invitation : facts(run, chosen));
     this.job.classList.toggle("m-empty", chosen < 0);
     this.letGo.hidden = chosen < 0;
+    // Its room stays while time goes by: what stands below must not dance.
+    this.why.hidden = chosen < 0;
     this.toStart.hidden = chosen < 0 || !(run.start[chosen] <= run.recording.until);
   }
 

@@ -82,6 +82,9 @@ export class Run {
   /** @type {Uint32Array} */ base;
   /** @type {Uint32Array} */ shape;
   /** @type {Uint8Array} */ kind;
+  /** @type {Uint32Array | undefined} How many answers changed by the end of each instant, */ answers;
+  /** @type {Uint32Array | undefined} to which request, */ answered;
+  /** @type {Uint8Array | undefined} and what they are */ answer;
   // What `play` makes of them.
   /** @type {Float64Array} when a job joined the queue, */ submit;
   /** @type {Float64Array} left it, */ left;
@@ -121,9 +124,41 @@ export class Run {
       this.processors += site.nodes;
     }
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
+    this.told = this.answersTold();
     this.play(looks);
     this.lastStays = lastEnds(this.to, this.stays);
     this.lastWaits = lastEnds(this.left, this.jobs);
+  }
+
+  // For each request the instants at which the answer to those who wait with it changed, and the answers.
+  answersTold() {
+    const told = this.asked.map(() => ({ instants: [], answers: [] }));
+    const { answers = [], answered = [], answer = [] } = this;
+    let next = 0;
+    for (let i = 0; i < answers.length; i += 1) {
+      for (const last = next + answers[i]; next < last; next += 1) {
+        const { instants, answers: given } = told[answered[next]];
+        instants.push(i);
+        given.push(answer[next]);
+      }
+    }
+    return told;
+  }
+
+  /**
+   * What a job waits for at a time: "nodes" if too few are free, "shape" if they do not lie as they would have to, else "priority" or
+   * "reserved"; null if it does not wait then, or nobody knows.
+   * @param {number} job
+   * @param {number} time
+   * @returns {"nodes" | "shape" | "priority" | "reserved" | null}
+   */
+  waitsFor(job, time) {
+    const { held_up: heldUp, answers_until: known } = this.recording;
+    const waits = this.submit[job] <= time && time < this.left[job];
+    if (!waits || !heldUp || (known !== null && known !== undefined && time > known)) return null;
+    const { instants, answers } = this.told[this.request[job]];
+    const last = upTo(instants, upTo(this.at, time, this.at.length) - 1, instants.length) - 1;
+    return last < 0 ? null : ["nodes", "shape", heldUp][answers[last]];
   }
 
   // Goes through all that happened, once.

@@ -81,6 +81,23 @@ export function facts(run, job) {
   return texts.join(" ");
 }
 
+// Why a job waits at a time, in a sentence; nothing where it does not, or nobody knows.
+export function why(run, job, time) {
+  const cause = run.waitsFor(job, time);
+  if (!cause) return "";
+  const { held } = run.moment(time, 0);
+  const free = run.processors - held;
+  const many = `${number(free)} ${verb(free, "is", "are")} free`;
+  const anySite = run.sites.length > 1 ? " on all sites together" : "";
+  const texts = {
+    nodes: `too few processors are free for it: ${many}${anySite}.`,
+    shape: `enough processors are free for it (${many}${anySite}), but not as they would have to lie.`,
+    priority: "it could start, but others come before it.",
+    reserved: "it could start, but processors are kept for jobs that come before it.",
+  };
+  return `At ${run.clock.at(time)} it waits: ${texts[cause]}`;
+}
+
 // A site in words: its wiring, and its speed where speeds matter.
 export function siteName(run, site) {
   const { words, speed } = run.sites[site];

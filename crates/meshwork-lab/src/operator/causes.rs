@@ -1,38 +1,13 @@
 //! What jobs wait for while a history happens: of every second of a wait one cause.
+//!
+//! A job that could start waits for its turn from when room was made last until backfill has looked at it; since backfill has
+//! then left it behind, nodes are reserved for others.
 
 use super::folder::asked;
 use super::history::{Second, Stay};
 use crate::slurm::desk::{Asked, Told};
 use meshwork::alloc::listed::Wait;
-
-/// What a job waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// Too few nodes are free.
-    Nodes,
-    /// Enough nodes are free, but not as they would have to lie.
-    Shape,
-    /// It could start, but somebody comes before it, and backfill has not looked at it since room was made.
-    Priority,
-    /// It could start, but backfill keeps nodes for those that come before it.
-    Reserved,
-}
-
-impl Cause {
-    /// All of them.
-    pub const ALL: [Cause; 4] = [Cause::Nodes, Cause::Shape, Cause::Priority, Cause::Reserved];
-
-    /// In one word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Cause::Nodes => "nodes",
-            Cause::Shape => "shape",
-            Cause::Priority => "priority",
-            Cause::Reserved => "reserved",
-        }
-    }
-}
+use meshwork::job::Cause;
 
 /// How long a stay waited for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

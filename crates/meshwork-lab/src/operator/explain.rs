@@ -105,8 +105,8 @@ pub fn explain(state: &State, job: &str) -> Result<Explained, String> {
     let free = desk.idle();
     let reason = match told {
         Told::Never(says) => Reason::Never(says),
-        Told::Wait(Wait::Nodes, cause) => Reason::Nodes(cause.to_string()),
-        Told::Wait(Wait::Shape, cause) => Reason::Shape(cause.to_string()),
+        Told::Wait(Wait::Nodes, message) => Reason::Nodes(message.to_string()),
+        Told::Wait(Wait::Shape, message) => Reason::Shape(message.to_string()),
         Told::Nodes(_) if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) => {
             Reason::Turn
         }

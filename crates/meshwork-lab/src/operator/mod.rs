@@ -4,7 +4,8 @@
 //! be relied on, [`places`] whether nodes are a place that the machine's lists have. [`folder`] keeps a machine with its
 //! history. [`plan`] is what backfill plans, [`forecast`] lets a history happen again, [`causes`] says what jobs wait for
 //! meanwhile, and [`fidelity`] holds it against the rule. [`compare`] lets it happen under several topologies, with [`paired`]
-//! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room.
+//! intervals and [`unlisted`] sizes, and [`propose`] searches a better one. A [`state`] is a machine at one instant, of which [`explain`] says why a job waits, and [`defrag`] what would make room;
+//! an [`instant`] is that of a simulated run, or of a pool, whatever its allocator is.
 
 pub mod causes;
 pub mod compare;
@@ -15,6 +16,7 @@ pub mod fidelity;
 pub mod folder;
 pub mod forecast;
 pub mod history;
+pub mod instant;
 pub mod kueue;
 pub mod order;
 pub mod paired;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use maud::{Markup, html};
+use meshwork::catalogue::Catalogue;
 use rayon::prelude::*;
 
 use super::markup::{embedded, list};
@@ -169,22 +170,48 @@ fn chosen(
         let shown = sample(&content.study).into_iter();
         return Ok(shown.filter_map(|i| Some((i, of(i, 0)?))).take(MAPS).collect());
     }
-    let one = |&(scenario, replication): &(u64, u64)| {
-        let count = content.points.len() as u64;
-        if scenario == 0 || scenario > count {
-            let has = if count == 1 { "has one".to_owned() } else { format!("has {count}") };
-            return Err(Refused(format!("there is no scenario {scenario}: the study {has}")));
-        }
-        let index = (scenario - 1) as usize;
-        let record = replication.checked_sub(1).and_then(|replication| of(index, replication));
-        record.map(|record| (index, record)).ok_or_else(|| {
-            Refused(format!(
-                "scenario {scenario} has no replication {replication} that ended well, so there is nothing \
-                 to be shown of it"
-            ))
-        })
-    };
-    maps.runs.iter().map(one).collect()
+    maps.runs.iter().map(|&run| one(content, archive, run)).collect()
+}
+
+/// The run of a scenario and a replication, both from 1.
+fn one(
+    content: &Content,
+    archive: &Archive,
+    (scenario, replication): (u64, u64),
+) -> Result<(usize, Record), Refused> {
+    let count = content.points.len() as u64;
+    if scenario == 0 || scenario > count {
+        let has = if count == 1 { "has one".to_owned() } else { format!("has {count}") };
+        return Err(Refused(format!("there is no scenario {scenario}: the study {has}")));
+    }
+    let index = (scenario - 1) as usize;
+    let record = replication.checked_sub(1).and_then(|number| run(content, archive, index, number));
+    record.map(|record| (index, record)).ok_or_else(|| {
+        Refused(format!(
+            "scenario {scenario} has no replication {replication} that ended well, so there is nothing \
+             to be shown of it"
+        ))
+    })
+}
+
+/// A stored run of the study in this folder, by its scenario and replication, both from 1.
+///
+/// # Errors
+/// One sentence, if there is no such study or run.
+pub(crate) fn stored_run(
+    catalogue: &Catalogue,
+    folder: &Path,
+    run: (u64, u64),
+) -> Result<Record, Refused> {
+    if let [study] = &super::folder::studies(folder)?[..] {
+        let content = super::folder::read(catalogue, study)?;
+        let archive = Archive::open(study, |_, _| {})?;
+        return Ok(one(&content, &archive, run)?.1);
+    }
+    Err(Refused(format!(
+        "{}: there are several studies in this folder: give that of one of them",
+        folder.display()
+    )))
 }
 
 /// The place of the map in a section; nothing where there is nothing to say.

@@ -49,6 +49,7 @@ pub use figures::{Choice, Dates, Figure, Key, Scale, Series, Style, View};
 pub use finding::Finding;
 pub(crate) use folder::failures as failures_in;
 pub use machine::Maps;
+pub(crate) use machine::stored_run;
 pub use overview::{Overview, PaperLine};
 pub(crate) use sample::sample;
 pub use tables::{Cell, Table};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::{Cause, Decision, Wait, Wanted, decide, find};
+use meshwork::alloc::listed::{Decision, Message, Wait, Wanted, decide, find};
 use meshwork::geometry::NodeSet;
 
 use super::hostlist::names;
@@ -30,7 +30,7 @@ pub enum Told {
     /// It has, or could have, these nodes.
     Nodes(NodeSet),
     /// It may start later.
-    Wait(Wait, Cause),
+    Wait(Wait, Message),
     /// It is refused for ever, for this reason.
     Never(String),
 }
@@ -120,15 +120,15 @@ impl<K: Ord + Clone> Desk<K> {
             };
         wanted.listed = required;
         if wanted.nodes > self.site.whole.count() {
-            return Told::Never(Cause::PartitionConfiguration.to_string());
+            return Told::Never(Message::PartitionConfiguration.to_string());
         }
         let (mut available, whole) = self.available(asked, excluded.as_ref());
         kept.into_iter().for_each(|kept| available.subtract(kept));
         let rule = self.site.structure.rule();
         match decide(rule, &self.site.nodes, &wanted, &available, &whole) {
             Decision::Start(nodes) => Told::Nodes(nodes),
-            Decision::Wait(wait, cause) => Told::Wait(wait, cause),
-            Decision::Never(cause) => Told::Never(cause.to_string()),
+            Decision::Wait(wait, message) => Told::Wait(wait, message),
+            Decision::Never(message) => Told::Never(message.to_string()),
         }
     }
 

@@ -13,6 +13,7 @@ mod reservation;
 mod reshape;
 mod space;
 mod starts;
+mod waits;
 
 pub use candidates::Candidates;
 pub use outlook::Outlook;
@@ -74,6 +75,8 @@ pub struct Cluster<'a> {
     releases: u64,
     without: Option<starts::Without>,
     state: State,
+    /// What jobs wait for, where an observer asks.
+    waits: Option<waits::Waits>,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
@@ -113,6 +116,7 @@ impl<'a> Cluster<'a> {
             changes: 0,
             releases: 0,
             without: None,
+            waits: None,
             bug: None,
             unfit: None,
         }
@@ -448,6 +452,9 @@ impl<'a> Cluster<'a> {
                 let sites = self.facility.sites();
                 sites.iter().any(|m| u64::from(m.site().free_nodes()) >= asked)
             });
+            if self.waits.is_some() {
+                self.tell_waits(to);
+            }
             self.observer.elapsed(self.now, to, &self.state);
             self.now = to;
         }

@@ -108,6 +108,39 @@ impl fmt::Display for Time {
     }
 }
 
+/// What a waiting job waits for, at an instant.
+///
+/// The job is looked at alone: it is what the machine, as it is, would answer if only this job asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Cause {
+    /// Too few nodes are free.
+    Nodes,
+    /// Enough nodes are free, but not as they would have to lie.
+    Shape,
+    /// It could start, but somebody comes before it.
+    Priority,
+    /// It could start, but nodes are kept for those that come before it.
+    Reserved,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 4] = [Cause::Nodes, Cause::Shape, Cause::Priority, Cause::Reserved];
+
+    /// In one word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Cause::Nodes => "nodes",
+            Cause::Shape => "shape",
+            Cause::Priority => "priority",
+            Cause::Reserved => "reserved",
+        }
+    }
+}
+
 /// The sides of a block, one per dimension of its grid, dimension 0 first.
 pub type Dims = SmallVec<[u32; 4]>;
 

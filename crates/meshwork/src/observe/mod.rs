@@ -6,7 +6,7 @@ pub mod metrics;
 mod quantiles;
 pub mod recorder;
 
-use crate::job::{Job, Time};
+use crate::job::{Cause, Job, Time};
 use crate::machine::Placement;
 use crate::workload::Unusable;
 
@@ -123,6 +123,16 @@ pub trait Observer {
     /// Time passed from `from` to `to`, and all the while the machine was in this state.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &State) {}
 
+    /// Whether it wants to be told what jobs wait for. That costs a question to the allocator for each form in which
+    /// somebody waits, after each change of the machine; where nobody wants it, it costs nothing.
+    fn asks_why_jobs_wait(&self) -> bool {
+        false
+    }
+
+    /// Time passed from `from` to `to`, and all the while this job waited for that. Told for each job that waits, before
+    /// [`elapsed`](Observer::elapsed), where [somebody asks](Observer::asks_why_jobs_wait).
+    fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
+
     /// Something happened now.
     fn observe(&mut self, _now: Time, _event: &Event<'_>) {}
 
@@ -138,6 +148,15 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
         self.0.elapsed(from, to, state);
         self.1.elapsed(from, to, state);
+    }
+
+    fn asks_why_jobs_wait(&self) -> bool {
+        self.0.asks_why_jobs_wait() || self.1.asks_why_jobs_wait()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        self.0.waited(from, to, id, cause);
+        self.1.waited(from, to, id, cause);
     }
 
     fn observe(&mut self, now: Time, event: &Event<'_>) {

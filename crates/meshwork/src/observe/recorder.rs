@@ -8,7 +8,7 @@ use super::batches::{Batches, Ratio};
 use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Messages, Observer, Running, State};
-use crate::job::Time;
+use crate::job::{Cause, Time};
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -125,6 +125,10 @@ pub struct Recorder {
     rates: Vec<(usize, fn(&Running) -> f64, fn(&State) -> f64)>,
     /// Which of them are means over the jobs that finish.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
+    /// Which of them are means of the time for which the jobs that finish have waited for something.
+    per_wait: Vec<(usize, Cause)>,
+    /// For how long each job in the system has waited for what: kept up where that is measured.
+    waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Which of them are means over the messages of the jobs that finish.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
     /// Which of them are means over the jobs that start.
@@ -157,7 +161,7 @@ impl Recorder {
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
-        let mut per_event = Vec::new();
+        let (mut per_event, mut per_wait) = (Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -165,6 +169,7 @@ impl Recorder {
                 Measure::Rate(over, under) => rates.push((i, over, under)),
                 Measure::PerJob(value) => per_job.push((i, value)),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
+                Measure::PerWait(cause) => per_wait.push((i, cause)),
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
                 Measure::PerEvent(share) => per_event.push((i, share)),
@@ -181,6 +186,8 @@ impl Recorder {
             over_time,
             rates,
             per_job,
+            per_wait,
+            waits: BTreeMap::new(),
             per_message,
             per_start,
             per_arrival,
@@ -218,6 +225,7 @@ impl Recorder {
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
+                    | Measure::PerWait(_)
                     | Measure::PerStart(_)
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
@@ -307,7 +315,7 @@ impl Recorder {
         };
         let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| {
             let value = match metric.measure {
-                Measure::PerJob(_) | Measure::PerMessage(_) => ratio.value(),
+                Measure::PerJob(_) | Measure::PerMessage(_) | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
                 Measure::PerStart(_)
                 | Measure::PerArrival
@@ -368,6 +376,7 @@ impl Recorder {
                 }
             }
         }
+        let waits = self.waits.remove(&job.id).unwrap_or_default();
         let sums = self.batches.measured(job.id);
         let mut add = |i: usize, over: f64, under: f64| {
             sums[i].add(over, under);
@@ -380,6 +389,9 @@ impl Recorder {
             if !value.is_nan() {
                 add(i, value, 1.0);
             }
+        }
+        for &(i, cause) in &self.per_wait {
+            add(i, waits[cause as usize], 1.0);
         }
         for &(i, sum) in &self.per_message {
             add(i, sum(&job.messages), job.messages.packets as f64);
@@ -429,12 +441,23 @@ impl Observer for Recorder {
         }
     }
 
+    fn asks_why_jobs_wait(&self) -> bool {
+        !self.per_wait.is_empty()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        if !self.per_wait.is_empty() {
+            self.waits.entry(id).or_default()[cause as usize] += to - from;
+        }
+    }
+
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Unusable(_) => self.totals.unusable += 1,
             Event::Refused(..) => self.totals.refused += 1,
-            Event::TurnedAway(..) => {
+            Event::TurnedAway(id, _) => {
                 self.totals.refused += 1;
+                self.waits.remove(id);
                 self.waiting = self.waiting.saturating_sub(1);
                 self.batches.left_queue();
             }
@@ -477,6 +500,8 @@ impl Observer for Recorder {
                     self.state.held = self.state.held.saturating_sub(u64::from(job.held));
                     self.look_at_events(job.id);
                     self.measure_job(now, job);
+                } else {
+                    self.waits.remove(&job.id);
                 }
                 if self.all_finished == self.window.warmup_jobs {
                     self.measuring_from = Some(now);

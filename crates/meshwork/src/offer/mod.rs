@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::job::{Job, Request, Time};
+use crate::job::{Cause, Job, Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
@@ -28,6 +28,7 @@ pub struct ManagedSite {
     allocator: Box<dyn Allocator>,
     asks: Asks,
     finds: Finds,
+    gives_blocks: bool,
     stream: Stream,
     rule: ShapeRule,
     /// The form that each request takes here; shared with forks, for it does not depend on what is
@@ -55,6 +56,7 @@ impl ManagedSite {
             allocator,
             asks,
             finds,
+            gives_blocks: entry.contiguous,
             stream,
             rule,
             shapes: Arc::default(),
@@ -78,6 +80,12 @@ impl ManagedSite {
     #[must_use]
     pub fn finds(&self) -> Finds {
         self.finds
+    }
+
+    /// Whether what its allocator gives is always one block of the shape that was asked for.
+    #[must_use]
+    pub fn gives_blocks(&self) -> bool {
+        self.gives_blocks
     }
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
@@ -326,6 +334,7 @@ impl ManagedSite {
             allocator: self.allocator.fork(),
             asks: self.asks,
             finds: self.finds,
+            gives_blocks: self.gives_blocks,
             stream: self.stream.clone(),
             rule: self.rule,
             shapes: Arc::clone(&self.shapes),
@@ -360,6 +369,18 @@ impl Attempt<'_> {
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
         self.sizing.sizes(&managed.demand(&request, self.crowd))
+    }
+
+    /// What the job lacks to be started on a site now: nodes, or nodes that lie as they would have to. Looking leaves
+    /// no trace.
+    pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
+        if managed.room(self).is_some() {
+            return None;
+        }
+        let form = managed.in_form(&self.job.request);
+        let fewest = form.map(|form| self.sizing.fewest(&managed.demand(&form, self.crowd)));
+        let is_enough = fewest.is_some_and(|fewest| fewest <= managed.site.free_nodes().into());
+        Some(if is_enough { Cause::Shape } else { Cause::Nodes })
     }
 
     /// Where the job would go on a site, in the first size for which its allocator finds room.

@@ -17,6 +17,7 @@ use toml::{Table, Value};
 
 use crate::alloc;
 use crate::catalogue::Catalogue;
+use crate::facility::SiteAhead;
 use crate::job::{Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
@@ -275,6 +276,34 @@ impl Pool {
         self.held.remove(&first(placement));
         self.managed.release(placement);
         Ok(())
+    }
+
+    /// A copy of the machine to look ahead on: what if this were given back, what if that were taken?
+    ///
+    /// ```
+    /// use meshwork::job::{Job, Request, Time};
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
+    /// let held = pool.allocate(&Request::block(&[4, 2])).unwrap();
+    /// let request = Request::block(&[4, 4]);
+    /// let job = Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0, owner: None };
+    /// let mut ahead = pool.ahead();
+    /// assert_eq!(ahead.propose(&job, Time::ZERO), None);
+    /// ahead.release(&held);
+    /// assert!(ahead.propose(&job, Time::ZERO).is_some());
+    /// assert_eq!(pool.site().free_nodes(), 8, "the pool knows nothing of it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ahead(&self) -> SiteAhead {
+        SiteAhead::of(&self.managed)
+    }
+
+    /// The same with nothing held: what could ever be placed.
+    #[must_use]
+    pub fn ahead_empty(&self) -> SiteAhead {
+        SiteAhead::of(&self.empty)
     }
 
     /// What is held, in the order of first nodes.

@@ -9,12 +9,12 @@ use toml::{Table, Value};
 use crate::catalogue::Catalogue;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
-use crate::job::Time;
+use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, MetricEntry, Rules};
 use crate::observe::recorder::{Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
-use crate::observe::{Event, Observer, State};
+use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, resolve_in};
 use crate::rng::Stream;
@@ -437,6 +437,15 @@ impl Observer for Watchers<'_> {
         self.recorder.elapsed(from, to, state);
         self.ledger.elapsed(from, to, state);
         self.other.elapsed(from, to, state);
+    }
+
+    fn asks_why_jobs_wait(&self) -> bool {
+        self.recorder.asks_why_jobs_wait() || self.other.asks_why_jobs_wait()
+    }
+
+    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
+        self.recorder.waited(from, to, id, cause);
+        self.other.waited(from, to, id, cause);
     }
 
     fn observe(&mut self, now: Time, event: &Event<'_>) {

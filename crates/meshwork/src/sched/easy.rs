@@ -41,6 +41,10 @@ struct Easy {
 }
 
 impl Scheduler for Easy {
+    fn reserves(&self) -> bool {
+        true
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if let Some(guard) = self.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.

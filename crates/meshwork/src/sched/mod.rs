@@ -23,6 +23,13 @@ use crate::topology::{Topology, Wiring};
 pub trait Scheduler: Send {
     /// Called once for each instant at which a job arrived or ended, after all of them.
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
+
+    /// Whether it looks at all that wait and keeps nodes for those that come before: a job that could start and does not
+    /// then waits for what is [reserved](crate::job::Cause::Reserved), and else for its
+    /// [turn](crate::job::Cause::Priority).
+    fn reserves(&self) -> bool {
+        false
+    }
 }
 
 /// A scheduler in the list.

@@ -70,6 +70,10 @@ struct Reserving {
 }
 
 impl Scheduler for Reserving {
+    fn reserves(&self) -> bool {
+        true
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let (mut next, mut place) = (cluster.head(), 0);
         // How many processors are free that are not kept, as long as nothing changes.

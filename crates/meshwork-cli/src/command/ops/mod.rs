@@ -4,19 +4,22 @@ mod check;
 mod compare;
 mod fidelity;
 mod import;
+mod instant;
 mod propose;
 mod state;
+
+use meshwork::catalogue::Catalogue;
 
 use crate::args::ops::Ops;
 use crate::output::{Ended, Output};
 
 /// Answers one of them.
-pub(crate) fn run(out: &mut Output, asked: &Ops) -> Ended {
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended {
     match asked {
         Ops::Check(arguments) => check::run(out, arguments),
         Ops::Compare(arguments) => compare::run(out, arguments),
-        Ops::Defrag(arguments) => state::run_defrag(out, arguments),
-        Ops::Explain(arguments) => state::run_explain(out, arguments),
+        Ops::Defrag(arguments) => state::run_defrag(out, catalogue, arguments),
+        Ops::Explain(arguments) => state::run_explain(out, catalogue, arguments),
         Ops::Fidelity(arguments) => fidelity::run(out, arguments),
         Ops::Import(arguments) => import::run(out, arguments),
         Ops::Propose(arguments) => propose::run(out, arguments),

@@ -1,17 +1,41 @@
 //! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
 
+use meshwork::catalogue::Catalogue;
 use meshwork_lab::date;
 use meshwork_lab::operator::defrag::{self, Cost, Target, defrag};
 use meshwork_lab::operator::explain::{self, Explained, Reason};
 use meshwork_lab::operator::folder::{Folder, Machine};
+use meshwork_lab::operator::instant::{Instant, is_saved};
 use meshwork_lab::operator::read_text;
 use meshwork_lab::operator::state::State;
+use meshwork_lab::study::asked::EXPERIMENT;
 
+use super::instant;
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// The state that the command line names: a site at an instant, or what scontrol prints.
-fn read(asked: &ops::State) -> Result<State, Stop> {
+/// What the command line names.
+enum Named {
+    /// A machine that Slurm manages.
+    Slurm(Box<State>),
+    /// Any other.
+    Other(Instant),
+}
+
+/// The state that the command line names: a site at an instant, what scontrol prints, a run, or what a pool has saved.
+fn read(catalogue: &Catalogue, asked: &ops::State) -> Result<Named, Stop> {
+    let path = &asked.state;
+    if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
+        return instant::of_run(catalogue, asked).map(Named::Other);
+    }
+    if asked.topology.is_none() && read_text(path).is_ok_and(|text| is_saved(&text)) {
+        return instant::of_pool(catalogue, asked).map(Named::Other);
+    }
+    read_slurm(asked).map(|state| Named::Slurm(Box::new(state)))
+}
+
+/// A machine that Slurm manages.
+fn read_slurm(asked: &ops::State) -> Result<State, Stop> {
     let path = &asked.state;
     if path.is_dir() {
         let Some(at) = asked.at else {
@@ -21,6 +45,12 @@ fn read(asked: &ops::State) -> Result<State, Stop> {
             );
             return Err(Stop::Wrong(says));
         };
+        if at.fract() != 0.0 {
+            return Err(Stop::Wrong(format!(
+                "--at {at}: of a site it is a whole second, since 1970"
+            )));
+        }
+        let at = at as i64;
         let folder = Folder::read(path).map_err(Stop::Wrong)?;
         return State::of_history(folder, at).map_err(Stop::Wrong);
     }
@@ -46,9 +76,16 @@ fn read(asked: &ops::State) -> Result<State, Stop> {
 }
 
 /// Says why a job waits.
-pub(super) fn run_explain(out: &mut Output, asked: &ops::Explain) -> Ended {
-    let state = read(&asked.state)?;
-    let explained = explain::explain(&state, &asked.job).map_err(Stop::Wrong)?;
+pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
+    let state = match read(catalogue, &asked.state)? {
+        Named::Other(instant) => return instant::run_explain(out, &instant, asked),
+        Named::Slurm(state) => state,
+    };
+    let Some(job) = &asked.job else {
+        let says = "--shape: this is for a run, and for what `meshwork place` has saved; here a job is named";
+        return Err(Stop::Wrong(says.to_owned()));
+    };
+    let explained = explain::explain(&state, job).map_err(Stop::Wrong)?;
     if asked.json {
         out.json(&explained.json(&state))?;
     } else {
@@ -132,22 +169,35 @@ fn describe(out: &mut Output, state: &State, own: &Explained) -> Result<(), Stop
     Ok(())
 }
 
+/// What a move costs, by its word on the command line.
+pub(super) fn cost(word: &str) -> Cost {
+    match word {
+        "nodes" => Cost::Nodes,
+        "node_seconds" => Cost::NodeSeconds,
+        _ => Cost::Moves,
+    }
+}
+
 /// Says what would make room.
-pub(super) fn run_defrag(out: &mut Output, asked: &ops::Defrag) -> Ended {
+pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
+    let state = match read(catalogue, &asked.state)? {
+        Named::Other(instant) => return instant::run_defrag(out, &instant, asked),
+        Named::Slurm(state) => state,
+    };
+    if asked.site.is_some() {
+        let says =
+            "--site: this is for a run of several sites; a machine of Slurm has a --partition";
+        return Err(Stop::Wrong(says.to_owned()));
+    }
     let (size, sides) =
         Target::shape(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
-    let state = read(&asked.state)?;
     let exempt = asked.exempt.iter().cloned().collect();
     for job in &asked.exempt {
         if !state.running.iter().any(|holder| holder.stay.id == *job) {
             return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
         }
     }
-    let cost = match asked.cost.as_str() {
-        "nodes" => Cost::Nodes,
-        "node_seconds" => Cost::NodeSeconds,
-        _ => Cost::Moves,
-    };
+    let cost = cost(&asked.cost);
     let partition = asked.partition.clone().unwrap_or_default();
     let target = Target { partition, size, sides, exempt, cost };
     let plans = defrag(&state, &target, asked.plans).map_err(Stop::Wrong)?;

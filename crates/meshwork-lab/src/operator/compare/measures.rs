@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use meshwork::job::Cause;
+
 use super::Course;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
-use crate::operator::causes::Cause;
 use crate::operator::history::{Second, Stay};
 use crate::operator::paired::{self, BATCHES};
 

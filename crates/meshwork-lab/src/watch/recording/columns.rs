@@ -36,6 +36,12 @@ pub struct Columns {
     pub base: Vec<u32>,
     /// Its sides: their place in the list of shapes.
     pub shape: Vec<u32>,
+    /// How many answers to those who wait have changed by the end of each instant; empty where nobody was asked.
+    pub answers: Vec<u32>,
+    /// What they are answers to: its place in the list of what was asked for.
+    pub answered: Vec<u32>,
+    /// The answers: 0 too few nodes are free, 1 enough are, but not as they would have to lie, 2 there is room.
+    pub answer: Vec<u8>,
 }
 
 impl Columns {
@@ -60,8 +66,12 @@ impl Columns {
         u32s("blocks", &self.blocks);
         u32s("base", &self.base);
         u32s("shape", &self.shape);
-        bytes.extend_from_slice(&self.kind);
-        list.push(("kind", "u8", self.kind.len()));
+        u32s("answers", &self.answers);
+        u32s("answered", &self.answered);
+        for (name, numbers) in [("kind", &self.kind), ("answer", &self.answer)] {
+            bytes.extend_from_slice(numbers);
+            list.push((name, "u8", numbers.len()));
+        }
         (list, bytes)
     }
 }
@@ -132,7 +142,10 @@ pub(super) mod tests {
                 "blocks" => columns.blocks = whole(),
                 "base" => columns.base = whole(),
                 "shape" => columns.shape = whole(),
+                "answers" => columns.answers = whole(),
+                "answered" => columns.answered = whole(),
                 "kind" => columns.kind = planes.to_vec(),
+                "answer" => columns.answer = planes.to_vec(),
                 other => panic!("a column {other}"),
             }
         }
@@ -157,6 +170,9 @@ pub(super) mod tests {
                 site: vec![],
                 blocks: vec![1; whole.len()],
                 base: whole.iter().rev().copied().collect(),
+                answers: whole.clone(),
+                answered: whole.iter().map(|n| n % 5).collect(),
+                answer: whole.iter().map(|n| (n % 3) as u8).collect(),
                 shape: whole,
             };
             prop_assert_eq!(unpacked(&serde_json::to_value(&columns).unwrap()), columns);

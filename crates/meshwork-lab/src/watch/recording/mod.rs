@@ -8,6 +8,7 @@
 //! The order of what happened is that of the engine. Whoever reads a recording puts the machine together from it as
 //! [`Scene`] does, event by event.
 
+mod answers;
 mod columns;
 mod error;
 pub mod kept;
@@ -35,6 +36,7 @@ use crate::run::inputs::Files;
 use crate::run::store::Record;
 use crate::watch::{Happening, Scene, What};
 
+use answers::Answers;
 pub use columns::Columns;
 pub use error::RecordingError;
 pub use tape::{Tape, Window};
@@ -114,6 +116,11 @@ pub struct Recording {
     pub asked: Vec<Asked>,
     /// The sides of every block that was held, each once.
     pub shapes: Vec<Vec<u32>>,
+    /// What a job waits for that could start: `priority`, or `reserved` if its scheduler keeps nodes for others; none where
+    /// it is not known why jobs wait.
+    pub held_up: Option<&'static str>,
+    /// The last instant at which it is known why jobs wait, if that is not the last of all.
+    pub answers_until: Option<f64>,
     /// What happened.
     #[serde(flatten)]
     pub columns: Columns,
@@ -161,7 +168,7 @@ impl Recording {
         if let Ok(scenario) = scenario_as_it_was(subject.catalogue, subject.record)
             && kept::path(folder, &subject.record.key).is_file()
         {
-            let mut heard = Heard::new(window);
+            let mut heard = Heard::of(window, &scenario, subject.record.replication);
             let replayed = kept::replay(folder, &subject.record.key, &mut |happening| {
                 heard.take(happening);
                 true
@@ -210,7 +217,7 @@ impl Recording {
             tape.take(happening);
         }
         tape.end();
-        let tape::Heard { columns, asked, shapes } = tape.heard();
+        let tape::Heard { columns, asked, shapes, .. } = tape.heard();
         let now = scene.now().units();
         Recording {
             clock: Clock::default(),
@@ -223,6 +230,8 @@ impl Recording {
             notes: Vec::new(),
             asked,
             shapes,
+            held_up: None,
+            answers_until: None,
             columns,
         }
     }
@@ -263,6 +272,8 @@ impl Recording {
             notes: Vec::new(),
             asked: Vec::new(),
             shapes: Vec::new(),
+            held_up: None,
+            answers_until: None,
             columns: Columns::default(),
         }
     }
@@ -282,10 +293,17 @@ impl Recording {
         let window = Window { from: self.from, ..Window::default() };
         self.notes.extend(Recording::part(subject.record, &tape, window));
         self.until = if tape.is_full() { tape.until().units() } else { end };
-        let tape::Heard { columns, asked, shapes } = tape.heard();
+        let tape::Heard { columns, asked, shapes, held_up, answers_until } = tape.heard();
         self.columns = columns;
         self.asked = asked;
         self.shapes = shapes;
+        self.held_up = held_up;
+        self.answers_until = answers_until.map(Time::units);
+        self.notes.extend(
+            self.answers_until.map(|until| {
+                format!("Why jobs wait is told until time {}.", significant(until, 6))
+            }),
+        );
         Ok(self)
     }
 }
@@ -321,6 +339,12 @@ struct Heard {
 impl Heard {
     fn new(window: Window) -> Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default() }
+    }
+
+    /// The same of a run of a scenario, with why jobs wait in it.
+    fn of(window: Window, scenario: &Scenario, replication: u64) -> Heard {
+        let tape = Tape::with_answers(window, Answers::of(scenario, replication));
+        Heard { window, tape, counts: Counts::default() }
     }
 
     fn take(&mut self, happening: Happening) {
@@ -366,7 +390,7 @@ fn again(
 ) -> Result<(Recording, Timeline), RecordingError> {
     let record = subject.record;
     let sites = sites(scenario, record.replication)?;
-    let mut heard = Heard::new(window);
+    let mut heard = Heard::of(window, scenario, record.replication);
     let outcome = caught(|| {
         let outcome = scenario.run(record.replication, files, &mut heard);
         outcome.map_err(|error| error.to_string())

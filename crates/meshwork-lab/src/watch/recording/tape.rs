@@ -6,6 +6,7 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 
+use super::answers::Answers;
 use super::{Asked, Columns};
 use crate::watch::{Happening, What};
 
@@ -45,6 +46,10 @@ pub struct Tape {
     asked: BTreeMap<Request, u32>,
     shapes: BTreeMap<Dims, u32>,
     columns: Columns,
+    /// Who is asked why jobs wait, if anybody is.
+    answers: Option<Answers>,
+    /// After this instant nobody was asked any more.
+    answers_until: Option<Time>,
 }
 
 /// What a tape has heard.
@@ -52,6 +57,9 @@ pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<Asked>,
     pub(super) shapes: Vec<Vec<u32>>,
+    /// What a job waits for that could start; none where nobody was asked.
+    pub(super) held_up: Option<&'static str>,
+    pub(super) answers_until: Option<Time>,
 }
 
 impl Tape {
@@ -71,7 +79,14 @@ impl Tape {
             asked: BTreeMap::new(),
             shapes: BTreeMap::new(),
             columns: Columns::default(),
+            answers: None,
+            answers_until: None,
         }
+    }
+
+    /// The same, with what the allocators answer to those who wait.
+    pub(super) fn with_answers(window: Window, answers: Option<Answers>) -> Tape {
+        Tape { answers, ..Tape::new(window) }
     }
 
     /// Something happened.
@@ -80,6 +95,9 @@ impl Tape {
             return;
         }
         if happening.at < Time::new(self.window.from) {
+            if let Some(answers) = &mut self.answers {
+                answers.apply(&happening);
+            }
             self.remember(happening);
             return;
         }
@@ -90,6 +108,9 @@ impl Tape {
                 || self.columns.base.len() >= MAX_BLOCKS;
         }
         if !self.full {
+            if let Some(answers) = &mut self.answers {
+                answers.apply(&happening);
+            }
             self.instant.push(happening);
         }
     }
@@ -128,6 +149,8 @@ impl Tape {
             columns: self.columns,
             asked: in_place(&self.asked).map(asked).collect(),
             shapes: in_place(&self.shapes).map(|sides| sides.to_vec()).collect(),
+            held_up: self.answers.map(|answers| answers.held_up().word()),
+            answers_until: self.answers_until,
         }
     }
 
@@ -159,23 +182,51 @@ impl Tape {
         earlier.sort_by_key(|(order, _)| *order);
         for (_, happening) in earlier {
             if self.instant.last().is_some_and(|last| last.at < happening.at) {
-                self.keep_instant();
+                self.keep_happenings();
             }
             self.instant.push(happening);
         }
+        // Those who are asked have seen all of it: they know how things are at the last of these instants.
         self.keep_instant();
         self.known = self.columns.number.len();
     }
 
     fn keep_instant(&mut self) {
+        if !self.keep_happenings() {
+            return;
+        }
+        let Some(answers) = &mut self.answers else { return };
+        if answers.is_silent() {
+            return;
+        }
+        for (request, answer) in answers.changes(self.until) {
+            // Somebody waits with it, and so it has been asked for.
+            let Some(&place) = self.asked.get(&request) else { continue };
+            self.columns.answered.push(place);
+            self.columns.answer.push(answer);
+            if let Some(count) = self.columns.answers.last_mut() {
+                *count += 1;
+            }
+        }
+        if answers.is_silent() {
+            self.answers_until = Some(self.until);
+        }
+    }
+
+    /// Keeps what happened at an instant, if anything did.
+    fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
-        let Some(first) = instant.first() else { return };
+        let Some(first) = instant.first() else { return false };
         self.until = first.at;
         self.columns.at.push(first.at.units());
         self.columns.count.push(instant.len() as u32);
+        if self.answers.is_some() {
+            self.columns.answers.push(0);
+        }
         for happening in &instant {
             self.keep(happening);
         }
+        true
     }
 
     fn keep(&mut self, happening: &Happening) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use meshwork::job::{Job, Request, Time};
+use meshwork::job::{Cause, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::JobId;
 use tempfile::TempDir;
@@ -442,4 +442,74 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
             assert_eq!(first.jobs(), scene.running().len() + scene.waiting().len().min(2));
         }
     }
+}
+
+/// What jobs wait for, as the run itself says it.
+#[derive(Default)]
+struct Causes(Vec<(Time, JobId, Cause)>);
+
+impl Observer for Causes {
+    fn asks_why_jobs_wait(&self) -> bool {
+        true
+    }
+
+    fn waited(&mut self, from: Time, _to: Time, id: JobId, cause: Cause) {
+        self.0.push((from, id, cause));
+    }
+}
+
+/// The answer to a job at a time, from the columns as a page has them.
+fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
+    let mut place = 0;
+    let mut last = None;
+    for (&instant, &count) in columns.at.iter().zip(&columns.answers) {
+        for i in place..place + count as usize {
+            if Time::new(instant) <= at && columns.answered[i] == columns.request[job] {
+                last = Some(columns.answer[i]);
+            }
+        }
+        place += count as usize;
+    }
+    last
+}
+
+#[test]
+fn why_jobs_wait_is_what_the_run_itself_says() {
+    let mut seen = [0_u64; 4];
+    let more = [
+        "machine = { topology = 'hypercube', dimension = 6 }\nallocator = 'buddy'\nscheduler = 'easy'",
+        "machine = { topology = 'mesh', dims = [8, 6] }\nallocator = 'frame_sliding'\nscheduler = 'conservative'",
+        "machine = { topology = 'mesh', dims = [8, 6] }\nallocator = 'random'\nscheduler = 'window'\nsizing = 'rsr'",
+    ];
+    for head in MACHINES.iter().chain(&more) {
+        for kept in [true, false] {
+            let (folder, study) = stored(head, "");
+            if !kept {
+                std::fs::remove_dir_all(folder.path().join("recordings")).unwrap();
+            }
+            let mut causes = Causes::default();
+            let point = crate::study::expand::point_at(&study, 0).unwrap();
+            point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
+            // From the beginning, and a part of it.
+            for from in [0.0, 60.0] {
+                let window = Window { from, ..Window::default() };
+                let recording = recorded(folder.path(), window).unwrap();
+                let columns = unpacked(&serde_json::to_value(&recording).unwrap());
+                assert_eq!(columns.answers.len(), columns.at.len());
+                for &(at, id, cause) in causes.0.iter().filter(|(at, ..)| at.units() >= from) {
+                    // The workload numbers its jobs in order of arrival.
+                    let number = id.0 + 1;
+                    let job = columns.number.iter().position(|&own| own as u64 == number).unwrap();
+                    let said = match answer(&columns, job, at).unwrap() {
+                        0 => "nodes",
+                        1 => "shape",
+                        _ => recording.held_up.unwrap(),
+                    };
+                    assert_eq!(said, cause.word(), "{head}: job {number} at {at}");
+                    seen[cause as usize] += 1;
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
 }

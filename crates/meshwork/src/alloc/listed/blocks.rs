@@ -1,6 +1,6 @@
 //! Blocks: racks that are one machine, two of them, four of them.
 
-use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, set_of, units};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
@@ -262,7 +262,7 @@ impl Rule for Blocks {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Attempt {
-        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let never = || Failure::Never(Message::TopologyConfiguration);
         let (count, size) = wanted.segments().ok_or_else(never)?;
         let mut free = available.clone();
         let mut required = required.cloned();
@@ -274,7 +274,7 @@ impl Rule for Blocks {
             }
             free.intersect(&list);
         }
-        let no_unit = if count > 1 { Cause::NoUnitForSegment } else { Cause::NoUnit };
+        let no_unit = if count > 1 { Message::NoUnitForSegment } else { Message::NoUnit };
         let level = self.level_for(size);
         let group = self.group(wanted, count, size, level);
         let mut all = NodeSet::empty(nodes.count());
@@ -305,9 +305,9 @@ impl Rule for Blocks {
             };
             let (selected, taken) = match (placed, &confined) {
                 (Ok(placed), _) => placed,
-                (Err(Failure::Now { cause, .. }), Some(group)) => {
+                (Err(Failure::Now { message, .. }), Some(group)) => {
                     let action = Action::Without(group.clone());
-                    return Err(Failure::Now { cause, action });
+                    return Err(Failure::Now { message, action });
                 }
                 (Err(failure), _) => return Err(failure),
             };
@@ -360,7 +360,7 @@ impl Blocks {
                 placing.open_blocks_of(list);
             }
             if placing.lower_left < 0 {
-                return Err(Failure::Never(Cause::TopologyConfiguration));
+                return Err(Failure::Never(Message::TopologyConfiguration));
             }
         }
         placing.fill(size, &mut candidates)?;
@@ -421,15 +421,15 @@ impl Placing<'_> {
             class.intersect(candidates);
             best.unite(&class);
         }
-        let too_full = Failure::Now { cause: Cause::UnitTooFull, action: Action::WithoutNext };
+        let too_full = Failure::Now { message: Message::UnitTooFull, action: Action::WithoutNext };
         if best.count() < missing {
             return Err(too_full);
         }
         if !forced.is_empty() {
             self.open_blocks_of(&forced);
             if self.lower_left < 0 {
-                let (cause, action) = (Cause::Weights, Action::WithoutNext);
-                return Err(Failure::Now { cause, action });
+                let (message, action) = (Message::Weights, Action::WithoutNext);
+                return Err(Failure::Now { message, action });
             }
             self.chosen.unite(&forced);
             best.subtract(&forced);
@@ -447,7 +447,7 @@ impl Placing<'_> {
             });
             let Some(block) = next else {
                 let action = Action::WithoutOneOf(self.chosen.clone());
-                return Err(Failure::Now { cause: Cause::UnitTooFull, action });
+                return Err(Failure::Now { message: Message::UnitTooFull, action });
             };
             self.open(block);
             self.take(block, size, &mut best);

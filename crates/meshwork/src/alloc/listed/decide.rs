@@ -13,9 +13,9 @@ pub enum Decision {
     /// It starts on these nodes.
     Start(NodeSet),
     /// It may start later.
-    Wait(Wait, Cause),
+    Wait(Wait, Message),
     /// It could not start on the whole machine, all of it free.
-    Never(Cause),
+    Never(Message),
 }
 
 /// What a job waits for.
@@ -29,7 +29,7 @@ pub enum Wait {
 
 /// Why a job does not start, in the scheduler's own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum Message {
     /// Too few nodes are free.
     Busy,
     /// No place of the size is free.
@@ -48,19 +48,21 @@ pub enum Cause {
     PartitionConfiguration,
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Cause::Busy => "Requested nodes are busy",
-            Cause::NoUnit => "No suitable topology unit found",
-            Cause::NoUnitForSegment => "No suitable topology unit found for segment",
-            Cause::UnitTooFull => "Insufficient resources in topology unit",
-            Cause::Weights => {
+            Message::Busy => "Requested nodes are busy",
+            Message::NoUnit => "No suitable topology unit found",
+            Message::NoUnitForSegment => "No suitable topology unit found for segment",
+            Message::UnitTooFull => "Insufficient resources in topology unit",
+            Message::Weights => {
                 "Weight-based selection could not satisfy request within topology unit"
             }
-            Cause::NodeConfiguration => "Requested node configuration is not available",
-            Cause::TopologyConfiguration => "Requested topology configuration is not available",
-            Cause::PartitionConfiguration => "Requested partition configuration not available now",
+            Message::NodeConfiguration => "Requested node configuration is not available",
+            Message::TopologyConfiguration => "Requested topology configuration is not available",
+            Message::PartitionConfiguration => {
+                "Requested partition configuration not available now"
+            }
         })
     }
 }
@@ -74,18 +76,18 @@ pub enum Failure {
     /// It may be found when more is free.
     Now {
         /// Why.
-        cause: Cause,
+        message: Message,
         /// What may help.
         action: Action,
     },
     /// It is never found.
-    Never(Cause),
+    Never(Message),
 }
 
 impl Failure {
     /// A failure that no further attempt mends.
-    pub(super) fn of(cause: Cause) -> Failure {
-        Failure::Now { cause, action: Action::Break }
+    pub(super) fn of(message: Message) -> Failure {
+        Failure::Now { message, action: Action::Break }
     }
 }
 
@@ -142,17 +144,17 @@ pub fn decide(
     available: &NodeSet,
     whole: &NodeSet,
 ) -> Decision {
-    let (cause, wait) = match try_on(rule, nodes, wanted, available) {
+    let (message, wait) = match try_on(rule, nodes, wanted, available) {
         Ok(chosen) => return Decision::Start(chosen),
-        Err(Failure::Never(cause)) => return Decision::Never(cause),
-        Err(Failure::Now { cause, .. }) => (cause, waits_for(wanted, available)),
+        Err(Failure::Never(message)) => return Decision::Never(message),
+        Err(Failure::Now { message, .. }) => (message, waits_for(wanted, available)),
     };
     // How many switches it touches is what a job may wait for: after a while it starts on more.
     let patient = Wanted { switches: None, ..wanted.clone() };
     match try_on(rule, nodes, &patient, whole) {
-        Ok(_) => Decision::Wait(wait, cause),
-        Err(Failure::Never(cause)) => Decision::Never(cause),
-        Err(Failure::Now { .. }) => Decision::Never(Cause::NodeConfiguration),
+        Ok(_) => Decision::Wait(wait, message),
+        Err(Failure::Never(message)) => Decision::Never(message),
+        Err(Failure::Now { .. }) => Decision::Never(Message::NodeConfiguration),
     }
 }
 
@@ -201,7 +203,7 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
         left.intersect(among);
     }
     if left.count() < wanted.nodes || required.as_ref().is_some_and(|list| !list.is_within(&left)) {
-        return Err(Failure::of(Cause::Busy));
+        return Err(Failure::of(Message::Busy));
     }
     if wanted.most == 1 && !rule.places_single_nodes() {
         return Ok(lightest_node(nodes, required.as_ref().unwrap_or(&left)));
@@ -215,11 +217,11 @@ fn try_on(rule: &dyn Rule, nodes: &Nodes, wanted: &Wanted, available: &NodeSet) 
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
     loop {
-        let (cause, action) = match rule.attempt(nodes, wanted, required, &left) {
-            Err(Failure::Now { cause, action }) => (cause, action),
+        let (message, action) = match rule.attempt(nodes, wanted, required, &left) {
+            Err(Failure::Now { message, action }) => (message, action),
             final_one => return final_one,
         };
-        let failed = Err(Failure::of(cause));
+        let failed = Err(Failure::of(message));
         if action == Action::Break || left.count() <= wanted.nodes {
             return failed;
         }

@@ -12,7 +12,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
-use super::{Cause, Decision, Ends, Nodes, Rule, Wanted, decide, find};
+use super::{Decision, Ends, Message, Nodes, Rule, Wanted, decide, find};
 
 /// The largest weight of a node.
 const HEAVIEST: u64 = u32::MAX as u64;
@@ -256,17 +256,19 @@ impl Keeper {
         nodes.copy_range(0, &all, 0, site.nodes());
     }
 
-    fn never_on(&self, request: &Request) -> Option<Cause> {
+    fn never_on(&self, request: &Request) -> Option<Message> {
         let mut whole = NodeSet::empty(self.nodes.count());
         whole.insert_range(0, self.names.machine);
         if let Request::Wanting(wants) = request
             && self.confine(wants, &mut whole).is_none()
         {
-            return Some(Cause::NodeConfiguration);
+            return Some(Message::NodeConfiguration);
         }
-        let Some(wanted) = self.wanted(request) else { return Some(Cause::TopologyConfiguration) };
+        let Some(wanted) = self.wanted(request) else {
+            return Some(Message::TopologyConfiguration);
+        };
         match decide(&*self.rule, &self.nodes, &wanted, &whole, &whole) {
-            Decision::Never(cause) => Some(cause),
+            Decision::Never(message) => Some(message),
             Decision::Start(_) | Decision::Wait(..) => None,
         }
     }
@@ -310,8 +312,8 @@ impl Allocator for Keeper {
     }
 
     fn never(&self, request: &Request) -> Option<String> {
-        let cause = self.never_on(request)?;
-        Some(format!("no place that is listed ever holds {request} (Slurm says: {cause})"))
+        let message = self.never_on(request)?;
+        Some(format!("no place that is listed ever holds {request} (Slurm says: {message})"))
     }
 
     fn expected(&mut self, placement: &Placement, end: Time) {

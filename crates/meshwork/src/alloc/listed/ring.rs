@@ -1,6 +1,6 @@
 //! Rings: a job gets consecutive nodes of one of them.
 
-use super::decide::{Attempt, Cause, Failure, Rule};
+use super::decide::{Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, NODES, PARTITIONS, SEGMENT, WEIGHTS, entry, units};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
@@ -135,7 +135,7 @@ impl Rule for Rings {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Attempt {
-        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let never = || Failure::Never(Message::TopologyConfiguration);
         let (count, size) = wanted.segments().ok_or_else(never)?;
         let mut free = available.clone();
         if let Some(list) = required {
@@ -151,7 +151,7 @@ impl Rule for Rings {
             }
         }
         if worst_first.heap.len() < count as usize {
-            return Err(Failure::of(Cause::NoUnit));
+            return Err(Failure::of(Message::NoUnit));
         }
         let mut chosen = NodeSet::empty(nodes.count());
         for stretch in &worst_first.heap {

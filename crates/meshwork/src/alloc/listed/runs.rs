@@ -1,6 +1,6 @@
 //! Runs of consecutive nodes: the rule for a machine of which nothing is written down.
 
-use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS};
 use super::{Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
@@ -69,7 +69,7 @@ impl Rule for Runs {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Attempt {
-        let busy = || Failure::Now { cause: Cause::Busy, action: Action::WithoutNext };
+        let busy = || Failure::Now { message: Message::Busy, action: Action::WithoutNext };
         let want = wanted.most.max(wanted.nodes);
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());

@@ -1,6 +1,6 @@
 //! A tree of switches: a job gets nodes under few switches that are near one another.
 
-use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, Keeper, PARTITIONS, WEIGHTS, consecutive, entry, nodes_of, set_of};
 use super::runs::Runs;
 use super::{Nodes, Wanted};
@@ -230,7 +230,7 @@ impl Tree {
                 }
             }
             let holds_all = |&top: &usize| list.is_within(&self.switches[top].nodes);
-            return top.filter(holds_all).ok_or(Failure::Never(Cause::TopologyConfiguration));
+            return top.filter(holds_all).ok_or(Failure::Never(Message::TopologyConfiguration));
         }
         let mut lowest = 0;
         for (i, switch) in self.switches.iter().enumerate() {
@@ -243,7 +243,7 @@ impl Tree {
                 (top, lowest) = (Some(i), weight);
             }
         }
-        top.ok_or(Failure::of(Cause::UnitTooFull))
+        top.ok_or(Failure::of(Message::UnitTooFull))
     }
 
     /// Whether one switch is a better place than another for so many nodes, and whether it, or what it was
@@ -314,7 +314,7 @@ impl Tree {
         }
         if found + spare < missing {
             return Err(Failure::Now {
-                cause: Cause::UnitTooFull,
+                message: Message::UnitTooFull,
                 action: Action::Without(inside),
             });
         }
@@ -377,7 +377,7 @@ impl Tree {
         }
         if missing > spare {
             return Err(Failure::Now {
-                cause: Cause::UnitTooFull,
+                message: Message::UnitTooFull,
                 action: Action::WithoutOneOf(chosen),
             });
         }
@@ -418,7 +418,7 @@ impl Rule for Tree {
                 return Ok(chosen);
             }
             if want <= wanted.nodes {
-                return Err(Failure::of(Cause::Busy));
+                return Err(Failure::of(Message::Busy));
             }
             want -= 1;
         }

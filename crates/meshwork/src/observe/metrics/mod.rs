@@ -9,9 +9,10 @@ mod messages;
 mod quantiles;
 mod time;
 mod totals;
+mod waits;
 
 use super::{Messages, Running, State};
-use crate::job::Time;
+use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
@@ -26,6 +27,7 @@ use time::{
     THROUGHPUT, UTILIZATION, UTILIZATION_ASKED, UTILIZATION_AT_EVENTS,
 };
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
+use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
 /// A metric in the list.
 pub struct MetricEntry {
@@ -47,6 +49,8 @@ impl Named for MetricEntry {
 pub enum Measure {
     /// The mean of this over the jobs that finished; jobs of which it is not a number have none.
     PerJob(fn(&Running, Time, &Rules) -> f64),
+    /// The mean over the jobs that finished of the time that each waited for this.
+    PerWait(Cause),
     /// The mean of this over the jobs that started.
     PerStart(fn(&Running) -> f64),
     /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
@@ -118,6 +122,10 @@ pub struct Totals {
 /// Every metric, in the order of tables.
 pub static METRICS: &[&MetricEntry] = &[
     &WAIT,
+    &WAIT_FOR_NODES,
+    &WAIT_FOR_SHAPE,
+    &WAIT_FOR_PRIORITY,
+    &WAIT_FOR_RESERVED,
     &QUEUEING_DELAY,
     &TURNAROUND,
     &SERVICE,
@@ -174,8 +182,18 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Measured only where a study asks for it, besides all quantiles, which keep a number for each job.
-static ON_REQUEST: &[&MetricEntry] = &[&SLOWDOWN, &UTILIZATION_AT_EVENTS, &QUEUE_SEEN, &PADDING];
+/// Measured only where a study asks for it, besides all quantiles, which keep a number for each job: what jobs wait for
+/// costs questions.
+static ON_REQUEST: &[&MetricEntry] = &[
+    &WAIT_FOR_NODES,
+    &WAIT_FOR_SHAPE,
+    &WAIT_FOR_PRIORITY,
+    &WAIT_FOR_RESERVED,
+    &SLOWDOWN,
+    &UTILIZATION_AT_EVENTS,
+    &QUEUE_SEEN,
+    &PADDING,
+];
 
 /// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
 #[must_use]

@@ -62,6 +62,10 @@ enum Plan {
 }
 
 impl Scheduler for Conservative {
+    fn reserves(&self) -> bool {
+        true
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let plan = self.0.get_or_insert_with(|| {
             if cluster.counts_alone() {

@@ -7,7 +7,7 @@ mod torus;
 pub use torus::{Entry, Shape, Torus};
 
 use super::criteria::Criterion;
-use super::decide::{Action, Attempt, Cause, Failure, Rule};
+use super::decide::{Action, Attempt, Failure, Message, Rule};
 use super::keeper::{HOSTS, PARTITIONS, SEGMENT, WEIGHTS};
 use super::{Ends, Nodes, Wanted};
 use crate::alloc::AllocatorEntry;
@@ -192,7 +192,7 @@ impl Rule for Anchors {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> Attempt {
-        let never = || Failure::Never(Cause::TopologyConfiguration);
+        let never = || Failure::Never(Message::TopologyConfiguration);
         let (count, size) = wanted.segments().ok_or_else(never)?;
         if !self.lists(size) {
             return Err(never());
@@ -207,7 +207,7 @@ impl Rule for Anchors {
             }
             free.intersect(list);
         }
-        let cause = if wanted.is_cut() { Cause::NoUnitForSegment } else { Cause::NoUnit };
+        let message = if wanted.is_cut() { Message::NoUnitForSegment } else { Message::NoUnit };
         let mut all = NodeSet::empty(nodes.count());
         let mut others_overlap = false;
         let mut of_overlapping = all.clone();
@@ -221,7 +221,7 @@ impl Rule for Anchors {
                 } else {
                     Action::Break
                 };
-                return Err(Failure::Now { cause, action });
+                return Err(Failure::Now { message, action });
             };
             free.subtract(&chosen);
             all.unite(&chosen);

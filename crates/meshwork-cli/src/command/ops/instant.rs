@@ -1,0 +1,184 @@
+//! `meshwork ops explain` and `meshwork ops defrag` of a simulated run, or of what `meshwork place` has saved.
+
+use meshwork::catalogue::Catalogue;
+use meshwork::job::{Cause, Time};
+use meshwork_lab::operator::instant::defrag::{self, Target};
+use meshwork_lab::operator::instant::explain::{Explained, Reason, Start};
+use meshwork_lab::operator::instant::{Instant, request};
+
+use super::state::cost;
+use crate::args::ops;
+use crate::output::{Ended, Output, Stop, Verdict};
+
+/// The run that the command line names, at its instant.
+pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
+    let path = &asked.state;
+    let (Some(run), Some(at)) = (asked.run, asked.at) else {
+        let says = "of a folder of results the run and the instant are needed: --run 3 --at 86400";
+        return Err(Stop::Wrong(format!("{}: {says}", path.display())));
+    };
+    Instant::of_run(catalogue, path, run, Time::new(at)).map_err(Stop::Wrong)
+}
+
+/// What `meshwork place` has saved in a file.
+pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
+    let fits = |bytes| {
+        asked.memory.check(bytes, "its machine takes").map_err(|stop| match stop {
+            Stop::Wrong(says) | Stop::Failed(says) => says,
+            _ => "its machine takes too much memory".to_owned(),
+        })
+    };
+    Instant::of_pool(catalogue, &asked.state, &fits).map_err(Stop::Wrong)
+}
+
+/// Says why a job waits, or something of a shape would.
+pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Explain) -> Ended {
+    let explained = match (&asked.job, &asked.shape) {
+        (_, Some(shape)) => {
+            let request = request(shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
+            instant.explain_request(request)
+        }
+        (job, None) => instant.explain(job.as_deref().unwrap_or_default()).map_err(Stop::Wrong)?,
+    };
+    if asked.json {
+        out.json(&explained.json(instant))?;
+    } else {
+        describe(out, instant, &explained, asked.shape.is_some())?;
+    }
+    Ok(Verdict::Done)
+}
+
+fn describe(
+    out: &mut Output,
+    instant: &Instant,
+    own: &Explained,
+    is_shape: bool,
+) -> Result<(), Stop> {
+    let request = &own.job.job.request;
+    let free = own.free.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
+    let are = if free == "1" { "node is" } else { "nodes are" };
+    let because = match &own.reason {
+        Reason::Never(Some(says)) => format!("it never starts: {says}"),
+        Reason::Never(None) => "it never starts: it would not fit the empty machine".to_owned(),
+        Reason::WaitsFor(Cause::Nodes) => {
+            format!("too few nodes are free for its {request}: {free}")
+        }
+        Reason::WaitsFor(Cause::Shape) => format!(
+            "{free} {are} free, which is enough for its {request}, but not as they would have to lie"
+        ),
+        Reason::WaitsFor(Cause::Priority) => "it could start, but others come before it".to_owned(),
+        Reason::WaitsFor(Cause::Reserved) => {
+            "it could start, but nodes are kept for jobs that come before it".to_owned()
+        }
+        Reason::Nothing => "it can start now".to_owned(),
+    };
+    let now = instant.now;
+    out.headline(&if is_shape {
+        format!("something of {request} at {now}: {because}")
+    } else {
+        format!("job {} waits at {now}: {because}", own.job.name)
+    })?;
+    if let Some((site, placement)) = &own.now {
+        out.line(&format!("  there is room for it on {}", instant.text(*site, placement)))?;
+    }
+    let name = |place: &usize| instant.running[*place].name.as_str();
+    for near in &own.nearest {
+        let until = |place: &usize| match instant.running[*place].until {
+            Some(until) => format!("job {} until {until}", name(place)),
+            None => format!("job {}", name(place)),
+        };
+        let jobs: Vec<String> = near.jobs.iter().map(until).collect();
+        let place = instant.text(near.site, &near.placement);
+        out.line(&format!("  near: {place}; in the way: {}", jobs.join(", ")))?;
+    }
+    if matches!(own.reason, Reason::Never(_) | Reason::Nothing) {
+        return Ok(());
+    }
+    if let Some(by) = own.job.promised {
+        out.line(&format!("  its scheduler has promised it a start by {by}"))?;
+    }
+    if instant.knows_ends() {
+        let start = |start: &Option<Start>| match start {
+            Some(Start { at, site, placement }) => {
+                format!("{at} on {}", instant.text(*site, placement))
+            }
+            None => "not known".to_owned(),
+        };
+        out.line(&format!(
+            "  starts by estimates: {} if all start in order of arrival; were it the first in the queue: {}",
+            start(&own.in_order),
+            start(&own.alone)
+        ))?;
+    }
+    if !own.ends.is_empty() {
+        let ends: Vec<&str> = own.ends.iter().map(name).collect();
+        out.line(&format!("  would do: the end of any one of job {}", ends.join(", ")))?;
+    }
+    if let Some((site, placement)) = &own.overlooked {
+        let place = instant.text(*site, placement);
+        out.line(&format!(
+            "  would do: an allocator or an orientation that takes {place}, which is free"
+        ))?;
+    }
+    if let Some((site, moves)) = &own.moves {
+        let step = |step: &defrag::Move| {
+            let to = instant.text(*site, &step.to);
+            format!("job {} to {to}", name(&step.job))
+        };
+        let steps: Vec<String> = moves.steps.iter().map(step).collect();
+        let what = if steps.len() == 1 { "a move of" } else { "moves of" };
+        out.line(&format!("  would do: {what} {}", steps.join(", then ")))?;
+    }
+    Ok(())
+}
+
+/// Says what would make room.
+pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
+    let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
+    if asked.partition.is_some() {
+        let says = "--partition: this machine has none; --site says which site of several is meant";
+        return Err(Stop::Wrong(says.to_owned()));
+    }
+    let site = asked.site.unwrap_or(1);
+    if site > instant.sites.len() as u64 {
+        let has = instant.sites.len();
+        return Err(Stop::Wrong(format!(
+            "--site {site}: the sites of this machine are 1 to {has}"
+        )));
+    }
+    for job in &asked.exempt {
+        if !instant.running.iter().any(|holder| holder.name == *job) {
+            return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
+        }
+    }
+    let target = Target {
+        site: site as usize - 1,
+        exempt: asked.exempt.iter().cloned().collect(),
+        cost: cost(&asked.cost),
+        ..Target::of(instant.job(request))
+    };
+    let plans = instant.defrag(&target, asked.plans).map_err(Stop::Wrong)?;
+    let verdict = if plans.is_empty() { Verdict::RunFailed } else { Verdict::Done };
+    if asked.json {
+        out.json(&defrag::json(instant, target.site, &plans))?;
+        return Ok(verdict);
+    }
+    let text = |placement| instant.text(target.site, placement);
+    for plan in &plans {
+        let place = text(&plan.placement);
+        if plan.steps.is_empty() {
+            out.line(&format!("{place} is free"))?;
+            continue;
+        }
+        out.headline(&format!("{place} becomes free at a cost of {}", plan.cost))?;
+        for step in &plan.steps {
+            let name = &instant.running[step.job].name;
+            let (from, to) = (text(&step.from), text(&step.to));
+            out.line(&format!("  job {name} moves from {from} to {to}"))?;
+        }
+    }
+    if plans.is_empty() {
+        out.line(&format!("no moves make room for {}", asked.shape))?;
+    }
+    Ok(verdict)
+}

@@ -1,0 +1,219 @@
+//! Which jobs would have to move so that there is room for something, whatever the allocator is.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use meshwork::facility::SiteAhead;
+use meshwork::form::Finds;
+use meshwork::job::Job;
+use meshwork::machine::Placement;
+use serde_json::{Value as Json, json};
+
+use super::Instant;
+use super::ways::{MOST_SETS, Sets, Way, blocks};
+use crate::operator::defrag::Cost;
+
+/// A job goes from some nodes to others of its site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// The job, by its place among the running ones.
+    pub job: usize,
+    /// What it held.
+    pub from: Placement,
+    /// What it holds then: all of it is free by then, and none of it is its own.
+    pub to: Placement,
+}
+
+/// Moves, in their order, after which there is room.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moves {
+    /// Where the allocator puts what room was made for.
+    pub placement: Placement,
+    /// The moves.
+    pub steps: Vec<Move>,
+    /// What they cost together.
+    pub cost: i64,
+}
+
+/// What is to be made room for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The index of the site.
+    pub site: usize,
+    /// What is to find room.
+    pub job: Job,
+    /// Jobs that may not be moved.
+    pub exempt: BTreeSet<String>,
+    /// What a move costs.
+    pub cost: Cost,
+}
+
+impl Target {
+    /// Room for this on the first site.
+    #[must_use]
+    pub fn of(job: Job) -> Target {
+        Target { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
+    }
+}
+
+impl Instant {
+    /// The cheapest plans, at most so many, after which the allocator has room for the target. The jobs in the way of a place move, the
+    /// largest first, each to where the allocator puts it on what is free by then outside of the place; what it leaves
+    /// is not used before the next step.
+    ///
+    /// Where whatever an allocator gives is one block, it is exact over all blocks. Where any nodes will do, no move makes room. Where
+    /// a placement may be other nodes, sets of jobs are tried in the order of their costs, 2,000 at most.
+    ///
+    /// # Errors
+    /// One sentence: the target would not fit the empty site, or no job that would have to move may be moved.
+    ///
+    /// # Complexity
+    /// That of looking at every block, and some questions to the allocator for each that is tried.
+    pub fn defrag(&self, target: &Target, most: usize) -> Result<Vec<Moves>, String> {
+        let (job, site) = (&target.job, target.site);
+        if self.empty[site].fork().propose(job, self.now).is_none() {
+            let says = self.empty[site].never(&job.request);
+            let why = says.unwrap_or_else(|| {
+                format!("it would not fit {}", self.empty[site].site().topology())
+            });
+            return Err(format!("there is never room for {}: {why}", job.request));
+        }
+        let here = |own: &&super::Holder| own.site == site;
+        let mut holders = self.running.iter().filter(here).peekable();
+        let ways = blocks(self, site, job);
+        let plans = cheapest(self, target, ways.as_deref(), most, usize::MAX);
+        let has_none = plans.is_empty() && holders.peek().is_some();
+        if has_none && holders.all(|own| target.exempt.contains(&own.name)) {
+            return Err("no job may be moved: all are exempt".to_owned());
+        }
+        Ok(plans)
+    }
+}
+
+/// The same, with so many places or sets of jobs tried at most; `ways` are those of the [blocks] of the target.
+pub(super) fn cheapest(
+    instant: &Instant,
+    target: &Target,
+    ways: Option<&[Way]>,
+    most: usize,
+    tries: usize,
+) -> Vec<Moves> {
+    let Target { site, job, .. } = target;
+    let mut plans: Vec<Moves> = Vec::new();
+    if let Some(proposal) = instant.sites[*site].fork().propose(job, instant.now) {
+        return vec![Moves { placement: proposal.placement, steps: Vec::new(), cost: 0 }];
+    }
+    let cost = |place: usize| cost(instant, target.cost, place);
+    let may_move = |&place: &usize| {
+        let holder = &instant.running[place];
+        holder.site == *site && !target.exempt.contains(&holder.name)
+    };
+    let mut keep = |plan: Option<Moves>| {
+        plans.extend(plan.filter(|plan| !plans.iter().any(|other| other.steps == plan.steps)));
+        plans.len() >= most
+    };
+    match ways {
+        Some(ways) => {
+            let ways = ways.iter().filter(|way| way.jobs.iter().all(&may_move));
+            let mut ways: Vec<_> =
+                ways.map(|way| (way.jobs.iter().map(|&job| cost(job)).sum::<i64>(), way)).collect();
+            ways.sort_by(|(a, one), (b, other)| {
+                (a, one.block.base, &one.block.sides).cmp(&(
+                    b,
+                    other.block.base,
+                    &other.block.sides,
+                ))
+            });
+            for (_, way) in ways.into_iter().take(tries) {
+                let place = Placement::from(way.block.clone());
+                if keep(clear(instant, target, &place, &way.jobs)) {
+                    break;
+                }
+            }
+        }
+        None if instant.sites[*site].finds() == Finds::AnyNodes => {}
+        None => {
+            let jobs = (0..instant.running.len()).filter(may_move).map(|job| (cost(job), job));
+            for (_, jobs) in Sets::new(jobs.collect()).take(MOST_SETS.min(tries)) {
+                let mut without = instant.without(*site, &jobs);
+                let Some(proposal) = without.propose(job, instant.now) else { continue };
+                if keep(clear(instant, target, &proposal.placement, &jobs)) {
+                    break;
+                }
+            }
+        }
+    }
+    plans
+}
+
+fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
+    let holder = &instant.running[place];
+    let nodes = i64::from(holder.placement.len());
+    match cost {
+        Cost::Moves => 1,
+        Cost::Nodes => nodes,
+        Cost::NodeSeconds => (nodes as f64 * (instant.now - holder.since)).round().max(0.0) as i64,
+    }
+}
+
+/// The moves that clear a place of its jobs, if the allocator finds all of them another and then has room for the target.
+fn clear(instant: &Instant, target: &Target, place: &Placement, jobs: &[usize]) -> Option<Moves> {
+    let Target { site, job: wanted, .. } = target;
+    let now = instant.now;
+    let grid = instant.sites[*site].site().grid();
+    let mut jobs = jobs.to_vec();
+    jobs.sort_by_key(|&job| (Reverse(instant.running[job].placement.len()), job));
+    // Each needs as many nodes as it holds that are free now, or were another's, and are none of the place.
+    let outside = instant.sites[*site].site().free_nodes()
+        - place.part_in(instant.sites[*site].site().free(), grid).len();
+    let largest = jobs.first().map_or(0, |&job| instant.running[job].placement.len());
+    if instant.empty[*site].gives_blocks() && largest > outside {
+        return None;
+    }
+    let mut ahead = instant.sites[*site].fork();
+    ahead.take_what_is_free_of(place, now).ok()?;
+    let mut steps: Vec<Move> = Vec::new();
+    for job in jobs {
+        let holder = &instant.running[job];
+        let to = ahead.propose(&holder.job, now)?.placement;
+        ahead.take_what_is_free_of(&to, now).ok()?;
+        ahead.release(&holder.placement);
+        ahead.take_what_is_free_of(place, now).ok()?;
+        steps.push(Move { job, from: holder.placement.clone(), to });
+    }
+    let placement = carried_out(instant, *site, &steps)?.propose(wanted, now)?.placement;
+    let cost = steps.iter().map(|step| cost(instant, target.cost, step.job)).sum();
+    Some(Moves { placement, steps, cost })
+}
+
+/// The site after these moves, one after the other; none if one of them goes to what is not free.
+fn carried_out(instant: &Instant, site: usize, steps: &[Move]) -> Option<SiteAhead> {
+    let mut ahead = instant.sites[site].fork();
+    for step in steps {
+        if !step.to.is_within(ahead.site().free(), ahead.site().grid()) {
+            return None;
+        }
+        ahead.take_what_is_free_of(&step.to, instant.now).ok()?;
+        ahead.release(&step.from);
+    }
+    Some(ahead)
+}
+
+/// Plans as one object.
+#[must_use]
+pub fn json(instant: &Instant, site: usize, plans: &[Moves]) -> Json {
+    let text = |placement: &Placement| instant.text(site, placement);
+    let plan = |plan: &Moves| {
+        let step = |step: &Move| {
+            json!({
+                "job": instant.running[step.job].name, "from": text(&step.from), "to": text(&step.to)
+            })
+        };
+        json!({
+            "site": site + 1, "place": text(&plan.placement), "nodes": plan.placement.len(), "cost": plan.cost,
+            "steps": plan.steps.iter().map(step).collect::<Vec<Json>>()
+        })
+    };
+    let plans: Vec<Json> = plans.iter().map(plan).collect();
+    json!({ "now": instant.now.units(), "plans": plans })
+}

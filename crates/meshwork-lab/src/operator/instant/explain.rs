@@ -1,0 +1,471 @@
+//! Why a job waits at an instant, and what would let it start: asked of the allocator itself.
+
+use std::collections::BTreeSet;
+
+use meshwork::facility::SiteAhead;
+use meshwork::form::Finds;
+use meshwork::job::{Cause, Job, Request, Time};
+use meshwork::machine::{Block, Placement};
+use serde_json::{Value as Json, json};
+
+use super::defrag::{Move, Moves, Target, cheapest};
+use super::ways::{MOST_SETS, Sets, Way, blocks};
+use super::{Instant, Waiter};
+
+/// How many places are named.
+const NEAREST: usize = 3;
+
+/// So many places are tried for moves.
+const MOST_MOVES: usize = 100;
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It would not fit the empty machine; the sentence is the machine's own, if a rule of it says so.
+    Never(Option<String>),
+    /// It waits for this.
+    WaitsFor(Cause),
+    /// It could start, and nobody is known who comes before it.
+    Nothing,
+}
+
+impl Reason {
+    /// In one word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Reason::Never(_) => "never",
+            Reason::WaitsFor(cause) => cause.word(),
+            Reason::Nothing => "nothing",
+        }
+    }
+}
+
+/// A place for a job, and who has to go first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Near {
+    /// The index of the site.
+    pub site: usize,
+    /// Where the allocator would put the job then.
+    pub placement: Placement,
+    /// Who has to go, by their places among the running jobs.
+    pub jobs: Vec<usize>,
+    /// When the last of them ends by its estimate; none if that is not known.
+    pub until: Option<Time>,
+}
+
+/// A start, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// When.
+    pub at: Time,
+    /// The index of the site.
+    pub site: usize,
+    /// The nodes.
+    pub placement: Placement,
+}
+
+/// What is to be said of a job that waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The job.
+    pub job: Waiter,
+    /// The one reason that counts most.
+    pub reason: Reason,
+    /// How many nodes of each site are free.
+    pub free: Vec<u32>,
+    /// Where it could start now.
+    pub now: Option<(usize, Placement)>,
+    /// The nearest places: those for which the fewest jobs have to go, and of those the soonest.
+    pub nearest: Vec<Near>,
+    /// The first start by estimates, were it the first in the queue.
+    pub alone: Option<Start>,
+    /// The first start by estimates if those that wait start in order of arrival.
+    pub in_order: Option<Start>,
+    /// Running jobs each of whose ends would do, by their places.
+    pub ends: Vec<usize>,
+    /// A free block of its shape, in any orientation, that the allocator does not give it.
+    pub overlooked: Option<(usize, Placement)>,
+    /// The fewest moves that would do.
+    pub moves: Option<(usize, Moves)>,
+}
+
+impl Instant {
+    /// Why a job waits, by its name.
+    ///
+    /// # Errors
+    /// One sentence, if no such job waits.
+    ///
+    /// # Complexity
+    /// Up to a question to the allocator for each running job and each that waits before this one; of a shape, besides, what it
+    /// takes to look at every block of it.
+    pub fn explain(&self, name: &str) -> Result<Explained, String> {
+        let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
+            let runs = self.running.iter().any(|holder| holder.name == name);
+            let now = self.now.units();
+            return Err(match (runs, self.held_up) {
+                (true, _) => format!("job {name} runs, and does not wait"),
+                (false, Some(_)) => format!("no job {name} waits at {now}"),
+                (false, None) => format!(
+                    "no job {name} waits: `meshwork place` has no queue; what a shape would wait for is asked with --shape"
+                ),
+            });
+        };
+        Ok(self.explain_waiter(&self.waiting[place], place))
+    }
+
+    /// Why something of this shape could not start now, behind all that wait.
+    #[must_use]
+    pub fn explain_request(&self, request: Request) -> Explained {
+        let job = self.job(request);
+        let waiter = Waiter { name: job.request.to_string(), job, promised: None };
+        self.explain_waiter(&waiter, self.waiting.len())
+    }
+
+    fn explain_waiter(&self, waiter: &Waiter, place: usize) -> Explained {
+        let job = &waiter.job;
+        let free = self.sites.iter().map(|site| site.site().free_nodes()).collect();
+        let mut explained = Explained {
+            job: waiter.clone(),
+            reason: Reason::Nothing,
+            free,
+            now: start_on(&mut self.copy(), job, self.now),
+            nearest: Vec::new(),
+            alone: self.starts_alone(job),
+            in_order: None,
+            ends: Vec::new(),
+            overlooked: None,
+            moves: None,
+        };
+        let Some(lacks) = self.lacks(job) else {
+            explained.reason = self.held_up.map_or(Reason::Nothing, Reason::WaitsFor);
+            explained.in_order = self.starts_in_order(job, place);
+            return explained;
+        };
+        if start_on(&mut self.copy_of_empty(), job, self.now).is_none() {
+            let never = self.empty.iter().find_map(|site| site.never(&job.request));
+            explained.reason = Reason::Never(never);
+            return explained;
+        }
+        explained.reason = Reason::WaitsFor(lacks);
+        explained.in_order = self.starts_in_order(job, place);
+        explained.ends = self.ends(job);
+        let ways: Vec<Option<Vec<Way>>> =
+            (0..self.sites.len()).map(|site| blocks(self, site, job)).collect();
+        explained.nearest = self.nearest(job, &ways);
+        explained.overlooked = self.overlooked(job);
+        let target = |site| Target { site, ..Target::of(job.clone()) };
+        let moves = ways.iter().enumerate().filter_map(|(site, ways)| {
+            let plans = cheapest(self, &target(site), ways.as_deref(), 1, MOST_MOVES);
+            plans.into_iter().next().map(|moves| (site, moves))
+        });
+        explained.moves = moves.min_by_key(|(_, moves)| moves.cost);
+        explained
+    }
+
+    fn copy(&self) -> Vec<SiteAhead> {
+        self.sites.iter().map(SiteAhead::fork).collect()
+    }
+
+    fn copy_of_empty(&self) -> Vec<SiteAhead> {
+        self.empty.iter().map(SiteAhead::fork).collect()
+    }
+
+    /// What a job lacks on all sites.
+    fn lacks(&self, job: &Job) -> Option<Cause> {
+        let mut lacks = Cause::Nodes;
+        for site in &self.sites {
+            lacks = lacks.max(site.fork().lacks(job, self.now)?);
+        }
+        Some(lacks)
+    }
+
+    /// Running jobs each of whose ends would do. What any nodes will do for is a matter of counting, else the allocator is asked.
+    fn ends(&self, job: &Job) -> Vec<usize> {
+        let would_do = |&place: &usize| {
+            let holder = &self.running[place];
+            let site = &self.sites[holder.site];
+            let free = u64::from(site.site().free_nodes() + holder.placement.len());
+            let fewest = site.fewest(job).unwrap_or(u64::MAX);
+            free >= fewest
+                && (site.finds() == Finds::AnyNodes
+                    || self.without(holder.site, &[place]).propose(job, self.now).is_some())
+        };
+        (0..self.running.len()).filter(would_do).collect()
+    }
+
+    /// The order in which places are preferred: few jobs in the way, and those gone soon.
+    fn rank(&self, jobs: &[usize]) -> (usize, Time) {
+        const NEVER: f64 = f64::MAX;
+        let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
+        (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
+    }
+
+    fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<Near> {
+        let proposal = self.without(site, jobs).propose(job, self.now)?;
+        let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
+            // One without an end comes before all others, since it lasts longest.
+            std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX)))
+        });
+        let (placement, jobs) = (proposal.placement, jobs.to_vec());
+        Some(Near { site, placement, jobs, until: until.flatten() })
+    }
+
+    /// The nearest places of all sites.
+    fn nearest(&self, job: &Job, ways: &[Option<Vec<Way>>]) -> Vec<Near> {
+        let mut all: Vec<Near> = Vec::new();
+        for site in 0..self.sites.len() {
+            if self.empty[site].fork().propose(job, self.now).is_none() {
+                continue;
+            }
+            all.extend(match &ways[site] {
+                Some(ways) => {
+                    let sets: BTreeSet<&Vec<usize>> = ways.iter().map(|way| &way.jobs).collect();
+                    self.nearest_of(site, sets.into_iter().collect(), job)
+                }
+                None if self.sites[site].finds() == Finds::AnyNodes => self.by_count(site, job),
+                None => self.by_sets(site, job),
+            });
+        }
+        all.sort_by_key(|near| self.rank(&near.jobs));
+        all.truncate(NEAREST);
+        all
+    }
+
+    /// Of sets of jobs on whose nodes a block lies, the nearest whose ends the allocator makes use of.
+    fn nearest_of(&self, site: usize, mut sets: Vec<&Vec<usize>>, job: &Job) -> Vec<Near> {
+        sets.sort_by_cached_key(|jobs| self.rank(jobs));
+        let mut found: Vec<Near> = Vec::new();
+        for jobs in sets {
+            // More than is enough is no further place.
+            if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
+                continue;
+            }
+            found.extend(self.near(site, jobs, job));
+            if found.len() == NEAREST {
+                break;
+            }
+        }
+        if found.is_empty() {
+            // One that misses blocks may need more to go than lie on any.
+            found.extend(self.soonest(site, job));
+        }
+        found
+    }
+
+    /// Where any nodes will do: the fewest jobs, those of them that are gone first, and then the soonest at all.
+    fn by_count(&self, site: usize, job: &Job) -> Vec<Near> {
+        let here = |&place: &usize| self.running[place].site == site;
+        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
+        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let held = |place: usize| u64::from(self.running[place].placement.len());
+        let free = u64::from(self.sites[site].site().free_nodes());
+        let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
+        // The largest of those that have ended by an instant.
+        let fewest = |ended: usize| {
+            let mut largest = by_end[..ended].to_vec();
+            largest.sort_by_key(|&place| std::cmp::Reverse(held(place)));
+            let mut sum = 0;
+            let enough = largest.iter().position(|&place| {
+                sum += held(place);
+                sum >= missing
+            });
+            enough.map(|last| {
+                largest.truncate(last + 1);
+                largest.sort_unstable();
+                largest
+            })
+        };
+        let all = by_end.len();
+        let Some(least) = fewest(all).map(|jobs| jobs.len()) else { return Vec::new() };
+        let has = |most: usize| move |jobs: &Vec<usize>| jobs.len() <= most;
+        let first = |most: usize| (1..=all).find_map(|ended| fewest(ended).filter(has(most)));
+        let mut sets: Vec<Vec<usize>> = first(least).into_iter().chain(first(all)).collect();
+        sets.dedup();
+        sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
+    }
+
+    /// Where a placement may be any nodes, and not all will do: the smallest sets of jobs whose ends make room, and the soonest.
+    fn by_sets(&self, site: usize, job: &Job) -> Vec<Near> {
+        let here = |&place: &usize| self.running[place].site == site;
+        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
+        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let free = u64::from(self.sites[site].site().free_nodes());
+        let fewest = self.sites[site].fewest(job).unwrap_or(u64::MAX);
+        let places = (0..by_end.len()).map(|place| (1, place)).collect();
+        let mut found: Vec<Near> = Vec::new();
+        for (_, set) in Sets::new(places).take(MOST_SETS) {
+            if found.first().is_some_and(|near| near.jobs.len() < set.len()) {
+                break;
+            }
+            let mut jobs: Vec<usize> = set.into_iter().map(|place| by_end[place]).collect();
+            jobs.sort_unstable();
+            let held = |&job: &usize| u64::from(self.running[job].placement.len());
+            if free + jobs.iter().map(held).sum::<u64>() >= fewest {
+                found.extend(self.near(site, &jobs, job));
+            }
+        }
+        found.sort_by_key(|near| self.rank(&near.jobs));
+        found.truncate(NEAREST - 1);
+        if let Some(soonest) = self.soonest(site, job)
+            && !found.contains(&soonest)
+        {
+            found.push(soonest);
+        }
+        found
+    }
+
+    /// The first instant by which enough have ended, and of those only who has to.
+    fn soonest(&self, site: usize, job: &Job) -> Option<Near> {
+        let here = |&place: &usize| self.running[place].site == site;
+        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
+        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let mut ahead = self.sites[site].fork();
+        let enough = by_end.iter().position(|&place| {
+            ahead.release(&self.running[place].placement);
+            ahead.propose(job, self.now).is_some()
+        })?;
+        let mut jobs = by_end[..=enough].to_vec();
+        for place in by_end[..=enough].iter().rev() {
+            let rest: Vec<usize> = jobs.iter().copied().filter(|job| job != place).collect();
+            if self.without(site, &rest).propose(job, self.now).is_some() {
+                jobs = rest;
+            }
+        }
+        jobs.sort_unstable();
+        self.near(site, &jobs, job)
+    }
+
+    /// The first start by estimates if nobody else started.
+    fn starts_alone(&self, job: &Job) -> Option<Start> {
+        let mut floor = Floor::of(self);
+        floor.start(job, self.now)
+    }
+
+    /// The first start by estimates if those before it start one after the other, each as soon as it can.
+    fn starts_in_order(&self, job: &Job, place: usize) -> Option<Start> {
+        let mut floor = Floor::of(self);
+        let mut now = self.now;
+        for before in &self.waiting[..place] {
+            now = floor.start(&before.job, now)?.at;
+        }
+        floor.start(job, now)
+    }
+
+    /// A free block of the shape of a job that the allocator does not give it.
+    fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
+        (0..self.sites.len()).find_map(|site| {
+            let proposal = self.empty[site].fork().propose(job, self.now)?;
+            let [block] = &proposal.placement.blocks[..] else { return None };
+            if !self.empty[site].gives_blocks() {
+                return None;
+            }
+            let grid = self.sites[site].site().grid();
+            let free = self.sites[site].site().free();
+            let mut orders = super::ways::orders(&block.sides);
+            // As it was asked for, before it is turned.
+            orders.sort_by_key(|sides| *sides != block.sides);
+            orders.into_iter().find_map(|sides| {
+                let mut bases = meshwork::geometry::FreeBases::new(grid);
+                let base = bases.first(grid, free, &sides)?;
+                Some((site, Placement::from(Block { base, sides })))
+            })
+        })
+    }
+}
+
+/// Where a job would start now, on the first site that has room.
+fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
+    let find =
+        |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
+    sites.iter_mut().enumerate().find_map(find)
+}
+
+/// A machine whose jobs end by their estimates.
+struct Floor {
+    sites: Vec<SiteAhead>,
+    /// Who ends when, the soonest last.
+    ends: Vec<(Time, usize, Placement)>,
+}
+
+impl Floor {
+    fn of(instant: &Instant) -> Floor {
+        let end =
+            |holder: &super::Holder| Some((holder.until?, holder.site, holder.placement.clone()));
+        let ends = instant.running.iter().filter_map(end).collect();
+        let mut floor = Floor { sites: instant.copy(), ends };
+        floor.sort();
+        floor
+    }
+
+    fn sort(&mut self) {
+        self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
+    }
+
+    /// Starts a job as soon as there is room, but not before `now`; what ends by then has ended.
+    fn start(&mut self, job: &Job, now: Time) -> Option<Start> {
+        let mut at = now;
+        loop {
+            while let Some((_, site, placement)) = self.ends.pop_if(|(end, ..)| *end <= at) {
+                self.sites[site].release(&placement);
+            }
+            let proposals = self.sites.iter_mut().map(|site| site.propose(job, at));
+            if let Some((site, proposal)) =
+                proposals.enumerate().find_map(|(site, proposal)| Some((site, proposal?)))
+            {
+                let placement = proposal.placement;
+                self.sites[site].take_what_is_free_of(&placement, at).ok()?;
+                self.ends.push((at + job.estimate * proposal.stretch, site, placement.clone()));
+                self.sort();
+                return Some(Start { at, site, placement });
+            }
+            at = self.ends.last()?.0;
+        }
+    }
+}
+
+impl Explained {
+    /// All of it as one object.
+    #[must_use]
+    pub fn json(&self, instant: &Instant) -> Json {
+        let name = |place: &usize| instant.running[*place].name.clone();
+        let place = |site: usize, placement: &Placement| json!({ "site": site + 1, "nodes": placement.len(), "place": instant.text(site, placement) });
+        let nearest: Vec<Json> = self
+            .nearest
+            .iter()
+            .map(|near| {
+                let until = |job: &usize| instant.running[*job].until.map(Time::units);
+                let jobs: Vec<Json> =
+                    near.jobs.iter().map(|job| json!({ "job": name(job), "until": until(job) })).collect();
+                json!({
+                    "place": place(near.site, &near.placement), "jobs": jobs, "until": near.until.map(Time::units)
+                })
+            })
+            .collect();
+        let start = |start: &Option<Start>| {
+            start.as_ref().map(|start| {
+                json!({ "at": start.at.units(), "place": place(start.site, &start.placement) })
+            })
+        };
+        let says = match &self.reason {
+            Reason::Never(says) => says.clone(),
+            _ => None,
+        };
+        let moves = self.moves.as_ref().map(|(site, moves)| {
+            let step = |step: &Move| {
+                json!({ "job": name(&step.job), "from": place(*site, &step.from), "to": place(*site, &step.to) })
+            };
+            moves.steps.iter().map(step).collect::<Vec<Json>>()
+        });
+        let at =
+            |own: &Option<(usize, Placement)>| own.as_ref().map(|(site, own)| place(*site, own));
+        json!({
+            "job": self.job.name, "now": instant.now.units(), "request": self.job.job.request.to_string(),
+            "nodes": self.job.job.request.nodes(), "free": self.free, "reason": self.reason.word(), "says": says,
+            "could_start_on": at(&self.now), "nearest": nearest, "starts_alone": start(&self.alone),
+            "starts_in_order": start(&self.in_order), "promised": self.job.promised.map(Time::units),
+            "ends_that_would_do": self.ends.iter().map(name).collect::<Vec<String>>(),
+            "free_block_not_given": at(&self.overlooked), "moves_that_would_do": moves,
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! What `meshwork place` has saved, as an instant of its machine: the answer to `snapshot`, or the file of `--state`.
+
+use std::path::Path;
+
+use meshwork::catalogue::Catalogue;
+use meshwork::job::{Job, Time};
+use meshwork::pool::{Desk, Name, Pool, State};
+use serde_json::Value as Json;
+
+use super::{Holder, Instant, as_held};
+use crate::operator::{Trouble, read_text};
+
+/// The form of what `place` saves.
+const FORMAT: u64 = 1;
+
+impl Instant {
+    /// What is held of a pool that `meshwork place` has saved: of several answers in a file the last counts. Nobody waits in a pool,
+    /// and it does not know when anybody ends; what somebody holds is taken for what they asked for.
+    ///
+    /// `fits` says whether so many bytes may be taken for the machine.
+    ///
+    /// # Errors
+    /// One sentence with the file: it holds no snapshot, or one of another version, or a damaged one.
+    pub fn of_pool(
+        catalogue: &Catalogue,
+        file: &Path,
+        fits: &dyn Fn(u64) -> Result<(), String>,
+    ) -> Result<Instant, String> {
+        let text = read_text(file).map_err(|trouble| trouble.to_string())?;
+        let shown = file.display().to_string();
+        let (line, saved) = snapshots(&text).last().ok_or_else(|| {
+            format!(
+                "{shown}: no line is an answer of `meshwork place` to {{\"op\":\"snapshot\"}}, nor what --state keeps"
+            )
+        })?;
+        let wrong = |says: String| Trouble::at(&shown, line, says).to_string();
+        let format = saved.get("format").and_then(Json::as_u64);
+        if let Some(format) = format.filter(|&format| format != FORMAT) {
+            return Err(wrong(format!(
+                "the snapshot is of format {format}, and this program reads format {FORMAT}"
+            )));
+        }
+        let state = saved.get("state").cloned().unwrap_or(Json::Null);
+        let state: State = serde_json::from_value(state)
+            .map_err(|error| wrong(format!("the snapshot is damaged: {error}")))?;
+        let table = &state.snapshot.pool;
+        let bytes =
+            Pool::memory_in(catalogue, table).map_err(|problem| wrong(problem.to_string()))?;
+        fits(bytes).map_err(&wrong)?;
+        let pool = Pool::read_in(catalogue, table).map_err(|problem| wrong(problem.to_string()))?;
+        let mut desk = Desk::new(pool);
+        desk.restore(&state).map_err(|error| wrong(error.to_string()))?;
+        Ok(Instant::of_desk(&desk))
+    }
+
+    /// What is held at a desk. What is held by nobody's name is called by where it begins.
+    #[must_use]
+    pub fn of_desk(desk: &Desk) -> Instant {
+        let pool = desk.pool();
+        let site = pool.ahead();
+        let holdings = desk.holdings();
+        let now = pool.now();
+        let running = pool.held().map(|placement| {
+            let own = holdings.iter().find(|own| own.placement == *placement);
+            let name = match own.map(|own| &own.name) {
+                Some(Name::Text(text)) => text.clone(),
+                Some(Name::Number(number)) => number.to_string(),
+                None => format!("at {}", placement.text(pool.site().grid())),
+            };
+            let request = as_held(placement, &site);
+            let since = own.map_or(now, |own| own.since);
+            let job = Job {
+                number: 0,
+                arrival: since,
+                request,
+                runtime: 1.0,
+                estimate: 1.0,
+                owner: None,
+            };
+            Holder { name, job, site: 0, placement: placement.clone(), since, until: None::<Time> }
+        });
+        Instant {
+            running: running.collect(),
+            empty: vec![pool.ahead_empty()],
+            sites: vec![site],
+            now,
+            waiting: Vec::new(),
+            held_up: None,
+        }
+    }
+}
+
+/// Whatever in a text may be a snapshot, with its line: the answer of a line, or all of the text.
+fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
+    let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
+        let mut answer: Json = serde_json::from_str(answer).ok()?;
+        let own = match answer.get_mut("snapshot") {
+            Some(snapshot) => snapshot.take(),
+            None => answer,
+        };
+        own.get("state").is_some().then_some((line, own))
+    });
+    let whole = || serde_json::from_str::<Json>(text).ok().map(|whole| (1, whole));
+    let whole = (text.lines().count() > 1).then(whole).flatten();
+    answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
+}
+
+/// Whether a text is what `meshwork place` saves, and not what it says to `show`.
+#[must_use]
+pub fn is_saved(text: &str) -> bool {
+    text.trim_start().starts_with('{') && snapshots(text).next().is_some()
+}

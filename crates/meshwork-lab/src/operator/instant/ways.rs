@@ -1,0 +1,189 @@
+//! Which running jobs would have to go so that a job finds room: the sets of them that are worth a question.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use meshwork::facility::SiteAhead;
+use meshwork::form::Finds;
+use meshwork::job::{Dims, Job, Time};
+use meshwork::machine::{Block, Placement};
+use meshwork::topology::{Grid, Node};
+
+use super::Instant;
+
+/// So many nodes of blocks are looked at, at most; beyond that sets of jobs are tried in place of places.
+const MOST_CELLS: u64 = 200_000_000;
+
+/// So many sets of jobs are tried where a placement may be any nodes.
+pub(super) const MOST_SETS: usize = 2_000;
+
+/// Nobody's.
+const FREE: u32 = u32::MAX;
+
+/// A block that an allocator might give, and whose jobs lie on it.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) block: Block,
+    /// By their places among the running jobs, in order.
+    pub(super) jobs: Vec<usize>,
+}
+
+/// Every block of a site that a job might get, if whatever it can get is one block of its shape: any corner, any
+/// order of sides in which the allocator looks for it. None where a placement may be other nodes, or where there are too many.
+///
+/// # Complexity
+/// **O(n · a · o)** for *n* nodes, blocks of *a* of them and *o* orders of sides.
+pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Way>> {
+    let empty = &instant.empty[site];
+    if !empty.gives_blocks() {
+        return None;
+    }
+    let grid = empty.site().grid();
+    let alone = empty.fork().propose(job, instant.now)?;
+    let [block] = &alone.placement.blocks[..] else { return None };
+    let turned = orders(&block.sides);
+    let cells = u64::from(grid.nodes()) * u64::from(block.len()) * turned.len() as u64;
+    let corners = |sides: &[u32]| {
+        let corner = |node: &Node| {
+            let at = grid.coordinates(*node);
+            // All the way around it is the same block wherever it begins.
+            let begins = |d: usize| sides[d] < grid.sides()[d] || at[d] == 0;
+            (0..sides.len()).all(begins) && grid.holds(*node, sides)
+        };
+        (0..grid.nodes()).filter(corner).collect::<Vec<Node>>()
+    };
+    if cells > MOST_CELLS {
+        return None;
+    }
+    let owners = owners(instant, site);
+    let mut stamps = vec![0_usize; instant.running.len()];
+    let (mut ways, mut stamp) = (Vec::new(), 0);
+    for sides in turned {
+        if empty.finds() == Finds::EveryBlock && !is_looked_for(empty, &sides, job, instant.now) {
+            continue;
+        }
+        for base in corners(&sides) {
+            stamp += 1;
+            let block = Block { base, sides: sides.clone() };
+            let mut jobs = Vec::new();
+            block.for_each_run(grid, |start, count| {
+                for &owner in &owners[start as usize..(start + count) as usize] {
+                    if owner != FREE && stamps[owner as usize] != stamp {
+                        stamps[owner as usize] = stamp;
+                        jobs.push(owner as usize);
+                    }
+                }
+            });
+            jobs.sort_unstable();
+            ways.push(Way { block, jobs });
+        }
+    }
+    Some(ways)
+}
+
+/// Whether an allocator that misses no block looks for one with its sides in this order: whether it finds the only one that
+/// is free.
+fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
+    let grid = empty.site().grid();
+    let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
+    let only = Placement::from(Block { base, sides: sides.clone() });
+    let mut rest = empty.site().free().clone();
+    only.for_each_run(grid, |start, count| rest.remove_range(start, count));
+    let single = |node| Block { base: node, sides: vec![1; grid.dimensions()].into() };
+    let rest = Placement { blocks: rest.iter().map(single).collect() };
+    let mut ahead = empty.fork();
+    // A block that is the whole machine leaves nothing to be taken.
+    let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();
+    is_taken && ahead.propose(job, now).is_some()
+}
+
+/// Who holds each node of a site.
+fn owners(instant: &Instant, site: usize) -> Vec<u32> {
+    let grid: &Grid = instant.sites[site].site().grid();
+    let mut owners = vec![FREE; grid.nodes() as usize];
+    for (job, holder) in instant.running.iter().enumerate().filter(|(_, own)| own.site == site) {
+        holder.placement.for_each_run(grid, |start, count| {
+            owners[start as usize..(start + count) as usize].fill(job as u32);
+        });
+    }
+    owners
+}
+
+/// The sides of a block in every order, each once.
+pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
+    let mut own = sides.to_vec();
+    own.sort_unstable();
+    let mut all = Vec::new();
+    loop {
+        all.push(Dims::from_slice(&own));
+        let Some(rise) = (1..own.len()).rev().find(|&i| own[i - 1] < own[i]) else { return all };
+        let next = (rise..own.len()).rev().find(|&i| own[i] > own[rise - 1]).unwrap_or(rise);
+        own.swap(rise - 1, next);
+        own[rise..].reverse();
+    }
+}
+
+/// Sets of jobs in the order of what they cost together, the cheapest first, and of equal ones the smallest.
+///
+/// # Complexity
+/// **O(log k)** for the *k*-th set, and its size.
+pub(super) struct Sets {
+    jobs: Vec<(i64, usize)>,
+    heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
+}
+
+impl Sets {
+    /// Of these jobs, each with its cost, which is not negative.
+    pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> Sets {
+        jobs.sort_unstable();
+        let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
+        Sets { jobs, heap: first.into_iter().collect() }
+    }
+}
+
+impl Iterator for Sets {
+    type Item = (i64, Vec<usize>);
+
+    /// Each set is that of its places in the list; it is followed by those in which its last place is one further, or in
+    /// which the place behind the last is added: so every set comes once, and after all that it follows from.
+    fn next(&mut self) -> Option<(i64, Vec<usize>)> {
+        let Reverse((cost, places)) = self.heap.pop()?;
+        let last = *places.last()?;
+        if let Some(&(next, _)) = self.jobs.get(last + 1) {
+            let mut longer = places.clone();
+            longer.push(last + 1);
+            self.heap.push(Reverse((cost + next, longer)));
+            let mut further = places.clone();
+            further.pop();
+            further.push(last + 1);
+            self.heap.push(Reverse((cost - self.jobs[last].0 + next, further)));
+        }
+        let jobs: BTreeSet<usize> = places.iter().map(|&place| self.jobs[place].1).collect();
+        Some((cost, jobs.into_iter().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_of_sides_comes_once() {
+        let of = |sides: &[u32]| orders(&Dims::from_slice(sides)).len();
+        assert_eq!([of(&[3]), of(&[2, 2]), of(&[3, 1, 2]), of(&[2, 2, 1, 1])], [1, 1, 6, 6]);
+    }
+
+    #[test]
+    fn every_set_comes_once_and_the_cheapest_first() {
+        let costs = [3, 1, 4, 1, 5];
+        let jobs = costs.iter().enumerate().map(|(job, &cost)| (cost, job)).collect();
+        let sets: Vec<(i64, Vec<usize>)> = Sets::new(jobs).collect();
+        assert!(sets.is_sorted_by_key(|(cost, _)| *cost));
+        for (cost, jobs) in &sets {
+            assert_eq!(*cost, jobs.iter().map(|&job| costs[job]).sum::<i64>());
+        }
+        let all: BTreeSet<&Vec<usize>> = sets.iter().map(|(_, jobs)| jobs).collect();
+        assert_eq!((sets.len(), all.len()), (31, 31));
+        assert_eq!(Sets::new(Vec::new()).count(), 0);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the allocators answer to those who wait, instant by instant, of a run that goes by: why each of them waits.
+//!
+//! The answer depends on what a job asks for and not on who it is, and often stays the same for a while: so what is kept is
+//! each change of the answer to each request.
+
+use std::collections::BTreeMap;
+
+use meshwork::facility::Facility;
+use meshwork::job::{Cause, Job, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::JobId;
+use meshwork::scenario::Scenario;
+
+use crate::watch::{Happening, What};
+
+/// So many questions are put to allocators, at most: beyond, a page would take longer to be made than a run.
+const MOST_QUESTIONS: u32 = 200_000;
+
+/// An answer, as columns have it: too few nodes, not as they would have to lie, or room.
+pub(super) type Answer = u8;
+
+/// A machine that follows a run and is asked.
+pub(super) struct Answers {
+    facility: Facility,
+    held_up: Cause,
+    running: BTreeMap<JobId, (usize, Placement)>,
+    /// Where jobs have been moved to, of which another may still have to leave some.
+    moved: BTreeMap<JobId, (usize, Placement)>,
+    waiting: BTreeMap<JobId, Job>,
+    /// For each request that somebody waits with: how many do, and one of them.
+    alike: BTreeMap<Request, (u32, Job)>,
+    told: BTreeMap<Request, Answer>,
+    questions_left: u32,
+}
+
+impl Answers {
+    /// Those of a run of this scenario, which has not begun; none where the machine cannot be built.
+    pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
+        let setup = scenario.setup(replication).ok()?;
+        Some(Answers {
+            held_up: if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority },
+            facility: setup.facility,
+            running: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            alike: BTreeMap::new(),
+            told: BTreeMap::new(),
+            questions_left: MOST_QUESTIONS,
+        })
+    }
+
+    /// What a job waits for that could start.
+    pub(super) fn held_up(&self) -> Cause {
+        self.held_up
+    }
+
+    /// Whether as many questions have been put as may be.
+    pub(super) fn is_silent(&self) -> bool {
+        self.questions_left == 0
+    }
+
+    /// Something happened.
+    pub(super) fn apply(&mut self, happening: &Happening) {
+        let Happening { at, id, what } = happening;
+        if !matches!(what, What::Moved { .. }) {
+            self.have_moved(*at);
+        }
+        match what {
+            What::Arrived(job) => {
+                self.facility.arrived(job);
+                self.alike.entry(job.request.clone()).or_insert_with(|| (0, job.clone())).0 += 1;
+                self.waiting.insert(*id, job.clone());
+            }
+            What::Refused(_) => {}
+            What::TurnedAway => self.leaves_queue(*id),
+            What::Started { site, placement } => {
+                self.leaves_queue(*id);
+                // What the run has claimed is free here too.
+                drop(self.facility.claim(*site, placement, *at));
+                self.running.insert(*id, (*site, placement.clone()));
+            }
+            What::Moved { placement } => {
+                let Some((site, from)) = self.running.get_mut(id) else { return };
+                if self.moved.insert(*id, (*site, placement.clone())).is_none() {
+                    self.facility.release(*site, from);
+                }
+                *from = placement.clone();
+            }
+            What::Finished => {
+                if let Some((site, placement)) = self.running.remove(id) {
+                    self.facility.release(site, &placement);
+                }
+            }
+        }
+        self.facility.crowd.running = self.running.len() as u64;
+        self.facility.crowd.waiting = self.waiting.len() as u64;
+    }
+
+    fn leaves_queue(&mut self, id: JobId) {
+        let Some(job) = self.waiting.remove(&id) else { return };
+        if let Some((count, _)) = self.alike.get_mut(&job.request) {
+            *count -= 1;
+            if *count == 0 {
+                self.alike.remove(&job.request);
+            }
+        }
+    }
+
+    fn have_moved(&mut self, now: Time) {
+        for (_, (site, placement)) in std::mem::take(&mut self.moved) {
+            drop(self.facility.claim(site, &placement, now));
+        }
+    }
+
+    /// The answers to those who wait that have changed since they were told last; nothing more once it is silent.
+    ///
+    /// # Complexity
+    /// A question for each request that somebody waits with.
+    pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
+        self.have_moved(now);
+        let mut changes = Vec::new();
+        for (request, (_, job)) in &self.alike {
+            if self.questions_left == 0 {
+                break;
+            }
+            self.questions_left -= 1;
+            let answer = match self.facility.lacks(job, now) {
+                Some(Cause::Nodes) => 0,
+                Some(_) => 1,
+                None => 2,
+            };
+            if self.told.insert(request.clone(), answer) != Some(answer) {
+                changes.push((request.clone(), answer));
+            }
+        }
+        changes
+    }
+}
