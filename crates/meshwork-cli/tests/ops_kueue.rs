@@ -68,7 +68,7 @@ fn workload(
     })
 }
 
-fn snapshot(folder: &Path, name: &str, items: Vec<Json>) {
+fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
@@ -87,7 +87,7 @@ fn snapshots(folder: &Path) {
         workload("evicted", "12:00:10", (2, 8), &["n2", "n3"], &[admitted("12:00:20")]),
         workload("half", "12:00:30", (1, 4), &["n4"], &[admitted("12:00:30")]),
     ];
-    snapshot(folder, "first.json", [nodes(), first].concat());
+    snapshot(folder, "first.json", &[nodes(), first].concat());
     let second = vec![
         workload(
             "evicted",
@@ -111,7 +111,7 @@ fn snapshots(folder: &Path) {
             &[condition("QuotaReserved", false, "12:21:01", "Pending")],
         ),
     ];
-    snapshot(folder, "second.json", [nodes(), second].concat());
+    snapshot(folder, "second.json", &[nodes(), second].concat());
 }
 
 fn import(folder: &Path, more: &[&str]) -> Said {
@@ -230,7 +230,7 @@ fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
             condition("Evicted", true, "12:08:00", "NodeFailures"),
         ],
     );
-    snapshot(folder.path(), "between.json", vec![between]);
+    snapshot(folder.path(), "between.json", &[between]);
     let said =
         import(folder.path(), &["--json", "--kueue", "first.json", "between.json", "second.json"]);
     let found: Json = serde_json::from_str(&said.out).unwrap();
@@ -248,8 +248,8 @@ fn what_is_no_snapshot_is_refused_in_one_sentence() {
     snapshots(home);
     fs::write(home.join("no.json"), "{\n  \"items\": [\n  nothing").unwrap();
     fs::write(home.join("other.json"), "{\"kind\": \"Pod\"}").unwrap();
-    snapshot(home, "nodes.json", nodes());
-    snapshot(home, "alone.json", vec![workload("a", "12:00:00", (1, 8), &[], &[])]);
+    snapshot(home, "nodes.json", &nodes());
+    snapshot(home, "alone.json", &[workload("a", "12:00:00", (1, 8), &[], &[])]);
     let late = workload(
         "late",
         "12:00:00",
@@ -257,7 +257,7 @@ fn what_is_no_snapshot_is_refused_in_one_sentence() {
         &["n0"],
         &[condition("Admitted", true, "25:00:00", "")],
     );
-    snapshot(home, "late.json", [nodes(), vec![late]].concat());
+    snapshot(home, "late.json", &[nodes(), vec![late]].concat());
     for (file, says) in [
         ("no.json", "no.json, line 3: this is no JSON ("),
         ("other.json", "other.json: there is no list `items` here"),

@@ -140,12 +140,9 @@ impl<'a> Snapshot<'a> {
         let mut value: Json = serde_json::from_str(text).map_err(|error| {
             Trouble::at(file, error.line().max(1), format!("this is no JSON ({error})"))
         })?;
-        let items = match value.get_mut("items").map(Json::take) {
-            Some(Json::Array(items)) => items,
-            _ => {
-                let says = "there is no list `items` here, as `kubectl get workloads,nodes -A -o json` writes one";
-                return Err(Trouble::of(file, says));
-            }
+        let Some(Json::Array(items)) = value.get_mut("items").map(Json::take) else {
+            let says = "there is no list `items` here, as `kubectl get workloads,nodes -A -o json` writes one";
+            return Err(Trouble::of(file, says));
         };
         let mut snapshot = Snapshot { file, text, workloads: Vec::new(), nodes: Vec::new() };
         // Lists of one kind may leave out the kind of their items.

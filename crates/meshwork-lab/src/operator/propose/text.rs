@@ -135,73 +135,13 @@ pub fn listed(topology: &Topology, lists: &Lists) -> String {
 /// assert_eq!(difference("a\nb\n", "a\nc\n", "old", "new"), "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 /// assert_eq!(difference("a\n", "a\n", "old", "new"), "");
 /// ```
-///
-/// # Complexity
-/// **O(n m)** for *n* and *m* lines that are not the same from the beginning or up to the end.
 #[must_use]
 pub fn difference(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let same = |(a, b): &(&&str, &&str)| a == b;
-    let head = old.iter().zip(&new).take_while(same).count();
-    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
-    let (own, other) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    // The longest common part of what begins at each pair of lines.
-    let mut longest = vec![vec![0_u32; other.len() + 1]; own.len() + 1];
-    for i in (0..own.len()).rev() {
-        for j in (0..other.len()).rev() {
-            longest[i][j] = if own[i] == other[j] {
-                longest[i + 1][j + 1] + 1
-            } else {
-                longest[i + 1][j].max(longest[i][j + 1])
-            };
-        }
-    }
-    let mut lines: Vec<(char, &str)> = old[..head].iter().map(|line| (' ', *line)).collect();
-    let (mut i, mut j) = (0, 0);
-    while i < own.len() || j < other.len() {
-        if i < own.len() && j < other.len() && own[i] == other[j] {
-            lines.push((' ', own[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if i < own.len() && (j == other.len() || longest[i + 1][j] >= longest[i][j + 1]) {
-            lines.push(('-', own[i]));
-            i += 1;
-        } else {
-            lines.push(('+', other[j]));
-            j += 1;
-        }
-    }
-    lines.extend(old[old.len() - tail..].iter().map(|line| (' ', *line)));
-    pieces(&lines, old_name, new_name)
-}
-
-/// The changed lines with some around them.
-fn pieces(lines: &[(char, &str)], old_name: &str, new_name: &str) -> String {
-    let is_near = |place: usize| {
-        let around = place.saturating_sub(AROUND)..(place + AROUND + 1).min(lines.len());
-        lines[around].iter().any(|(sign, _)| *sign != ' ')
-    };
-    let shown: Vec<bool> = (0..lines.len()).map(is_near).collect();
-    let mut text = String::new();
-    let mut place = 0;
-    while let Some(begin) = (place..lines.len()).find(|&at| shown[at]) {
-        let end = (begin..lines.len()).find(|&at| !shown[at]).unwrap_or(lines.len());
-        if text.is_empty() {
-            let _ = writeln!(text, "--- {old_name}\n+++ {new_name}");
-        }
-        let count = |range: &[(char, &str)], other: char| {
-            range.iter().filter(|(sign, _)| *sign != other).count()
-        };
-        let (before, piece) = (&lines[..begin], &lines[begin..end]);
-        let range = |other: char| {
-            let length = count(piece, other);
-            let first = count(before, other) + usize::from(length > 0);
-            if length == 1 { first.to_string() } else { format!("{first},{length}") }
-        };
-        let _ = writeln!(text, "@@ -{} +{} @@", range('+'), range('-'));
-        for (sign, line) in piece {
-            let _ = writeln!(text, "{sign}{line}");
-        }
-        place = end;
-    }
-    text
+    let differences = similar::TextDiff::from_lines(old, new);
+    differences
+        .unified_diff()
+        .context_radius(AROUND)
+        .missing_newline_hint(false)
+        .header(old_name, new_name)
+        .to_string()
 }
