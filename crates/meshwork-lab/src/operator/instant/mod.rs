@@ -1,7 +1,7 @@
 //! A machine at one instant, whatever allocator gives out its nodes: who holds what until when, and who waits.
 //!
-//! It is that of a [`stored`] run, or what `meshwork place` has [`saved`]. Every question is put to the allocator itself, on copies
-//! of the machine on which some jobs have ended or have been moved; [`ways`] says which are worth a question. [`explain`]
+//! It is that of a `stored` run, or what `meshwork place` has `saved`. Every question is put to the allocator itself, on copies
+//! of the machine on which some jobs have ended or have been moved; `ways` says which are worth a question. [`explain`]
 //! says why a job waits, and [`defrag`] what would make room.
 
 pub mod defrag;

@@ -1,8 +1,8 @@
 //! What Kueue remembers of its workloads: `kubectl get workloads,nodes -A -o json`, in several snapshots.
 //!
 //! The server forgets what has ended, so one snapshot shows little: several are merged, workload by workload. A
-//! [`cluster`] becomes a machine by the labels of its nodes, an [`assignment`] says on which of them the pods were, and
-//! [`workload`] makes stays of what the snapshots say of one.
+//! `cluster` becomes a machine by the labels of its nodes, an `assignment` says on which of them the pods were, and
+//! `workload` makes stays of what the snapshots say of one.
 
 mod assignment;
 mod cluster;
