@@ -105,6 +105,11 @@ impl Cluster<'_> {
 
     fn start_if_placed(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         let StartOptions { place, beside, clear_of, rate } = options;
+        // Nearly all start wherever there is room.
+        if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
+            let Some(proposal) = self.ask(ticket, &[]) else { return false };
+            return self.begin(ticket, proposal, rate);
+        }
         let proposal = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
             Place::Promised(promised) => self.promised(promised),
