@@ -110,7 +110,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         (
             "metric.toml",
             "metric.toml:11: unknown metric `waits` (did you mean `wait`? known: wait, \
-             queueing_delay, turnaround, service, slowdown, bounded_slowdown, utilization, utilization_asked, \
+             wait_for_nodes, wait_for_shape, wait_for_priority, wait_for_reserved, queueing_delay, turnaround, service, slowdown, bounded_slowdown, utilization, utilization_asked, \
              utilization_at_events, queue_length, queue_seen, padding, internal_fragmentation, external_fragmentation, throughput, \
              carried_load, makespan, max_wait, median_wait, p90_wait, p95_wait, p99_wait, \
              median_turnaround, p90_turnaround, p99_turnaround, median_slowdown, \
