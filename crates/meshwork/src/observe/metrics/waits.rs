@@ -12,7 +12,7 @@ pub(super) static WAIT_FOR_NODES: MetricEntry = MetricEntry {
     about: About {
         name: "wait_for_nodes",
         aliases: &[],
-        summary: "of the wait, the time in which too few processors were free, mean over jobs",
+        summary: "waiting while too few processors were free, mean over jobs",
         definition: "Σ time in which no site had as many free processors as the job needs at its smallest, in the form of \
                      the site's allocator / jobs, over the jobs that finished in the measured part of the run. Each job \
                      is looked at alone, wherever it stands in the queue. The four parts of the wait, for nodes, shape, \
@@ -29,7 +29,7 @@ pub(super) static WAIT_FOR_SHAPE: MetricEntry = MetricEntry {
     about: About {
         name: "wait_for_shape",
         aliases: &[],
-        summary: "of the wait, the time in which enough processors were free but the allocator found no place, mean over jobs",
+        summary: "waiting while enough processors were free but lay wrong, mean over jobs",
         definition: "Σ time in which some site had enough free processors, and no allocator found room for the job / jobs, \
                      over the jobs that finished in the measured part of the run: what fragmentation costs each of them, \
                      wherever it stands in the queue.",
@@ -45,7 +45,7 @@ pub(super) static WAIT_FOR_PRIORITY: MetricEntry = MetricEntry {
     about: About {
         name: "wait_for_priority",
         aliases: &[],
-        summary: "of the wait, the time in which a job could have started, but others came before it, mean over jobs",
+        summary: "waiting while others came before a job that had room, mean over jobs",
         definition: "Σ time in which an allocator had room for the job, and a scheduler that keeps no processors for others \
                      did not start it / jobs, over the jobs that finished in the measured part of the run: it was not \
                      its turn, or the selector waited for another site.",
@@ -61,7 +61,7 @@ pub(super) static WAIT_FOR_RESERVED: MetricEntry = MetricEntry {
     about: About {
         name: "wait_for_reserved",
         aliases: &[],
-        summary: "of the wait, the time in which a job could have started, but processors were kept for others, mean over jobs",
+        summary: "waiting while processors with room were kept for others, mean over jobs",
         definition: "Σ time in which an allocator had room for the job, and a scheduler that keeps processors for those that \
                      come before (`easy`, `conservative`, `reservation`) did not start it / jobs, over the jobs that \
                      finished in the measured part of the run: what promises cost those behind.",
