@@ -242,6 +242,33 @@ fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
 }
 
 #[test]
+fn each_set_of_pods_may_have_a_domain_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut two = workload("two", "12:00:00", (1, 8), &[], &[]);
+    let sets = two["spec"]["podSets"].as_array_mut().unwrap();
+    sets.push(sets[0].clone());
+    let mut higher = two.clone();
+    higher["metadata"]["name"] = json!("higher");
+    higher["metadata"]["uid"] = json!("uid-higher");
+    higher["spec"]["podSets"][1]["topologyRequest"]["required"] = json!("example.org/block");
+    snapshot(folder.path(), "a.json", &[nodes(), vec![two, higher]].concat());
+    let said = import(folder.path(), &["--kueue", "a.json"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.err.contains("1 workload must be together on a level above"), "{}", said.err);
+    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let switches = |id: &str| {
+        let place = jobs.lines().next().unwrap().split(',').position(|own| own == "switches");
+        let row = jobs.lines().find(|line| line.starts_with(id)).unwrap();
+        row.split(',').nth(place.unwrap()).unwrap().to_owned()
+    };
+    assert_eq!(
+        (switches("ml/two,"), switches("ml/higher,")),
+        ("2".to_owned(), String::new()),
+        "{jobs}"
+    );
+}
+
+#[test]
 fn what_is_no_snapshot_is_refused_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();

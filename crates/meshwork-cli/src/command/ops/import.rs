@@ -46,9 +46,8 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
             Some(topology) => machine(topology)?,
             None => Machine::made(snapshots.machine().map_err(wrong)?).map_err(Stop::Wrong)?,
         };
-        let file = files[0].0.clone();
-        let read = snapshots.history(&file).map_err(wrong)?;
-        (file, machine, read)
+        let read = snapshots.history().map_err(wrong)?;
+        (files[0].0.clone(), machine, read)
     };
     let quality = quality::of(&file, &machine, &read.history, read.tally, read.warnings);
     let json = quality.json();

@@ -201,6 +201,14 @@ impl Instant {
         (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
     }
 
+    /// Who runs on a site, those who end first first.
+    fn by_end(&self, site: usize) -> Vec<usize> {
+        let here = |&place: &usize| self.running[place].site == site;
+        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
+        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        by_end
+    }
+
     fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<Near> {
         let proposal = self.without(site, jobs).propose(job, self.now)?;
         let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
@@ -255,9 +263,7 @@ impl Instant {
 
     /// Where any nodes will do: the fewest jobs, those of them that are gone first, and then the soonest at all.
     fn by_count(&self, site: usize, job: &Job) -> Vec<Near> {
-        let here = |&place: &usize| self.running[place].site == site;
-        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
-        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
         let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
@@ -287,9 +293,7 @@ impl Instant {
 
     /// Where a placement may be any nodes, and not all will do: the smallest sets of jobs whose ends make room, and the soonest.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<Near> {
-        let here = |&place: &usize| self.running[place].site == site;
-        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
-        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
         let fewest = self.sites[site].fewest(job).unwrap_or(u64::MAX);
         let places = (0..by_end.len()).map(|place| (1, place)).collect();
@@ -317,9 +321,7 @@ impl Instant {
 
     /// The first instant by which enough have ended, and of those only who has to.
     fn soonest(&self, site: usize, job: &Job) -> Option<Near> {
-        let here = |&place: &usize| self.running[place].site == site;
-        let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
-        by_end.sort_by_key(|&place| (self.rank(&[place]), place));
+        let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
         let enough = by_end.iter().position(|&place| {
             ahead.release(&self.running[place].placement);

@@ -29,7 +29,8 @@ struct Snapshot<'a> {
     nodes: Vec<Json>,
 }
 
-/// Workloads and nodes as they were at some instants, each a file with its text, in any order.
+/// Workloads and nodes as they were at some instants, each a file with its text, in the order in which they were taken. Times say
+/// what happened when; of whether a node takes pods and a workload is active the last file has the last word.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
@@ -51,7 +52,7 @@ impl<'a> Snapshots<'a> {
     ///     "creationTimestamp": "1970-01-01T00:01:00Z"},
     ///     "spec": {"podSets": [{"count": 1}]}}]}"#;
     /// let snapshots = Snapshots::read(&[("first.json", text)]).unwrap();
-    /// let read = snapshots.history("first.json").unwrap();
+    /// let read = snapshots.history().unwrap();
     /// assert_eq!((read.history.stays[0].id.as_str(), read.history.stays[0].submit), ("ml/train", Some(60)));
     /// ```
     ///
@@ -82,11 +83,15 @@ impl<'a> Snapshots<'a> {
     /// # Errors
     /// One sentence, if no snapshot has a node.
     pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, Trouble> {
-        let file = self.all.first().map_or("", |snapshot| snapshot.file);
         self.cluster.files().ok_or_else(|| {
             let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
-            Trouble::of(file, says)
+            Trouble::of(self.file(), says)
         })
+    }
+
+    /// The file by which all of them go.
+    fn file(&self) -> &str {
+        self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
     /// What happened, by all snapshots together.
@@ -96,7 +101,7 @@ impl<'a> Snapshots<'a> {
     ///
     /// # Complexity
     /// **O(n log n)** for *n* workloads in all snapshots.
-    pub fn history(&self, file: &str) -> Result<Read, Trouble> {
+    pub fn history(&self) -> Result<Read, Trouble> {
         let mut read = Read::default();
         let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();
         for snapshot in &self.all {
@@ -129,7 +134,7 @@ impl<'a> Snapshots<'a> {
             .copied()
             .collect();
         let sentences = notes.sentences().into_iter().chain(self.cluster.sentences());
-        read.warnings.extend(sentences.map(|says| Trouble::of(file, says)));
+        read.warnings.extend(sentences.map(|says| Trouble::of(self.file(), says)));
         read.history = History { stays };
         Ok(read)
     }

@@ -232,14 +232,16 @@ impl Seen<'_> {
             line: self.line,
             ..Stay::default()
         };
-        let (mut pods, mut asked, mut is_higher) = (0, 0.0, false);
+        let (mut pods, mut asked, mut sets, mut below, mut is_higher) = (0, 0.0, 0, 0, false);
         for set in pod_sets(self.object) {
             let count = set.get("count").and_then(Json::as_u64).unwrap_or(1);
             pods += count;
+            sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
+            // Each set by itself: so many sets in one domain each are below so many switches.
             match wants("required") {
-                Some(label) if cluster.is_leaf(label) => stay.switches = Some(1),
+                Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,
                 _ => {}
             }
@@ -247,6 +249,7 @@ impl Seen<'_> {
             stay.segment = slice.and_then(|size| u32::try_from(size).ok()).or(stay.segment);
         }
         notes.higher += usize::from(is_higher);
+        stay.switches = Some(below).filter(|&below| below > 0 && below == sets);
         // Where nobody says what a pod takes, each has a node.
         let nodes =
             if asked > 0.0 { (asked / f64::from(cluster.largest())).ceil() as u64 } else { pods };
