@@ -54,7 +54,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             Param {
                 name: "p_pow2",
                 kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.32"),
+                default: DefaultValue::Is("0.343"),
                 help: "the share of jobs that are rounded to a power of two",
             },
             Param {
@@ -67,14 +67,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                 name: "u_med",
                 kind: Kind::Number(Range::NonNegative),
                 default: DefaultValue::Absent(
-                    "5.8, or the logarithm of `processors` where that is less",
+                    "5.386, or the logarithm of `processors` where that is less",
                 ),
                 help: "the logarithm of size where the many small jobs end and the few large begin",
             },
             Param {
                 name: "u_prob",
                 kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.98"),
+                default: DefaultValue::Is("0.916"),
                 help: "the share of parallel jobs that are small",
             },
             Param {
@@ -127,7 +127,7 @@ const CTC_HOURS: [f64; 24] = [
 ];
 
 /// Where small jobs end on the CTC SP2, as a logarithm to base 2.
-const CTC_MED: f64 = 5.8;
+const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 

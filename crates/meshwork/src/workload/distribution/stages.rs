@@ -68,26 +68,29 @@ impl Stages {
             return Stages { p_serial: 1.0, p_pow2: 0.0, u_low: u, u_med: u, u_hi: u, u_prob: 1.0 };
         };
         let high = libm::log2(largest as f64);
-        // The share of parallel jobs up to each size, and the logarithm at which rounding leads beyond it.
-        let mut steps: Vec<(f64, f64)> = Vec::new();
+        // Between which logarithms each size is rounded to, and the share of parallel jobs below it and up to it.
+        let mut steps: Vec<[f64; 4]> = Vec::new();
         for (i, &size) in parallel.iter().enumerate() {
-            let step = (libm::log2(size as f64 + 0.5).min(high), (i as f64 + 1.0) / some);
-            match steps.last_mut().filter(|last| last.0 >= step.0) {
-                Some(last) => last.1 = step.1,
-                None => steps.push(step),
+            let (place, size) = (i as f64, size as f64);
+            let edges = [libm::log2(size - 0.5).max(LOW), libm::log2(size + 0.5).min(high)];
+            match steps.last_mut().filter(|last| last[0] >= edges[0]) {
+                Some(last) => last[3] = (place + 1.0) / some,
+                None => steps.push([edges[0], edges[1], place / some, (place + 1.0) / some]),
             }
         }
-        let up_to = |log: f64| match steps.partition_point(|step| step.0 <= log) {
+        let up_to = |log: f64| match steps.partition_point(|step| step[1] <= log) {
             0 => 0.0,
-            passed => steps[passed - 1].1,
+            passed => steps[passed - 1][3],
         };
         let mut best = (f64::INFINITY, high, 1.0);
         for place in 1..=PLACES {
             let med = LOW + (high - LOW) * f64::from(place) / f64::from(PLACES);
             let share = if place == PLACES { 1.0 } else { up_to(med) };
-            let law = |log: f64| piecewise(LOW, med, high, share, log);
-            let distance = steps.iter().map(|&(log, up_to)| (law(log) - up_to).abs());
-            let distance = distance.fold(0.0, f64::max);
+            let off = |log: f64, known: f64| (piecewise(LOW, med, high, share, log) - known).abs();
+            let distance = steps
+                .iter()
+                .map(|&[from, to, below, up_to]| off(from, below).max(off(to, up_to)))
+                .fold(0.0, f64::max);
             if distance < best.0 {
                 best = (distance, med, share);
             }

@@ -31,7 +31,7 @@ impl Named for EstimatesEntry {
 pub static ESTIMATES: Family =
     Family { kind: "model of estimates", key: "name", entries: || abouts(ENTRIES), common: &[] };
 
-static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::ENTRY];
+static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::TSAFRIR];
 
 /// Whether the model must know all jobs, so that a workload has to end.
 pub(super) fn holds_all(params: &Params) -> bool {

@@ -13,7 +13,7 @@ use crate::workload::{Submissions, WorkloadError};
 
 use super::EstimatesEntry;
 
-pub(super) static ENTRY: EstimatesEntry = EstimatesEntry {
+pub(super) static TSAFRIR: EstimatesEntry = EstimatesEntry {
     about: About {
         name: "tsafrir",
         aliases: &["modal"],
