@@ -67,7 +67,7 @@ impl Counts {
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         self.profile.advance(now);
-        for departure in cluster.departures() {
+        for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 self.change(now, ran.expected_end, i64::from(ran.held));
@@ -83,7 +83,7 @@ impl Counts {
                 self.compress(now);
             }
         }
-        for ticket in cluster.arrivals().to_vec() {
+        for ticket in cluster.to_plan() {
             let Some(kind) = Kind::of(cluster, ticket) else { continue };
             let Some(at) = self.profile.earliest(now, kind.count, kind.promise.span) else {
                 continue;
