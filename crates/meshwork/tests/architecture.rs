@@ -10,6 +10,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::catalogue::Catalogue;
 use meshwork::engine::Setup;
 use meshwork::facility::Facility;
+use meshwork::failures::DURATIONS;
 use meshwork::network::NETWORKS;
 use meshwork::offer::ManagedSite;
 use meshwork::pool::{Desk, Pool};
@@ -104,6 +105,7 @@ fn families() -> Vec<&'static Family> {
         &scenario::SITE_FAMILY,
         &SIZES,
         &RUNTIMES,
+        &DURATIONS,
     ]
 }
 

@@ -1,8 +1,8 @@
 //! Nodes that are to go out of service, as far as that is known beforehand.
 
+use super::Cluster;
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
-use super::Cluster;
 use crate::failures::Planned;
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Time};

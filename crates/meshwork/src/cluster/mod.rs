@@ -438,7 +438,9 @@ impl<'a> Cluster<'a> {
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.closures().is_empty()
-            && self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
+            && self.facility.sizes_are_fixed()
+            && sites.len() == 1
+            && sites[0].finds() == Finds::AnyNodes
     }
 
     /// What a waiting job would hold if it started now on the only site, where it gets what it asked for

@@ -44,7 +44,8 @@ impl Outlook {
         for job in jobs {
             let end = job.expected_end.max(now);
             free[job.site].add(end, None, i64::from(job.held));
-            let counts = closures.is_empty() && facility.sites()[job.site].finds() == Finds::AnyNodes;
+            let counts =
+                closures.is_empty() && facility.sites()[job.site].finds() == Finds::AnyNodes;
             if !counts {
                 running.push((end, job.site, job.placement.clone()));
             }
@@ -106,9 +107,10 @@ impl Outlook {
             Hold::Nodes(held) => meets(other.site, held),
             Hold::Count(_) => false,
         });
-        let closed = self.closures.iter().filter(|closure| {
-            closure.site == site && closure.nodes.meets(&nodes)
-        });
+        let closed = self
+            .closures
+            .iter()
+            .filter(|closure| closure.site == site && closure.nodes.meets(&nodes));
         let mut in_the_way: Vec<(Time, Time)> = running
             .map(|(end, ..)| (self.now, *end))
             .chain(planned.map(|other| (other.at, other.until())))

@@ -111,7 +111,11 @@ impl Career {
             let left = (whole - self.saved).max(0.0);
             left + checkpoint.map_or(0.0, |checkpoint| checkpoint.overhead(left, nodes))
         };
-        Job { runtime: left(self.job.runtime), estimate: left(self.job.estimate), ..self.job.clone() }
+        Job {
+            runtime: left(self.job.runtime),
+            estimate: left(self.job.estimate),
+            ..self.job.clone()
+        }
     }
 }
 
@@ -212,11 +216,13 @@ impl Cluster<'_> {
     }
 
     /// When something next goes out of service or comes back; `None` if that concerns no job, those that arrive later
-    /// among them.
+    /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
+    /// they wait for ever, as they would on a machine that does not fail.
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let service = self.service.as_ref()?;
         let runs = self.running.len() > service.stand_ins;
-        if more_arrive || runs || self.queue.len() > 0 { service.timeline.next() } else { None }
+        let may_start = self.queue.len() > 0 && service.stand_ins > 0;
+        if more_arrive || runs || may_start { service.timeline.next() } else { None }
     }
 
     /// Lets happen what happens now: first what comes back, then what fails. `false` if nothing does.
@@ -232,7 +238,8 @@ impl Cluster<'_> {
                 let is_out = |node: &Node| {
                     nodes.get(&(closure.site, *node)).is_some_and(|affected| affected.is_out)
                 };
-                closure.until > now && !(closure.from <= now && closure.nodes.iter().all(|node| is_out(&node)))
+                closure.until > now
+                    && !(closure.from <= now && closure.nodes.iter().all(|node| is_out(&node)))
             });
             let runs = self.running.len() > service.stand_ins;
             if !runs && !more_arrive {
@@ -437,7 +444,9 @@ impl Cluster<'_> {
 
     /// Takes those nodes out of service whose jobs have ended as they were drained.
     pub(super) fn take_drained(&mut self) {
-        let Some(mut service) = self.service.take_if(|service| service.draining > 0) else { return };
+        let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
+            return;
+        };
         let waits = |(_, affected): &(&(usize, Node), &Affected)| !affected.is_out;
         let drained: Vec<(usize, Node)> =
             service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();

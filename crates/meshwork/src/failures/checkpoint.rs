@@ -102,14 +102,17 @@ mod tests {
 
     #[test]
     fn larger_jobs_write_more_often() {
-        let each =
-            |nodes| Checkpoint { every: Every::Daly { mtbf: 1e4, units_per_node: 0.25 }, cost: 1.0 }
-                .interval(nodes);
+        let each = |nodes| {
+            Checkpoint { every: Every::Daly { mtbf: 1e4, units_per_node: 0.25 }, cost: 1.0 }
+                .interval(nodes)
+        };
         assert_eq!(each(1).to_bits(), daly(1.0, 1e4).to_bits());
         assert_eq!(each(4).to_bits(), each(1).to_bits(), "one unit of four nodes");
         assert_eq!(each(5).to_bits(), daly(1.0, 5e3).to_bits());
-        let never =
-            Checkpoint { every: Every::Daly { mtbf: f64::INFINITY, units_per_node: 1.0 }, cost: 1.0 };
+        let never = Checkpoint {
+            every: Every::Daly { mtbf: f64::INFINITY, units_per_node: 1.0 },
+            cost: 1.0,
+        };
         assert_eq!(never.overhead(1e12, 7), 0.0);
         assert_eq!(never.saved(1e12, 1e6, 7).work, 0.0);
     }

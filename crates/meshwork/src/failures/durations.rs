@@ -2,9 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range,
-};
+use crate::registry::{About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};

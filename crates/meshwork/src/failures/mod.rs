@@ -8,8 +8,8 @@ mod timeline;
 mod trace;
 mod units;
 
-pub use checkpoint::{Checkpoint, daly};
 pub(crate) use checkpoint::Saved;
+pub use checkpoint::{Checkpoint, daly};
 pub use durations::DURATIONS;
 pub use keys::PARAMS;
 pub(crate) use timeline::{Planned, Step, Timeline, What};
@@ -69,7 +69,9 @@ impl Failures {
     /// # Errors
     /// The first thing that is wrong, in one sentence. A trace is not looked at.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
-        let of = |key| params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose();
+        let of = |key| {
+            params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
+        };
         let (mtbf, repair) = (of("mtbf")?, of("repair")?);
         let path = params.path();
         let fails = mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
@@ -94,13 +96,17 @@ impl Failures {
             Some(Duration::Never) => {
                 return Err(params.problem(
                     "repair",
-                    format!("`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"),
+                    format!(
+                        "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
+                    ),
                 ));
             }
             None if fails => {
                 return Err(Problem::new(
                     path,
-                    format!("`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"),
+                    format!(
+                        "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
+                    ),
                 ));
             }
             repair => repair.unwrap_or(Duration::Never),
@@ -113,7 +119,9 @@ impl Failures {
             if trace.is_none() && is_given {
                 return Err(params.problem(
                     key,
-                    format!("`{path}.{key}` is given, but no `{path}.trace` that it could be about"),
+                    format!(
+                        "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
+                    ),
                 ));
             }
         }
@@ -126,7 +134,10 @@ impl Failures {
             }
         }
         let checkpoint = checkpoint(params, mtbf.as_ref(), &units)?;
-        let reading = Reading { start: params.get_number("trace_start"), first_node: params.integer("first_node") };
+        let reading = Reading {
+            start: params.get_number("trace_start"),
+            first_node: params.integer("first_node"),
+        };
         Ok(Failures {
             repair,
             units,

@@ -57,7 +57,8 @@ impl Sites<'_> {
                 found[0].extend(self.block(part.trim())?);
             }
         } else {
-            let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+            let list =
+                text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
             for part in list.split(',') {
                 for number in self.range(part.trim(), text)? {
                     let (site, node) = self.numbered(number).ok_or_else(|| self.unknown(number))?;

@@ -109,7 +109,12 @@ impl Timeline {
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);
-        self.heap.push(Reverse(Item { at, what: What::Begin, source: Source::Unit(unit), end: at }));
+        self.heap.push(Reverse(Item {
+            at,
+            what: What::Begin,
+            source: Source::Unit(unit),
+            end: at,
+        }));
     }
 
     /// When something next happens.
@@ -128,7 +133,13 @@ impl Timeline {
                 if what == What::Begin && until.units().is_finite() {
                     self.heap.push(Reverse(Item { at: *until, what: What::End, source, end }));
                 }
-                Some(Step { what, site: *site, nodes: nodes.clone(), expected: *until, drains: *drains })
+                Some(Step {
+                    what,
+                    site: *site,
+                    nodes: nodes.clone(),
+                    expected: *until,
+                    drains: *drains,
+                })
             }
             Source::Unit(unit) => {
                 let chance = self.chance.as_mut()?;
@@ -143,7 +154,11 @@ impl Timeline {
                             _ => end,
                         };
                         expected = (at + mean).max(at.next());
-                        let next = if expected < end { (expected, What::Overdue) } else { (end, What::End) };
+                        let next = if expected < end {
+                            (expected, What::Overdue)
+                        } else {
+                            (end, What::End)
+                        };
                         self.heap.push(Reverse(Item { at: next.0, what: next.1, source, end }));
                     }
                 }

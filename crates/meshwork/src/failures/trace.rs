@@ -240,18 +240,31 @@ mod tests {
         assert_eq!(outages(text, READING).unwrap(), [(1, 0.0, 50.0), (2, 20.0, f64::INFINITY)]);
         let late = Reading { start: Some(1110.0), first_node: 1 };
         assert_eq!(outages(text, late).unwrap(), [(0, 0.0, 40.0), (1, 10.0, f64::INFINITY)]);
-        assert_eq!(outages("0 0 3 0 n 0 5 9\n", READING).unwrap(), [(3, 0.0, 4.0)], "blanks, no reason");
+        assert_eq!(
+            outages("0 0 3 0 n 0 5 9\n", READING).unwrap(),
+            [(3, 0.0, 4.0)],
+            "blanks, no reason"
+        );
     }
 
     #[test]
     fn what_cannot_be_is_refused_in_a_sentence() {
         for (text, part) in [
-            ("node,down\n1,2\n", "t.csv, line 1: the first line of a trace as CSV names the columns `node`, `down` and `up`, but `up` is missing"),
-            ("node,down,up\n12,1,2\n", "t.csv, line 2: `12` is no node of the machine, whose nodes are 0 to 11"),
+            (
+                "node,down\n1,2\n",
+                "t.csv, line 1: the first line of a trace as CSV names the columns `node`, `down` and `up`, but `up` is missing",
+            ),
+            (
+                "node,down,up\n12,1,2\n",
+                "t.csv, line 2: `12` is no node of the machine, whose nodes are 0 to 11",
+            ),
             ("node,down,up\n\"4,0\",1,2\n", "`4,0` is no node of the machine"),
             ("node,down,up\n\n1,soon,2\n", "t.csv, line 3: `down` is `soon`, but must be a number"),
             ("node,down,up\n1,3,2\n", "line 2: the outage ends at 2, before it begins at 3"),
-            ("node,down,up\n1,5,9\n2,1,2\n1,1,6\n", "t.csv, line 4: this outage overlaps that of line 2"),
+            (
+                "node,down,up\n1,5,9\n2,1,2\n1,1,6\n",
+                "t.csv, line 4: this outage overlaps that of line 2",
+            ),
             ("1 2 3\n", "t.csv, line 1: there are 3 columns, but an event table has at least 8"),
             ("0 0 99 0 n 0 5 9\n", "`99` is no node of the machine"),
         ] {

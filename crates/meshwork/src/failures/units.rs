@@ -79,12 +79,15 @@ impl Units {
         for topology in topologies {
             let kind = match scope {
                 Scope::Node => Kind::Row(1),
-                Scope::Block => blocks(sides, topology)
-                    .map_err(|says| params.problem("block", format!("`{}.block` {says}", params.path())))?,
-                Scope::Switch => switches(topology)
-                    .map_err(|says| params.problem("scope", format!("`{}.scope` {says}", params.path())))?,
-                Scope::Link => links(topology)
-                    .map_err(|says| params.problem("scope", format!("`{}.scope` {says}", params.path())))?,
+                Scope::Block => blocks(sides, topology).map_err(|says| {
+                    params.problem("block", format!("`{}.block` {says}", params.path()))
+                })?,
+                Scope::Switch => switches(topology).map_err(|says| {
+                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
+                })?,
+                Scope::Link => links(topology).map_err(|says| {
+                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
+                })?,
             };
             let nodes = topology.nodes();
             let count = match &kind {
@@ -123,7 +126,9 @@ impl Units {
                     let corner = rest % across[d] * sides[d];
                     rest /= across[d];
                     list = (0..sides[d])
-                        .flat_map(|at| list.iter().map(move |node| node + (corner + at) * strides[d]))
+                        .flat_map(|at| {
+                            list.iter().map(move |node| node + (corner + at) * strides[d])
+                        })
                         .collect();
                 }
                 list
@@ -146,10 +151,8 @@ fn joined(sides: &[u32]) -> String {
 /// with numbers in a row.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
-    let has_sides = matches!(
-        topology.wiring(),
-        Wiring::Mesh | Wiring::Torus | Wiring::TwistedTorus
-    );
+    let has_sides =
+        matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus | Wiring::TwistedTorus);
     if has_sides && (grid.dimensions() > 1 || sides.len() > 1) {
         let tiles = sides.len() == grid.dimensions()
             && sides.iter().zip(grid.sides()).all(|(side, whole)| whole % side == 0);
@@ -208,7 +211,8 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
 
 /// The links of one site whose routers all have nodes and only one way between two of them that any packet may take.
 fn links(topology: &Topology) -> Result<Kind, String> {
-    let has_links = !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
+    let has_links =
+        !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
     let Some(wires) = topology.wires().filter(|_| has_links) else {
         return Err(format!(
             "is \"link\", but the machine is {}, where no node is lost with a link: \"node\", \"switch\" or \"block\" \
@@ -299,14 +303,30 @@ mod tests {
         for (text, topology, part) in [
             ("scope = 'block'", mesh(), "`failures.block`, the sides of a block, is missing"),
             ("block = [2, 2]", mesh(), "only the scope \"block\" has blocks"),
-            ("scope = 'block'\nblock = [3, 2]", mesh(), "is 3x2, but blocks of one size must tile the 4 × 2 mesh"),
+            (
+                "scope = 'block'\nblock = [3, 2]",
+                mesh(),
+                "is 3x2, but blocks of one size must tile the 4 × 2 mesh",
+            ),
             ("scope = 'block'\nblock = 2", mesh(), "one side for each dimension"),
-            ("scope = 'block'\nblock = 4", flat(), "that divides those of the flat machine of 10 processors"),
+            (
+                "scope = 'block'\nblock = 4",
+                flat(),
+                "that divides those of the flat machine of 10 processors",
+            ),
             ("scope = 'block'\nblock = [2, 5]", flat(), "it is one number: a count of nodes"),
-            ("scope = 'block'\nblock = 4", Topology::hypercube(3).unwrap(), "the dimension of a subcube"),
+            (
+                "scope = 'block'\nblock = 4",
+                Topology::hypercube(3).unwrap(),
+                "the dimension of a subcube",
+            ),
             ("scope = 'switch'", flat(), "of whose switches nothing is known"),
             ("scope = 'link'", flat(), "where no node is lost with a link"),
-            ("scope = 'link'", Topology::fat_tree(&[2, 2], 1.0).unwrap(), "where no node is lost with a link"),
+            (
+                "scope = 'link'",
+                Topology::fat_tree(&[2, 2], 1.0).unwrap(),
+                "where no node is lost with a link",
+            ),
         ] {
             let refused = units(text, topology).unwrap_err();
             assert!(refused.contains(part), "{text}: {refused}");

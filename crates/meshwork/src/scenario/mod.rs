@@ -283,6 +283,14 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
+    /// The same of a machine on which nothing fails, for those who put a run together from what happened in it.
+    ///
+    /// # Errors
+    /// Only for a bug.
+    pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
+        Scenario { failures: None, ..self.clone() }.setup(replication)
+    }
+
     /// The same of a scenario whose outages may be read from a file.
     ///
     /// # Errors

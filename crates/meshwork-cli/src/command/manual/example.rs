@@ -219,7 +219,8 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         }
         _ => {
             let of_messages = !usual(catalogue.metrics(), false, false).contains(&name);
-            let of_failures = of_messages && usual(catalogue.metrics(), false, true).contains(&name);
+            let of_failures =
+                of_messages && usual(catalogue.metrics(), false, true).contains(&name);
             let of_messages = of_messages && !of_failures;
             let top = match (of_messages, of_failures) {
                 (true, _) => "network = \"link_load\"\n",

@@ -206,17 +206,12 @@ static ON_REQUEST: &[&MetricEntry] = &[
 ];
 
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.
-static OF_FAILURES: &[&MetricEntry] =
-    &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
+static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
 /// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not, on a
 /// machine that fails or does not.
 #[must_use]
-pub fn usual(
-    metrics: &[&'static MetricEntry],
-    sends: bool,
-    fails: bool,
-) -> Vec<&'static str> {
+pub fn usual(metrics: &[&'static MetricEntry], sends: bool, fails: bool) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
         list.iter().any(|other| other.about.name == metric.about.name)
     };
