@@ -17,7 +17,7 @@ use crate::run::file::{FileError, write_whole};
 use crate::run::inputs::Files;
 use crate::run::keys::PointKeys;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store, StoreError};
+use crate::run::store::{Input, RUNS, Store, StoreError, Trace};
 use crate::run::{Progress, Results, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{Asked, EXPERIMENT, Span};
 use crate::study::expand::{self, Point, expand};
@@ -191,7 +191,7 @@ fn settle(
         return Ok(());
     }
     let keys = |point: usize| {
-        let digest = inputs[point].as_ref().map(|input| input.blake3.as_str());
+        let digest = inputs[point].as_ref().map(Input::digest);
         PointKeys::of(&study.catalogue, &points[point], digest, build)
     };
     store.settle(order(study, points, keys))?;
@@ -253,8 +253,15 @@ fn inputs(
     let mut known: BTreeMap<&str, Input> = BTreeMap::new();
     let mut inputs = Vec::with_capacity(points.len());
     for (index, point) in points.iter().enumerate() {
+        let trace = trace(study, index, point, files, stored)?;
         let Some(path) = point.scenario.input_path() else {
-            inputs.push(None);
+            let of_trace = |trace| Input {
+                path: String::new(),
+                blake3: String::new(),
+                start: None,
+                trace: Some(trace),
+            };
+            inputs.push(trace.map(of_trace));
             continue;
         };
         if !known.contains_key(path) {
@@ -267,11 +274,33 @@ fn inputs(
             // A log that cannot be read will say so when it is run.
             let start = is_log.then(|| files.text(path).and_then(|text| header(text, path)));
             let start = start.and_then(|header| Start::of(&header.ok()?));
-            known.insert(path, Input { path: whole.display().to_string(), blake3, start });
+            let path_of = whole.display().to_string();
+            known.insert(path, Input { path: path_of, blake3, start, trace: None });
         }
-        inputs.push(known.get(path).cloned());
+        inputs.push(known.get(path).map(|input| Input { trace, ..input.clone() }));
     }
     Ok(inputs)
+}
+
+/// The trace of outages of a scenario.
+fn trace(
+    study: &Study,
+    index: usize,
+    point: &Point,
+    files: &Files,
+    stored: bool,
+) -> Result<Option<Trace>, Refused> {
+    let Some(path) = point.scenario.trace_path() else { return Ok(None) };
+    let read = if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
+    let blake3 = read.map_err(|error| missing_trace(study, index, error.to_string()))?;
+    let located = files.locate(path);
+    let whole = std::path::absolute(&located).unwrap_or(located);
+    Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
+}
+
+/// A trace of outages that cannot be opened, blamed on where its path was written.
+pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
+    expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
 /// An input that cannot be opened, blamed on where its path was written.
@@ -299,10 +328,19 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
 
 /// The inputs of all scenarios, by the path that stands in the scenario.
 pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
-    let known = |(point, input): (&Point, &Option<Input>)| {
-        Some((point.scenario.input_path()?.to_owned(), input.clone()?))
-    };
-    points.iter().zip(inputs).filter_map(known).collect()
+    let mut known = BTreeMap::new();
+    for (point, input) in points.iter().zip(inputs) {
+        let Some(input) = input else { continue };
+        if let Some(path) = point.scenario.input_path() {
+            known.insert(path.to_owned(), Input { trace: None, ..input.clone() });
+        }
+        if let (Some(path), Some(Trace { path: place, blake3 })) =
+            (point.scenario.trace_path(), input.trace.clone())
+        {
+            known.insert(path.to_owned(), Input { path: place, blake3, start: None, trace: None });
+        }
+    }
+    known
 }
 
 /// Writes `experiment.toml`; a sentence where it replaces another study.

@@ -10,7 +10,7 @@ use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::summary::{OwnerRow, Row};
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
-use meshwork_lab::run::store::{Input, Record, Store, json, key};
+use meshwork_lab::run::store::{Input, Record, Store, Trace, json, key};
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -285,26 +285,31 @@ impl Results {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);
         for (point, runs) in self.finished.points.iter().zip(&self.finished.results.runs) {
-            let input = match point.scenario.input_path() {
-                None => None,
-                Some(path) => {
-                    let located = files.locate(path);
-                    let whole = std::path::absolute(&located).unwrap_or(located);
-                    Some(Input {
-                        path: whole.display().to_string(),
-                        blake3: files.digest(path)?,
-                        start: None,
-                    })
-                }
+            let read = |path: Option<&str>| -> Result<Option<Trace>, Refused> {
+                let Some(path) = path else { return Ok(None) };
+                let located = files.locate(path);
+                let whole = std::path::absolute(&located).unwrap_or(located);
+                let path_of = whole.display().to_string();
+                Ok(Some(Trace { path: path_of, blake3: files.digest(path)? }))
+            };
+            let trace = read(point.scenario.trace_path())?;
+            let input = match read(point.scenario.input_path())? {
+                Some(Trace { path, blake3 }) => Some(Input { path, blake3, start: None, trace }),
+                None => trace.map(|trace| Input {
+                    path: String::new(),
+                    blake3: String::new(),
+                    start: None,
+                    trace: Some(trace),
+                }),
             };
             for run in runs.whole() {
                 let Ok(findings) = run.result else { continue };
                 let scenario = point
                     .scenario_of(&self.study.catalogue, run.replication)
                     .map_err(|problem| Refused(problem.message))?;
-                let digest = input.as_ref().map(|input| input.blake3.as_str());
+                let digest = input.as_ref().map(Input::digest);
                 let record = Record {
-                    key: key(scenario.table(), digest, run.replication, &self.build),
+                    key: key(scenario.table(), digest.as_deref(), run.replication, &self.build),
                     scenario: json(scenario.table()),
                     input: input.clone(),
                     replication: run.replication,

@@ -1,7 +1,8 @@
 //! The engine: the only loop. What happens at an instant, and in which order.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Hopeless};
 use crate::facility::Facility;
+use crate::failures::Outages;
 use crate::job::Time;
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer};
@@ -23,15 +24,17 @@ pub struct Setup {
     /// How long the run goes on after the first arrival; `None` runs until all jobs are done or
     /// the observer is.
     pub time: Option<f64>,
+    /// What fails, if anything does.
+    pub outages: Option<Outages>,
 }
 
 /// How often the scheduler is asked when several jobs end or arrive at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// Once for the instant, after all departures and then all arrivals.
+    /// Once for the instant, after all departures, then all outages, and then all arrivals.
     #[default]
     Instant,
-    /// After each departure, and then after each arrival.
+    /// After each departure, then after all outages, and then after each arrival.
     Event,
 }
 
@@ -62,6 +65,9 @@ pub enum RunError {
          them"
     )]
     Overload,
+    /// Nodes fail so often that the run would never end.
+    #[error(transparent)]
+    Hopeless(Hopeless),
     /// No job fits.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
@@ -69,14 +75,15 @@ pub enum RunError {
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
 ///
-/// Within one instant: departures, then arrivals, then one scheduling pass; or with
+/// Within one instant: departures, then repairs, then failures, then arrivals, then one scheduling pass; or with
 /// [`Passes::Event`] a pass after each of them. Departures of one
 /// instant come in order of the jobs' arrival, arrivals in the order of the workload. A job that
-/// takes no time leaves before the next pass of the same instant.
+/// takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
+/// is left.
 ///
 /// # Errors
 /// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
-/// wait at once, or none of the first [`MAX_REFUSED`] fits.
+/// wait at once, none of the first [`MAX_REFUSED`] fits, or nodes fail so often that no job gets to its end.
 ///
 /// # Complexity
 /// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
@@ -86,18 +93,22 @@ pub fn simulate(
     mut jobs: Submissions,
     observer: &mut dyn Observer,
 ) -> Result<Time, RunError> {
-    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time } = setup;
+    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time, outages } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
     let mut next = pull(&mut jobs, &mut cluster)?;
     // Until the first job fits.
     let mut refused = Some(0);
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
+    if let (Some(outages), Some(first)) = (outages, &next) {
+        cluster.suffer(outages, first.arrival, scheduler.reserves());
+    }
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);
-        let by = arrival.into_iter().chain(until).min();
+        let outage = cluster.next_outage(arrival.is_some());
+        let by = arrival.into_iter().chain(outage).chain(until).min();
         let finish = cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
-        let Some(instant) = arrival.into_iter().chain(finish).min() else {
+        let Some(instant) = arrival.into_iter().chain(finish).chain(outage).min() else {
             return Ok(cluster.now());
         };
         if let Some(end) = until.filter(|&end| instant > end) {
@@ -112,6 +123,13 @@ pub fn simulate(
             .depart(passes == Passes::Event)
             .map_err(|error| RunError::Bug(error.to_string()))?;
         let mut may_arrive = passes == Passes::Instant || !departed;
+        if outage == Some(instant) && may_arrive {
+            let struck = cluster.strike(arrival.is_some()).map_err(|hopeless| match hopeless {
+                Hopeless::Bug(bug) => RunError::Bug(bug),
+                hopeless => RunError::Hopeless(hopeless),
+            })?;
+            may_arrive = passes == Passes::Instant || !struck;
+        }
         while let Some(job) = next.take_if(|job| may_arrive && job.arrival == instant) {
             may_arrive = passes == Passes::Instant;
             refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };

@@ -136,6 +136,7 @@ pub mod sizing;
 pub mod offer;
 pub mod select;
 pub mod facility;
+pub mod failures;
 pub mod network;
 pub mod observe;
 pub mod cluster;

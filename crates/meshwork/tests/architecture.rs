@@ -10,6 +10,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::catalogue::Catalogue;
 use meshwork::engine::Setup;
 use meshwork::facility::Facility;
+use meshwork::failures::DURATIONS;
 use meshwork::network::NETWORKS;
 use meshwork::offer::ManagedSite;
 use meshwork::pool::{Desk, Pool};
@@ -106,6 +107,7 @@ fn families() -> Vec<&'static Family> {
         &SIZES,
         &RUNTIMES,
         &ESTIMATES,
+        &DURATIONS,
     ]
 }
 

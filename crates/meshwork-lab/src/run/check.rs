@@ -159,12 +159,17 @@ pub(crate) fn scenario_of(
         .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     let mut digest = None;
     if let Some(input) = &record.input {
-        let now = files.digest(&input.path)?;
-        if now != input.blake3 {
-            return Err(RepeatError::Changed(input.path.clone()));
+        let trace =
+            input.trace.as_ref().map(|trace| (&trace.path, &trace.blake3, "failures.trace"));
+        let of_workload = (&input.path, &input.blake3, "workload.path");
+        let reads = !input.path.is_empty();
+        for (path, stored, key) in Some(of_workload).filter(|_| reads).into_iter().chain(trace) {
+            if files.digest(path)? != *stored {
+                return Err(RepeatError::Changed(path.clone()));
+            }
+            crate::study::set::set(&mut table, key, path.clone().into())?;
         }
-        digest = Some(now);
-        crate::study::set::set(&mut table, "workload.path", input.path.clone().into())?;
+        digest = Some(input.digest());
     }
     let scenario = Scenario::read_in(catalogue, &table)?;
     let key = crate::run::store::key(

@@ -9,22 +9,22 @@ use crate::study::expand::Point;
 pub(crate) struct PointKeys<'a> {
     catalogue: &'a Catalogue,
     point: &'a Point,
-    digest: Option<&'a str>,
+    digest: Option<String>,
     build: &'a str,
     /// What all have in common; nothing where each is a window of its own.
     shared: Option<Keys>,
 }
 
 impl<'a> PointKeys<'a> {
-    /// Of this scenario, which reads a file with this digest, run by this build.
+    /// Of this scenario, which reads files with this digest, run by this build.
     pub(crate) fn of(
         catalogue: &'a Catalogue,
         point: &'a Point,
-        digest: Option<&'a str>,
+        digest: Option<String>,
         build: &'a str,
     ) -> PointKeys<'a> {
         let is_shared = point.windows.is_none();
-        let shared = is_shared.then(|| Keys::of(point.scenario.table(), digest, build));
+        let shared = is_shared.then(|| Keys::of(point.scenario.table(), digest.as_deref(), build));
         PointKeys { catalogue, point, digest, build, shared }
     }
 
@@ -34,6 +34,6 @@ impl<'a> PointKeys<'a> {
             return Some(shared.key(replication));
         }
         let scenario = self.point.scenario_of(self.catalogue, replication).ok()?;
-        Some(Keys::of(scenario.table(), self.digest, self.build).key(replication))
+        Some(Keys::of(scenario.table(), self.digest.as_deref(), self.build).key(replication))
     }
 }

@@ -28,7 +28,7 @@ pub fn known(
         let mut missing = 0;
         let mut runs = Runs::default();
         let mut wanted = first(replications, point);
-        let keys = PointKeys::of(catalogue, point, digests[index].as_deref(), build);
+        let keys = PointKeys::of(catalogue, point, digests[index].clone(), build);
         let mut next = 0;
         while next < wanted {
             let Some(key) = keys.of_replication(next) else { break };

@@ -220,10 +220,10 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
         let input = self.runner.inputs[point].as_ref();
         let scenario = self.runner.points[point].scenario_of(self.runner.catalogue, replication);
-        let digest = input.map(|input| input.blake3.as_str());
+        let digest = input.map(Input::digest);
         let key = scenario.as_ref().map_or_else(
             |_| String::new(),
-            |scenario| key(scenario.table(), digest, replication, self.runner.build),
+            |scenario| key(scenario.table(), digest.as_deref(), replication, self.runner.build),
         );
         let stored = self.runner.store.as_ref().and_then(|store| locked(store).get(&key));
         let stored = stored.filter(|_| {
@@ -353,7 +353,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 impl Runner<'_> {
     /// The keys of the replications of a scenario.
     pub(super) fn keys(&self, point: usize) -> PointKeys<'_> {
-        let digest = self.inputs[point].as_ref().map(|input| input.blake3.as_str());
+        let digest = self.inputs[point].as_ref().map(Input::digest);
         PointKeys::of(self.catalogue, &self.points[point], digest, self.build)
     }
 }

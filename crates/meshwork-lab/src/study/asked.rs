@@ -171,14 +171,23 @@ impl Asked {
 
     /// Takes the input of a run for that of the study: the latest where one path had two contents.
     pub fn learn(&mut self, record: &Record) {
-        let path = record.scenario.pointer("/workload/path").and_then(|path| path.as_str());
-        let (Some(path), Some(input)) = (path, &record.input) else { return };
+        let Some(input) = &record.input else { return };
+        let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
+        if let Some(path) = of("/workload/path") {
+            self.know(path, &input.blake3, &input.path, input.start.clone());
+        }
+        if let (Some(path), Some(trace)) = (of("/failures/trace"), &input.trace) {
+            self.know(path, &trace.blake3, &trace.path, None);
+        }
+    }
+
+    fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<Start>) {
         let found = AskedInput {
             path: path.to_owned(),
-            blake3: input.blake3.clone(),
-            place: Some(input.path.clone()),
+            blake3: blake3.to_owned(),
+            place: Some(place.to_owned()),
             beside: None,
-            start: input.start.clone(),
+            start,
         };
         match self.inputs.binary_search_by(|other| other.path.as_str().cmp(path)) {
             Ok(place) => self.inputs[place] = found,

@@ -5,6 +5,7 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 
 use crate::run::keys::PointKeys;
+use crate::run::store::digest_of;
 use crate::run::windows::remembered;
 use crate::study::asked::{Asked, EXPERIMENT};
 use crate::study::expand::{Point, Windows, expand};
@@ -42,14 +43,17 @@ impl Stored {
         remembered(&study, &mut points, &asked.spans);
         let digests = points
             .iter()
-            .map(|point| asked.digest(point.scenario.input_path()?).map(str::to_owned))
+            .map(|point| {
+                let of = |path: Option<&str>| asked.digest(path?);
+                digest_of(of(point.scenario.input_path()), of(point.scenario.trace_path()))
+            })
             .collect();
         Ok(Stored { study, asked, points, digests })
     }
 
     /// The keys of the replications of a scenario, in the build that ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
-        let digest = self.digests[point].as_deref();
+        let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)
     }
 }

@@ -8,8 +8,9 @@ use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Outcome;
+use meshwork::topology::Node;
 
-use crate::lab::missing_input;
+use crate::lab::{missing_input, missing_trace};
 use crate::run::caught;
 use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
@@ -52,7 +53,26 @@ pub enum What {
     },
     /// It ended.
     Finished,
+    /// An outage stopped it, and it waits again.
+    Interrupted,
+    /// No job, but a node went out of service.
+    Down {
+        /// The index of its site.
+        site: usize,
+        /// Its number there.
+        node: Node,
+    },
+    /// A node is in service again.
+    Up {
+        /// The index of its site.
+        site: usize,
+        /// Its number there.
+        node: Node,
+    },
 }
+
+/// The job of what happens to no job.
+pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl Happening {
     /// What an event means to whoever looks on; `None` where it changes nothing that is seen.
@@ -69,6 +89,9 @@ impl Happening {
                 (running.id, What::Moved { placement: running.placement.clone() })
             }
             Event::Finished(run) => (run.id, What::Finished),
+            Event::Interrupted(run) => (run.id, What::Interrupted),
+            Event::Down { site, node } => (NOBODY, What::Down { site: *site, node: *node }),
+            Event::Up { site, node } => (NOBODY, What::Up { site: *site, node: *node }),
             // Promises, and lines that are no jobs.
             _ => return None,
         };
@@ -109,6 +132,11 @@ impl Live {
             files
                 .check(path)
                 .map_err(|error| missing_input(study, scenario as usize, error.to_string()))?;
+        }
+        if let Some(path) = point.scenario.trace_path() {
+            files
+                .check(path)
+                .map_err(|error| missing_trace(study, scenario as usize, error.to_string()))?;
         }
         let (sender, happenings) = sync_channel(AHEAD);
         let scenario = point.scenario.clone();

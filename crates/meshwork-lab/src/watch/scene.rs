@@ -1,6 +1,6 @@
 //! Who holds what, who waits, and what it amounts to, at one instant of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
@@ -30,6 +30,8 @@ pub struct Scene {
     topologies: Vec<Topology>,
     owners: Vec<Vec<Option<JobId>>>,
     free: Vec<u32>,
+    /// Nodes that are out of service, by site.
+    down: BTreeSet<(usize, Node)>,
     running: BTreeMap<JobId, Held>,
     waiting: BTreeMap<JobId, Job>,
     now: Time,
@@ -51,6 +53,7 @@ impl Scene {
             topologies,
             owners,
             free,
+            down: BTreeSet::new(),
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             now: Time::ZERO,
@@ -70,7 +73,8 @@ impl Scene {
         }
         if self.began.is_some() {
             let span = to - self.now;
-            self.held_area += span * (self.nodes() - self.free_nodes()) as f64;
+            let down = self.down.len() as u64;
+            self.held_area += span * (self.nodes() - self.free_nodes() - down) as f64;
             self.fragmented_area += span * self.fragmented() as f64;
         }
         self.now = to;
@@ -109,6 +113,21 @@ impl Scene {
                 self.take_back(*id, held.site, &held.placement);
                 self.finished += 1;
             }
+            What::Interrupted => {
+                let Some(held) = self.running.remove(id) else { return };
+                self.take_back(*id, held.site, &held.placement);
+                self.waiting.insert(*id, held.job);
+            }
+            What::Down { site, node } => {
+                if self.down.insert((*site, *node)) {
+                    self.free[*site] -= 1;
+                }
+            }
+            What::Up { site, node } => {
+                if self.down.remove(&(*site, *node)) {
+                    self.free[*site] += 1;
+                }
+            }
         }
     }
 
@@ -145,6 +164,18 @@ impl Scene {
     #[must_use]
     pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
         self.owners[site][node as usize]
+    }
+
+    /// Whether a node is out of service.
+    #[must_use]
+    pub fn is_down(&self, site: usize, node: Node) -> bool {
+        self.down.contains(&(site, node))
+    }
+
+    /// The nodes that are out of service, by site.
+    #[must_use]
+    pub fn down(&self) -> &BTreeSet<(usize, Node)> {
+        &self.down
     }
 
     /// How many nodes of a site are free.

@@ -2,6 +2,7 @@
 //! place that changes a machine.
 
 mod candidates;
+mod closures;
 mod ends;
 mod fits;
 mod free_sets;
@@ -11,6 +12,7 @@ mod profile;
 mod queue;
 mod reservation;
 mod reshape;
+mod service;
 mod space;
 mod starts;
 mod waits;
@@ -21,6 +23,7 @@ pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
+pub use service::{Hopeless, MAX_IDLE_STEPS, MAX_INTERRUPTIONS};
 pub(crate) use space::{Since, Space};
 pub use starts::{Place, StartOptions};
 
@@ -77,12 +80,14 @@ pub struct Cluster<'a> {
     state: State,
     /// What jobs wait for, where an observer asks.
     waits: Option<waits::Waits>,
+    /// What is out of service, where nodes fail.
+    service: Option<Box<service::Service>>,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
 }
 
-/// A job that ended at this instant.
+/// A job that ended at this instant, or was interrupted.
 #[derive(Clone, Debug)]
 pub struct Departure {
     /// The job, as it ran.
@@ -117,6 +122,7 @@ impl<'a> Cluster<'a> {
             releases: 0,
             without: None,
             waits: None,
+            service: None,
             bug: None,
             unfit: None,
         }
@@ -205,19 +211,32 @@ impl<'a> Cluster<'a> {
         self.queue.job(ticket)
     }
 
-    /// The jobs that joined the queue at this instant.
+    /// The jobs that joined the queue at this instant, those among them that were interrupted.
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
         &self.arrivals
     }
 
-    /// The jobs that ended at this instant.
+    /// The jobs that ended at this instant, or were interrupted.
     #[must_use]
     pub fn departures(&self) -> &[Departure] {
         &self.departures
     }
 
-    /// The running jobs, in the order in which their estimates promise that they end.
+    /// The jobs without a promise, for whoever keeps a plan from pass to pass: those that have just joined the queue,
+    /// or all that wait if the plan is made anew, as it has to be when the cluster [is
+    /// disturbed](Cluster::is_disturbed).
+    pub(crate) fn to_plan(&self) -> Vec<Ticket> {
+        if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
+    }
+
+    /// The jobs that have ended since such a plan was made.
+    pub(crate) fn ended_since_plan(&self) -> &[Departure] {
+        if self.is_disturbed() { &[] } else { &self.departures }
+    }
+
+    /// The running jobs, in the order in which their estimates promise that they end; a node that is out of service is
+    /// held by one that [stands in](Running::is_stand_in) until the node is expected back.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
         self.ends().iter().map(|end| (end.key, self.ran(end)))
     }
@@ -264,6 +283,10 @@ impl<'a> Cluster<'a> {
     /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
+        if !self.closures().is_empty() {
+            let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
+            return Some(Guard::of_nodes(reservation));
+        }
         let sooner = |best: Guard, other: Guard| {
             if other.reservation.at < best.reservation.at { other } else { best }
         };
@@ -379,7 +402,8 @@ impl<'a> Cluster<'a> {
             end.site as usize == reservation.site
                 && !self.ran(end).placement.is_clear_of(&nodes, grid)
         });
-        blocking.map_or(self.now, |end| end.at.max(self.now))
+        let free = blocking.map_or(self.now, |end| end.at.max(self.now));
+        if self.closures().is_empty() { free } else { self.clear_from(reservation, free) }
     }
 
     /// Protects a reservation while other jobs are started beside it.
@@ -406,14 +430,17 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
-        Outlook::new(self.now, &self.facility, running)
+        Outlook::new(self.now, &self.facility, running, self.closures())
     }
 
-    /// Whether the machine is one site where only the number of processors matters and every job gets
-    /// what it asked for.
+    /// Whether the machine is one site where only the number of processors matters, no window is planned in which some
+    /// are missing, and every job gets what it asked for.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
-        self.facility.sizes_are_fixed() && sites.len() == 1 && sites[0].finds() == Finds::AnyNodes
+        self.closures().is_empty()
+            && self.facility.sizes_are_fixed()
+            && sites.len() == 1
+            && sites[0].finds() == Finds::AnyNodes
     }
 
     /// What a waiting job would hold if it started now on the only site, where it gets what it asked for
@@ -432,8 +459,12 @@ impl<'a> Cluster<'a> {
 
     /// Takes a waiting job out of the queue unserved.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let job = self.queue.remove(ticket);
+        let mut job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
+        if let Some(service) = &mut self.service {
+            job = service.starts(ticket.id, job).0;
+            service.is_gone(ticket.id);
+        }
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
@@ -446,7 +477,8 @@ impl<'a> Cluster<'a> {
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
-            self.state.running = self.running.len() as u64;
+            let stand_ins = self.service.as_ref().map_or(0, |service| service.stand_ins);
+            self.state.running = (self.running.len() - stand_ins) as u64;
             self.state.blocked_by_shape = self.queue.first().is_some_and(|head| {
                 let asked = self.queue.job(head).request.nodes();
                 let sites = self.facility.sites();
@@ -460,6 +492,9 @@ impl<'a> Cluster<'a> {
         }
         self.arrivals.clear();
         self.departures.clear();
+        if let Some(service) = &mut self.service {
+            service.is_disturbed = false;
+        }
     }
 
     /// Ends every job that finishes now, or only the first; `false` if there is none.
@@ -474,24 +509,35 @@ impl<'a> Cluster<'a> {
             if let Some(ends) = self.ends.get_mut() {
                 ends.remove(&End::of(key.slot as usize, &ran));
             }
-            self.facility.release(ran.site, &ran.placement);
-            self.changes += 1;
-            self.releases += 1;
-            self.state.held -= u64::from(ran.held);
-            self.state.asked -= ran.asked;
-            self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
+            self.give_back(&ran);
+            if let Some(service) = &mut self.service {
+                service.ends(&mut ran);
+            }
             self.observer.observe(self.now, &Event::Finished(&ran));
             self.departures.push(Departure { ran });
             if only_one {
                 break;
             }
         }
+        if self.service.is_some() && !self.departures.is_empty() {
+            self.take_drained();
+        }
         self.most_free = self.facility.most_free();
         Ok(!self.departures.is_empty())
     }
 
+    /// A job that runs no more gives its processors back.
+    fn give_back(&mut self, ran: &Running) {
+        self.facility.release(ran.site, &ran.placement);
+        self.changes += 1;
+        self.releases += 1;
+        self.state.held -= u64::from(ran.held);
+        self.state.asked -= ran.asked;
+        self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
+    }
+
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
-    pub(crate) fn arrive(&mut self, job: Job) -> bool {
+    pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
         let fewest = self.facility.fewest(&job).filter(|_| self.fits_empty(&job));
@@ -502,6 +548,9 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::Arrived(id, &job));
         self.facility.arrived(&job);
         self.facility.crowd.waiting += 1;
+        if let Some(service) = &mut self.service {
+            job = service.arrives(id, job);
+        }
         let facility = &self.facility;
         let ticket = self.queue.push(id, job, fewest, |job| facility.only_form(&job.request));
         self.arrivals.push(ticket);

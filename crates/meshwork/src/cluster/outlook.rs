@@ -1,5 +1,6 @@
 //! What is free from now on, as plans see it.
 
+use super::closures::Closure;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
@@ -24,6 +25,8 @@ pub struct Outlook {
     running: Vec<(Time, usize, Placement)>,
     /// Where shape matters: what is planned.
     planned: Vec<Reservation>,
+    /// What is to go out of service. Then it matters everywhere which nodes are free, and not only how many.
+    closures: Vec<Closure>,
 }
 
 impl Outlook {
@@ -31,6 +34,7 @@ impl Outlook {
         now: Time,
         facility: &Facility,
         jobs: impl Iterator<Item = &'a Running>,
+        closures: &[Closure],
     ) -> Outlook {
         let facility = facility.fork();
         let free_now = facility.sites().iter().map(|managed| managed.site().free_nodes());
@@ -40,11 +44,13 @@ impl Outlook {
         for job in jobs {
             let end = job.expected_end.max(now);
             free[job.site].add(end, None, i64::from(job.held));
-            if facility.sites()[job.site].finds() != Finds::AnyNodes {
+            let counts =
+                closures.is_empty() && facility.sites()[job.site].finds() == Finds::AnyNodes;
+            if !counts {
                 running.push((end, job.site, job.placement.clone()));
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new() }
+        Outlook { now, facility, free, running, planned: Vec::new(), closures: closures.to_vec() }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
@@ -101,9 +107,14 @@ impl Outlook {
             Hold::Nodes(held) => meets(other.site, held),
             Hold::Count(_) => false,
         });
+        let closed = self
+            .closures
+            .iter()
+            .filter(|closure| closure.site == site && closure.nodes.meets(&nodes));
         let mut in_the_way: Vec<(Time, Time)> = running
             .map(|(end, ..)| (self.now, *end))
             .chain(planned.map(|other| (other.at, other.until())))
+            .chain(closed.map(|closure| (closure.from, closure.until)))
             .collect();
         in_the_way.sort_unstable();
         let mut at = self.now;
@@ -117,6 +128,9 @@ impl Outlook {
     }
 
     fn earliest_on(&mut self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
+        if !self.closures.is_empty() {
+            return self.earliest_by_instants(site, job, by);
+        }
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let sizes = self.facility.sizes(site, job, self.now);
             let in_size = |Size { request, stretch }| {
@@ -146,6 +160,30 @@ impl Outlook {
         }
     }
 
+    /// As [`earliest`](Outlook::earliest) by its definition: a place for a job turns up now, or as something ends.
+    fn earliest_by_instants(
+        &self,
+        site: usize,
+        job: &Job,
+        by: Option<Time>,
+    ) -> Option<Reservation> {
+        if let Some(found) = self.at_instant(site, job, self.now, false) {
+            return Some(found);
+        }
+        let running = self.running.iter().filter(|(_, on, _)| *on == site).map(|(end, ..)| *end);
+        let planned = self.planned.iter().filter(|other| other.site == site);
+        let closed = self.closures.iter().filter(|closure| closure.site == site);
+        let mut instants: Vec<Time> = running
+            .chain(planned.map(Reservation::until))
+            .chain(closed.map(|closure| closure.until))
+            .filter(|at| *at >= self.now && at.units().is_finite())
+            .collect();
+        instants.sort_unstable();
+        instants.dedup();
+        let mut in_time = instants.into_iter().take_while(|at| by.is_none_or(|by| *at <= by));
+        in_time.find_map(|at| self.at_instant(site, job, at, true))
+    }
+
     /// How long the job runs on a site at the least, by its estimate.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
@@ -168,6 +206,11 @@ impl Outlook {
                 let Hold::Nodes(placement) = &planned.hold else { continue };
                 if planned.site == site && planned.until() > at && planned.at < until {
                     then.take_what_is_free_of(placement, at).ok()?;
+                }
+            }
+            for closure in self.closures.iter().filter(|closure| closure.site == site) {
+                if closure.hinders(at, until) {
+                    then.take_what_is_free_of(&closure.placement, at).ok()?;
                 }
             }
             let Proposal { placement, stretch, .. } = then.propose(job, at)?;

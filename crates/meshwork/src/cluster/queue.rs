@@ -10,11 +10,22 @@ use crate::observe::JobId;
 use crate::offer::QueueView;
 
 /// A waiting job, as schedulers name it. It is good until the job starts.
+///
+/// Tickets order as jobs wait: by arrival, but for jobs that were sent to the end of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
+    /// How many jobs had been sent to the end of the queue when it joined it: it waits behind all with fewer.
+    turn: u32,
     /// Its place in the order of arrival.
     pub id: JobId,
     slot: u32,
+}
+
+impl Ticket {
+    /// Where it stands in the queue.
+    fn place(self) -> (u32, JobId) {
+        (self.turn, self.id)
+    }
 }
 
 /// Scan key of a waiting job, stored apart from the job for locality: a pass over a long queue reads little
@@ -43,6 +54,8 @@ pub(crate) struct Queue {
     all: Line,
     /// Kept once someone has asked for them: most schedulers never do.
     kinds: OnceCell<Kinds>,
+    /// How many jobs have been sent to its end.
+    turn: u32,
 }
 
 struct Waiting {
@@ -102,8 +115,15 @@ struct Chunk {
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
-    fn first_id(&self) -> JobId {
-        self.waiting[0].0.id
+    fn first_place(&self) -> (u32, JobId) {
+        self.waiting[0].0.place()
+    }
+
+    /// Puts a job among the others.
+    fn insert(&mut self, ticket: Ticket, glance: Glance) {
+        let at = self.waiting.partition_point(|(other, _)| other.place() < ticket.place());
+        self.waiting.insert(at, (ticket, glance));
+        self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
 
     fn push(&mut self, ticket: Ticket, glance: Glance) {
@@ -112,7 +132,7 @@ impl Chunk {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting.binary_search_by_key(&ticket.id, |(other, _)| other.id);
+        let at = self.waiting.binary_search_by_key(&ticket.place(), |(other, _)| other.place());
         let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
         if let Some((_, glance)) = taken {
             self.has_lost(glance);
@@ -161,16 +181,25 @@ impl Line {
         }
     }
 
+    /// Puts a job where it belongs, among those that arrived before and after it.
+    fn insert(&mut self, ticket: Ticket, glance: Glance) {
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
+        match self.chunks.get_mut(after.saturating_sub(1)) {
+            Some(chunk) => chunk.insert(ticket, glance),
+            None => self.push(ticket, glance),
+        }
+    }
+
     fn first(&self) -> Option<Ticket> {
         self.chunks.front().map(|chunk| chunk.waiting[0].0)
     }
 
     /// The next job after this one, which need not stand here, of which `may_start` holds.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
-        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
         let here = after.checked_sub(1).and_then(|chunk| {
             let here = &self.chunks[chunk];
-            let next = here.waiting.partition_point(|(other, _)| other.id <= ticket.id);
+            let next = here.waiting.partition_point(|(other, _)| other.place() <= ticket.place());
             here.next_that(next, &may_start)
         });
         here.or_else(|| {
@@ -193,7 +222,7 @@ impl Line {
             }
             return;
         }
-        let after = self.chunks.partition_point(|chunk| chunk.first_id() <= ticket.id);
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
         if self.chunks[chunk].waiting.is_empty()
@@ -213,7 +242,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Appends a job, which arrived after all others; where kinds are kept, it is asked for in the form that
+    /// Appends a job, behind all others; where kinds are kept, it is asked for in the form that
     /// `form` gives.
     pub(crate) fn push(
         &mut self,
@@ -224,10 +253,36 @@ impl Queue {
     ) -> Ticket {
         let glance = Glance { fewest, estimate: job.estimate };
         let form = self.kinds.get().and_then(|_| form(&job));
-        let ticket = Ticket { id, slot: self.jobs.insert(Waiting { job, fewest }) as u32 };
+        let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
+        let ticket = Ticket { turn: self.turn, id, slot };
         self.all.push(ticket, glance);
         if let Some(kinds) = self.kinds.get_mut() {
-            kinds.push(ticket, glance, form);
+            kinds.push(ticket, glance, form, Line::push);
+        }
+        ticket
+    }
+
+    /// A job that has waited before joins the queue again: at the end, or else where it stood, which must not have
+    /// been behind a job that was sent to the end.
+    pub(crate) fn put_back(
+        &mut self,
+        id: JobId,
+        job: Job,
+        fewest: u64,
+        to_the_end: bool,
+        form: impl Fn(&Job) -> Option<Request>,
+    ) -> Ticket {
+        if to_the_end {
+            self.turn += 1;
+            return self.push(id, job, fewest, form);
+        }
+        let glance = Glance { fewest, estimate: job.estimate };
+        let form = self.kinds.get().and_then(|_| form(&job));
+        let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
+        let ticket = Ticket { turn: self.turn, id, slot };
+        self.all.insert(ticket, glance);
+        if let Some(kinds) = self.kinds.get_mut() {
+            kinds.push(ticket, glance, form, Line::insert);
         }
         ticket
     }
@@ -237,7 +292,7 @@ impl Queue {
         self.kinds.get_or_init(|| {
             let mut kinds = Kinds::default();
             for ticket in self.all.iter() {
-                kinds.push(ticket, self.glance(ticket), form(self.job(ticket)));
+                kinds.push(ticket, self.glance(ticket), form(self.job(ticket)), Line::push);
             }
             kinds
         })
@@ -287,7 +342,14 @@ impl Queue {
 }
 
 impl Kinds {
-    fn push(&mut self, ticket: Ticket, glance: Glance, form: Option<Request>) {
+    /// A job joins the line of its form, at its end or in its place.
+    fn push(
+        &mut self,
+        ticket: Ticket,
+        glance: Glance,
+        form: Option<Request>,
+        join: impl Fn(&mut Line, Ticket, Glance),
+    ) {
         let Kinds { by_form, by_first, kinds, of } = self;
         let slot = ticket.slot as usize;
         if of.len() <= slot {
@@ -300,10 +362,12 @@ impl Kinds {
                 Kind(kinds.insert(of_kind) as u32)
             });
             let line = &mut kinds[kind.0 as usize].line;
-            if line.chunks.is_empty() {
+            let first = line.first();
+            if first.is_none_or(|first| ticket < first) {
+                first.map(|first| by_first.remove(&(first, kind)));
                 by_first.insert((ticket, kind));
             }
-            line.push(ticket, glance);
+            join(line, ticket, glance);
             kind
         });
     }
@@ -390,14 +454,24 @@ mod tests {
         /// Against the obvious twin, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
-            ops in prop::collection::vec((0_u8..4, any::<prop::sample::Index>(), 0_u64..9), 1..900),
+            ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),
+            to_the_end in any::<bool>(),
             bounds in (0_u64..9, 0_u64..9),
             begin in 0_usize..900,
         ) {
             let mut queue = Queue::default();
             let mut vector: Vec<(Ticket, u64, f64)> = Vec::new();
+            let mut left: Vec<JobId> = Vec::new();
             for (number, (op, at, size)) in ops.into_iter().enumerate() {
-                if op > 0 || vector.is_empty() {
+                if op > 3 && !left.is_empty() {
+                    let id = left.swap_remove(at.index(left.len()));
+                    let estimate = (number * 3 % 10) as f64;
+                    let job = job(size as u32, estimate);
+                    let ticket = queue.put_back(id, job, size, to_the_end, form);
+                    let before = vector.iter().take_while(|(other, ..)| other.id < id).count();
+                    let place = if to_the_end { vector.len() } else { before };
+                    vector.insert(place, (ticket, size, estimate));
+                } else if op > 0 || vector.is_empty() {
                     let estimate = (number * 7 % 10) as f64;
                     if number == begin {
                         queue.kinds(form);
@@ -408,6 +482,7 @@ mod tests {
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));
                     queue.remove(ticket);
+                    left.push(ticket.id);
                 }
             }
             let walked: Vec<Ticket> =

@@ -69,6 +69,9 @@ impl Cluster<'_> {
     /// whose allocator misses no block and goes by nothing but which nodes are free; if it is small enough
     /// for many sets of its nodes to be kept.
     pub(crate) fn space(&self) -> Option<Space> {
+        if !self.closures().is_empty() {
+            return None;
+        }
         let site = self.facility.only_plain_site()?.site();
         if site.nodes() > MAX_NODES {
             return None;
@@ -92,7 +95,7 @@ impl Space {
         let now = cluster.now();
         self.now = now;
         self.sets.advance(now);
-        for departure in cluster.departures() {
+        for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 let placement = &ran.placement;

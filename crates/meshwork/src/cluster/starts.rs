@@ -118,6 +118,9 @@ impl Cluster<'_> {
         };
         let Some(proposal) = proposal else { return false };
         let named = !matches!(place, Place::Sought);
+        if named && self.runs_into_closure(ticket, &proposal) {
+            return false;
+        }
         if named && clear_of.iter().any(|&kept| self.meets(&proposal, kept)) {
             return false;
         }
@@ -177,8 +180,22 @@ impl Cluster<'_> {
         }
     }
 
-    /// Where selector, sizing and allocator would start a job if these processors were held.
+    /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
+    /// to go out of service before it ends.
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
+        let proposal = self.ask_clear_of(ticket, kept)?;
+        if self.service.is_none() {
+            return Some(proposal);
+        }
+        self.clear_of_closures(ticket, kept, proposal)
+    }
+
+    /// Where selector, sizing and allocator would start a job if these processors were held.
+    pub(super) fn ask_clear_of(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+    ) -> Option<Proposal> {
         let job = self.queue.job(ticket);
         let around = self.queue.around(ticket, self.now);
         if kept.is_empty() {
@@ -308,6 +325,10 @@ impl Cluster<'_> {
         let setup = self.facility.sites()[site].setup_time(&placement);
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, &placement, expected_end);
+        let (job, wear) = match &mut self.service {
+            None => (job, None),
+            Some(service) => service.starts(ticket.id, job),
+        };
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();
@@ -325,6 +346,7 @@ impl Cluster<'_> {
             stretch,
             dispersal,
             messages: Messages::default(),
+            wear,
         });
         let work = Work { left: setup * rate + work * stretch, rate };
         let started = self.network.start(self.now, key, work, site, &running.placement);

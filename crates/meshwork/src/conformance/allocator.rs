@@ -15,15 +15,17 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// The seed of the histories; a second one is that of histories in which nodes are held that it never proposed.
+/// The seed of the histories; a second one is that of histories in which nodes are held that it never proposed, and a third
+/// of those in which nodes go down, under what is held too, and come up again.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
+const WITH_OUTAGES: u64 = 7;
 
 /// Requests in one history.
 const STEPS: u64 = 200;
 
 /// Holds an allocator of a catalogue to the rules of the list: on every machine that it serves, with every choice
-/// of its parameters, in histories of 200 random requests and returns.
+/// of its parameters, in histories of 200 random requests and returns, and of nodes that go down and come up again.
 ///
 /// - What it proposes is free, distinct, large enough, and a block of the requested shape where it declares that;
 ///   and neither asking nor what a fork is told changes its next answer, nor does the clock or the stream
@@ -45,7 +47,9 @@ pub fn check_allocator(catalogue: &Catalogue, name: &str) -> Result<Tried, Findi
         for table in &variants(entry.about.params) {
             let trial = Trial::new(catalogue, entry, table, topology)?;
             trial.holds_the_whole_machine()?;
-            tried.questions += trial.history(SEED)? + trial.history(WITH_ADOPTIONS)?;
+            for seed in [SEED, WITH_ADOPTIONS, WITH_OUTAGES] {
+                tried.questions += trial.history(seed)?;
+            }
             tried.machines += 1;
         }
     }
@@ -194,7 +198,9 @@ impl<'a> Trial<'a> {
             let request = random_request(self.asks, self.topology, &mut rng);
             self.state(&site, allocator.as_mut(), &request, now)
                 .map_err(|sentence| self.broken(at, sentence, Some(&site)))?;
-            let taken = if rng.below(5) < 3 {
+            let taken = if seed == WITH_OUTAGES && rng.below(3) == 0 {
+                strike(&mut site, allocator.as_mut(), &mut held, &mut rng)
+            } else if rng.below(5) < 3 {
                 allocator.choose(Ask::new(&request, &site, now, &mut draws))
             } else if seed == WITH_ADOPTIONS && rng.below(4) == 0 {
                 any_free_node(&site, &mut rng)
@@ -494,6 +500,28 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
         wants.require = Some(format!("[{}]", pick(nodes)));
     }
     Request::wanting(wants)
+}
+
+/// A random node goes down, once what holds it has been given back as a whole; or it comes up again, if it is held by
+/// itself. What is to be claimed then.
+fn strike(
+    site: &mut Site,
+    allocator: &mut dyn Allocator,
+    held: &mut Vec<(Placement, Time, u64)>,
+    rng: &mut Stream,
+) -> Option<Placement> {
+    let node = rng.below(u64::from(site.nodes())) as u32;
+    let grid = site.grid().clone();
+    let on_it = held.iter().position(|(placement, ..)| placement.nodes(&grid).contains(&node));
+    if let Some(at) = on_it {
+        let (placement, ..) = held.swap_remove(at);
+        site.release(&placement);
+        allocator.released(&placement, site);
+        if placement.len() == 1 {
+            return None;
+        }
+    }
+    Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
 /// One node that is free, as somebody else might hold it.

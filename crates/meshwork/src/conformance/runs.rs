@@ -69,6 +69,9 @@ impl Observer for Transcript {
                 format!("moved {} {:?} {:?}", running.id.0, from.blocks, running.placement.blocks)
             }
             Event::Finished(run) => format!("finished {}", run.id.0),
+            Event::Interrupted(run) => format!("interrupted {}", run.id.0),
+            Event::Down { site, node } => format!("down {site} {node}"),
+            Event::Up { site, node } => format!("up {site} {node}"),
         };
         // Writing to a text does not fail.
         let _ = writeln!(self.text, "{now} {line}");

@@ -232,7 +232,7 @@ impl Placement {
     /// ```
     ///
     /// # Complexity
-    /// **O(1)** for one block, else **O(b s)** for *b* blocks and the sum *s* of their sides.
+    /// **O(1)** for one block, else **O(b)** in each dimension for *b* blocks, on a ring **O(b log b)**.
     #[must_use]
     pub fn dispersal(&self, grid: &Grid) -> f64 {
         if self.blocks.len() < 2 {
@@ -240,13 +240,12 @@ impl Placement {
         }
         let mut around = 1.0;
         for d in 0..grid.dimensions() {
-            let side = grid.sides()[d];
-            let mut held = vec![false; side as usize];
-            for block in &self.blocks {
+            let held = self.blocks.iter().map(|block| {
                 let corner = grid.coordinate(block.base, d);
-                (0..block.sides[d]).for_each(|i| held[((corner + i) % side) as usize] = true);
-            }
-            around *= f64::from(side - widest_gap(&held, grid.is_ring(d)));
+                (corner, corner + block.sides[d])
+            });
+            let ring = grid.is_ring(d).then(|| grid.sides()[d]);
+            around *= f64::from(enclosing(held, ring));
         }
         1.0 - f64::from(self.len()) / around
     }
@@ -287,21 +286,22 @@ impl Placement {
     }
 }
 
-/// How many coordinates need not be enclosed: those before the first and after the last one that is held,
-/// or on a ring the longest run of those that are not.
-fn widest_gap(held: &[bool], is_ring: bool) -> u32 {
-    let side = held.len();
-    if !is_ring {
-        let first = held.iter().take_while(|held| !**held).count();
-        let last = held.iter().rev().take_while(|held| !**held).count();
-        return (first + last).min(side) as u32;
+/// How many coordinates the shortest interval has that encloses these; on a ring of so many coordinates, on which an
+/// interval may reach past the last one, all but the widest gap.
+fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
+    let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
+    let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
+    let Some(around) = ring else { return end - first };
+    let mut in_order: SmallVec<[(u32, u32); 8]> = intervals.collect();
+    in_order.sort_unstable();
+    // What the last of them covers of the next time around.
+    let mut covered = i64::from(end) - i64::from(around);
+    let mut widest = 0;
+    for (from, end) in in_order {
+        widest = widest.max(i64::from(from) - covered);
+        covered = covered.max(i64::from(end));
     }
-    let (mut widest, mut gap) = (0, 0);
-    for at in 0..2 * side {
-        gap = if held[at % side] { 0 } else { gap + 1 };
-        widest = widest.max(gap);
-    }
-    widest.min(side) as u32
+    around - widest as u32
 }
 
 #[cfg(test)]

@@ -106,6 +106,12 @@ pub trait Network: Send {
     /// The job that was next has finished: what became of its messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Messages;
 
+    /// A running job is stopped before its end: an outage has taken nodes from it. It may start again later, as the
+    /// same job. Unless a network says otherwise nothing of it stays behind, as when it finishes.
+    fn stop(&mut self, now: Time, run: RunKey) {
+        self.finish(now, run);
+    }
+
     /// Directed links between processors; 0 where there are no messages.
     fn links(&self) -> usize {
         0

@@ -85,6 +85,11 @@ impl Batches {
         self.waiting = self.waiting.saturating_sub(1);
     }
 
+    /// A job that had left the queue waits again.
+    pub(super) fn waits_again(&mut self) {
+        self.waiting += 1;
+    }
+
     /// The sums of the batch of a job that has arrived.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums

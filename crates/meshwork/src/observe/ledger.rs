@@ -93,7 +93,16 @@ impl Observer for Ledger {
                 self.sojourns += at;
                 self.inside -= 1.0;
             }
-            Event::Refused(..) | Event::Promised(..) | Event::Unusable(_) => {}
+            // It stays in the system, and holds nothing while it waits again.
+            Event::Interrupted(job) => {
+                self.held_times += at * f64::from(job.held);
+                self.holding -= f64::from(job.held);
+            }
+            Event::Refused(..)
+            | Event::Promised(..)
+            | Event::Unusable(_)
+            | Event::Down { .. }
+            | Event::Up { .. } => {}
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod recorder;
 
 use crate::job::{Cause, Job, Time};
 use crate::machine::Placement;
+use crate::topology::Node;
 use crate::workload::Unusable;
 
 /// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
@@ -15,6 +16,16 @@ use crate::workload::Unusable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
+
+impl JobId {
+    /// That of what stands among the running jobs for a node that is out of service: no job has it.
+    pub(crate) fn stand_in(slot: usize) -> JobId {
+        JobId(STAND_INS + slot as u64)
+    }
+}
+
+/// From here on a number is no job's: 2⁵² of them would take centuries.
+const STAND_INS: u64 = 1 << 52;
 
 /// Something that happened at an instant.
 #[derive(Clone, Debug)]
@@ -44,6 +55,22 @@ pub enum Event<'a> {
     },
     /// A job ended and gave its processors back.
     Finished(&'a Running),
+    /// An outage stopped a running job, which gave its processors back and waits again.
+    Interrupted(&'a Running),
+    /// A node went out of service.
+    Down {
+        /// The index of its site.
+        site: usize,
+        /// Its number there.
+        node: Node,
+    },
+    /// A node is in service again.
+    Up {
+        /// The index of its site.
+        site: usize,
+        /// Its number there.
+        node: Node,
+    },
 }
 
 /// A job that runs, or has just ended.
@@ -75,6 +102,52 @@ pub struct Running {
     pub dispersal: f64,
     /// What became of its messages; nothing before it has ended.
     pub messages: Messages,
+    /// What it has been through, if it was interrupted before or writes checkpoints.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub wear: Option<Box<Wear>>,
+}
+
+/// What outages and checkpoints have done to a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Wear {
+    /// How often it was interrupted, this run included if it was.
+    pub interruptions: u32,
+    /// For how long it held processors before this run.
+    pub earlier: f64,
+    /// How much of the time of this run was in vain, because it was interrupted; 0 until then.
+    pub lost: f64,
+    /// How much of the time of this run went into checkpoints that are good; 0 until it ends.
+    pub overhead: f64,
+}
+
+impl Running {
+    /// What it has been through: nothing, for most.
+    #[must_use]
+    pub fn wear(&self) -> Wear {
+        self.wear.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Whether it is no job, but holds a node that is out of service: in the list of [running
+    /// jobs](crate::cluster::Cluster::running), for those who look ahead.
+    #[must_use]
+    pub fn is_stand_in(&self) -> bool {
+        self.id.0 >= STAND_INS
+    }
+
+    /// For how long it waited up to this run, the time of earlier runs left out.
+    #[must_use]
+    pub fn wait(&self) -> f64 {
+        let wait = self.start - self.job.arrival;
+        self.wear.as_ref().map_or(wait, |wear| wait - wear.earlier)
+    }
+
+    /// For how long it has held processors if it ends then, in all its runs.
+    #[must_use]
+    pub fn service(&self, finish: Time) -> f64 {
+        let service = finish - self.start;
+        self.wear.as_ref().map_or(service, |wear| service + wear.earlier)
+    }
 }
 
 /// What became of a job's messages: sums over them.
@@ -109,6 +182,9 @@ pub struct State {
     pub asked: u64,
     /// Processors that jobs held beyond what they had asked for.
     pub surplus: u64,
+    /// Processors that were out of service.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub down: u64,
     /// Jobs that waited.
     pub waiting: u64,
     /// Jobs that ran.

@@ -121,6 +121,8 @@ pub struct Recorder {
     metrics: Vec<&'static MetricEntry>,
     /// Which of them are integrals over time: what every span adds to.
     over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
+    /// Which of them are such integrals less what runs did in vain.
+    net: Vec<(usize, fn(&Running) -> f64)>,
     /// Which of them are rates: what a job that finishes adds above the line, and what every span does below it.
     rates: Vec<(usize, fn(&Running) -> f64, fn(&State) -> f64)>,
     /// Which of them are means over the jobs that finish.
@@ -161,11 +163,15 @@ impl Recorder {
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut per_event, mut per_wait) = (Vec::new(), Vec::new());
+        let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
+                Measure::Net(integrands, in_vain) => {
+                    over_time.push((i, integrands));
+                    net.push((i, in_vain));
+                }
                 Measure::Rate(over, under) => rates.push((i, over, under)),
                 Measure::PerJob(value) => per_job.push((i, value)),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
@@ -184,6 +190,7 @@ impl Recorder {
         Recorder {
             window,
             over_time,
+            net,
             rates,
             per_job,
             per_wait,
@@ -230,6 +237,7 @@ impl Recorder {
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
                     | Measure::OverTime(_)
+                    | Measure::Net(..)
                     | Measure::Rate(..) => {
                         (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
                     }
@@ -321,6 +329,7 @@ impl Recorder {
                 | Measure::PerArrival
                 | Measure::PerEvent(_)
                 | Measure::OverTime(_)
+                | Measure::Net(..)
                 | Measure::Rate(..)
                 | Measure::Total(_) => return None,
             };
@@ -331,7 +340,7 @@ impl Recorder {
 
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
-        let wait = job.start - job.job.arrival;
+        let wait = job.wait();
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -413,6 +422,17 @@ impl Recorder {
 }
 
 impl Recorder {
+    /// A run has ended, or was interrupted: what it did in vain belongs to the time at which that shows.
+    fn take_from_net(&mut self, job: &Running) {
+        if job.wear.is_none() || self.net.is_empty() {
+            return;
+        }
+        let Some(sums) = self.batches.of_time() else { return };
+        for &(i, in_vain) in &self.net {
+            sums[i].add(-in_vain(job), 0.0);
+        }
+    }
+
     /// A job has just started or ended: what is measured at such instants counts in its batch.
     #[inline]
     fn look_at_events(&mut self, id: JobId) {
@@ -486,14 +506,26 @@ impl Observer for Recorder {
                 self.waiting = self.waiting.saturating_sub(1);
                 self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
-                    for &(i, value) in &self.per_start {
+                    // A job starts once, however often it is interrupted.
+                    let is_first = job.wear().interruptions == 0;
+                    for &(i, value) in self.per_start.iter().filter(|_| is_first) {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
                     self.state.held += u64::from(job.held);
                     self.look_at_events(job.id);
                 }
             }
-            Event::Promised(..) | Event::Moved { .. } => {}
+            Event::Interrupted(job) => {
+                self.waiting += 1;
+                self.batches.waits_again();
+                if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
+                    self.state.held = self.state.held.saturating_sub(u64::from(job.held));
+                    self.look_at_events(job.id);
+                    self.totals.lost += job.wear().lost * f64::from(job.held);
+                    self.take_from_net(job);
+                }
+            }
+            Event::Promised(..) | Event::Moved { .. } | Event::Down { .. } | Event::Up { .. } => {}
             Event::Finished(job) => {
                 if self.is_done() {
                     return;
@@ -503,6 +535,7 @@ impl Observer for Recorder {
                 if self.measuring_from.is_some_and(|from| now >= from) {
                     self.state.held = self.state.held.saturating_sub(u64::from(job.held));
                     self.look_at_events(job.id);
+                    self.take_from_net(job);
                     self.measure_job(now, job);
                 } else {
                     self.waits.remove(&job.id);

@@ -68,6 +68,7 @@ impl Scenario {
         self.check_facility()?;
         self.network_memory()?;
         self.check_scheduler()?;
+        self.check_failures()?;
         self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
@@ -93,6 +94,34 @@ impl Scenario {
         let selector = self.params.component("selector", &select::FAMILY);
         (self.parts.sizing.0.build)(&sizing, &self.topologies())?;
         (self.parts.selector.0.build)(&selector).map(drop)
+    }
+
+    /// Whether scheduler and network can live with what fails.
+    fn check_failures(&self) -> Result<(), Problem> {
+        let Some(failures) = &self.failures else { return Ok(()) };
+        let scheduler = self.parts.scheduler.0;
+        if scheduler.malleable {
+            return Err(Problem::new(
+                "failures",
+                format!(
+                    "`failures` is given, but the scheduler `{}` moves and resizes running jobs, and does not know of nodes \
+                     that fail",
+                    scheduler.about.name
+                ),
+            ));
+        }
+        let network = self.parts.network.0;
+        if failures.has_checkpoints() && network.sends {
+            return Err(Problem::new(
+                "failures.checkpoint",
+                format!(
+                    "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
+                     do: the network `ideal` has work",
+                    network.about.name
+                ),
+            ));
+        }
+        Ok(())
     }
 
     fn check_scheduler(&self) -> Result<(), Problem> {

@@ -2,6 +2,7 @@
 
 use crate::alloc;
 use crate::engine::Passes;
+use crate::failures;
 use crate::network;
 use crate::observe::metrics;
 use crate::observe::recorder::SizeClasses;
@@ -66,6 +67,12 @@ pub static PARAMS: &[Param] = &[
         kind: Kind::Component(&network::FAMILY),
         default: DefaultValue::Is("\"ideal\""),
         help: "how long a placed job takes",
+    },
+    Param {
+        name: "failures",
+        kind: Kind::Table(failures::PARAMS),
+        default: DefaultValue::Absent("no node ever fails"),
+        help: "which nodes go out of service, when, and what becomes of the jobs on them",
     },
     Param {
         name: "workload",

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use crate::catalogue::Catalogue;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
+use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
@@ -70,6 +71,8 @@ pub struct Scenario {
     parts: Parts,
     /// What speeds are drawn for, if they are.
     speeds: Option<Speeds>,
+    /// What fails, if anything does.
+    failures: Option<Failures>,
 }
 
 /// The entries that a scenario names, looked up once.
@@ -85,12 +88,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn find(catalogue: &Catalogue, params: &Params) -> Parts {
+    fn find(catalogue: &Catalogue, params: &Params, fails: bool) -> Parts {
         fn found<E: Named>(list: &[&'static E], params: &Params) -> Found<E> {
             Found(entry(list, params.name()))
         }
         let network = found(catalogue.networks(), &params.component("network", &network::FAMILY));
-        let usual = || metrics::usual(catalogue.metrics(), network.0.sends);
+        let usual = || metrics::usual(catalogue.metrics(), network.0.sends, fails);
         let measure = params.nested("measure");
         let names = measure.get_names("metrics").unwrap_or_else(usual);
         let is_named = |metric: &&MetricEntry| names.contains(&metric.about.name);
@@ -153,7 +156,8 @@ impl Scenario {
     /// # Errors
     /// As [`read`](Scenario::read).
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
-        let (machine, rest) = split_machine(table)?;
+        let (machine, mut rest) = split_machine(table)?;
+        failures::spell_out(&mut rest);
         let params: Vec<&Param> = PARAMS.iter().collect();
         let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
@@ -161,8 +165,14 @@ impl Scenario {
         let speeds = speeds_for(&machine, &sites)?;
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let parts = Parts::find(catalogue, &params);
-        let scenario = Scenario { params, machine: sites, parts, speeds };
+        let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
+        let failures = match params.has("failures") {
+            true => Some(Failures::read(&params.nested("failures"), &topologies)?),
+            false => None,
+        };
+        let fails = failures.as_ref().is_some_and(Failures::may_fail);
+        let parts = Parts::find(catalogue, &params, fails);
+        let scenario = Scenario { params, machine: sites, parts, speeds, failures };
         scenario.check()?;
         Ok(scenario)
     }
@@ -216,6 +226,18 @@ impl Scenario {
         self.table()["workload"].get("path").and_then(Value::as_str)
     }
 
+    /// The file of outages that the machine's failures are read from, if there is one.
+    #[must_use]
+    pub fn trace_path(&self) -> Option<&str> {
+        self.failures.as_ref()?.trace()
+    }
+
+    /// Whether a node may ever go out of service.
+    #[must_use]
+    pub fn may_fail(&self) -> bool {
+        self.failures.as_ref().is_some_and(Failures::may_fail)
+    }
+
     /// Runs one replication and tells `observer` all that happens. The same scenario, replication
     /// and inputs give the same outcome, bit for bit.
     ///
@@ -228,7 +250,7 @@ impl Scenario {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
         let jobs = self.jobs(replication, inputs)?;
-        self.run_on(self.setup(replication)?, jobs, observer)
+        self.run_on(self.setup_with(replication, inputs)?, jobs, observer)
     }
 
     /// The jobs of one replication.
@@ -255,8 +277,29 @@ impl Scenario {
     /// bring their own jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
-    /// Only for a bug: what can be wrong is found when the scenario is read.
+    /// If outages are to be read from a file, for which see [`setup_with`](Scenario::setup_with); what else can be wrong
+    /// is found when the scenario is read.
     pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
+        self.setup_with(replication, &workload::NoInputs)
+    }
+
+    /// The same of a machine on which nothing fails, for those who put a run together from what happened in it.
+    ///
+    /// # Errors
+    /// Only for a bug.
+    pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
+        Scenario { failures: None, ..self.clone() }.setup(replication)
+    }
+
+    /// The same of a scenario whose outages may be read from a file.
+    ///
+    /// # Errors
+    /// If that file cannot be read.
+    pub fn setup_with(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<Setup, RunError> {
         let scheduler = self.params.component("scheduler", &sched::FAMILY);
         Ok(Setup {
             facility: self.facility(replication).map_err(bug)?,
@@ -266,7 +309,18 @@ impl Scenario {
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
             passes: self.params.meaning("passes", &PASSES),
             time: self.params.nested("measure").get_number("time"),
+            outages: self.outages(replication, inputs)?,
         })
+    }
+
+    fn outages(
+        &self,
+        replication: u64,
+        inputs: &dyn workload::Inputs,
+    ) -> Result<Option<Outages>, RunError> {
+        let Some(failures) = &self.failures else { return Ok(None) };
+        let seed = self.params.integer("seed");
+        Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
     /// Runs and measures a setup on these jobs, whatever the scenario's own workload is.

@@ -46,6 +46,9 @@ impl Scheduler for Easy {
     }
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        if cluster.is_disturbed() {
+            self.guarded = None; // what was promised is promised anew
+        }
         if let Some(guard) = self.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
             for ticket in cluster.arrivals().to_vec() {

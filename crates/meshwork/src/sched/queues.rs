@@ -14,13 +14,19 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Appends a job that has just arrived, and returns its class.
+    /// Appends a job that has just joined the queue, or puts it back where it stood, and returns its class.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {
         let class = cluster.job(ticket).request.size_class() as usize;
         if class >= self.queues.len() {
             self.queues.resize_with(class + 1, VecDeque::new);
         }
-        self.queues[class].push_back(ticket);
+        let queue = &mut self.queues[class];
+        match queue.back() {
+            Some(last) if ticket < *last => {
+                queue.insert(queue.partition_point(|other| *other < ticket), ticket);
+            }
+            _ => queue.push_back(ticket),
+        }
         class
     }
 

@@ -75,6 +75,12 @@ impl Scheduler for Reserving {
     }
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        if cluster.is_disturbed() {
+            // Processors are kept anew, and who waits again has not started.
+            self.reserved.clear();
+            let again: Vec<_> = cluster.arrivals().iter().map(|ticket| ticket.id).collect();
+            self.ahead.retain(|ticket| !again.contains(&ticket.id));
+        }
         let (mut next, mut place) = (cluster.head(), 0);
         // How many processors are free that are not kept, as long as nothing changes.
         let mut clear = None;

@@ -61,6 +61,11 @@ struct Window {
 
 impl Scheduler for Window {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        if cluster.is_disturbed() {
+            // Who waits again has not started.
+            let again: Vec<_> = cluster.arrivals().iter().map(|ticket| ticket.id).collect();
+            self.ahead.retain(|ticket| !again.contains(&ticket.id));
+        }
         while self.start_one(cluster) {}
     }
 }

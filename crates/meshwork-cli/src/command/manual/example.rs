@@ -233,8 +233,15 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             }
         }
         _ => {
-            let of_messages = !usual(catalogue.metrics(), false).contains(&name);
-            let top = if of_messages { "network = \"link_load\"\n" } else { "" };
+            let of_messages = !usual(catalogue.metrics(), false, false).contains(&name);
+            let of_failures =
+                of_messages && usual(catalogue.metrics(), false, true).contains(&name);
+            let of_messages = of_messages && !of_failures;
+            let top = match (of_messages, of_failures) {
+                (true, _) => "network = \"link_load\"\n",
+                (_, true) => "failures = { mtbf = 500, repair = 20 }\n",
+                _ => "",
+            };
             let workload = if of_messages {
                 SYNTHETIC
                     .replace("load = 0.5", "mean_interarrival = 400.0")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use meshwork::job::{Request, Time};
 use meshwork::observe::JobId;
+use meshwork::topology::Node;
 use meshwork_lab::visible::visible;
 use meshwork_lab::watch::{Happening, Scene, What};
 use ratatui::buffer::Buffer;
@@ -88,7 +89,7 @@ impl View {
             What::Started { .. } => {
                 self.letter_of.insert(happening.id, self.letters.take());
             }
-            What::Finished => {
+            What::Finished | What::Interrupted => {
                 if let Some(letter) = self.letter_of.remove(&happening.id) {
                     self.letters.give_back(letter);
                 }
@@ -139,7 +140,21 @@ impl View {
             }
             What::Moved { placement } => format!("{name} goes on with {}", placement.len()),
             What::Finished => format!("{name} ends"),
+            What::Interrupted => format!("{name} is interrupted and waits again"),
+            What::Down { site, node } => {
+                format!("{} goes out of service", self.place(*site, *node))
+            }
+            What::Up { site, node } => format!("{} is in service again", self.place(*site, *node)),
         }
+    }
+
+    /// A node in words.
+    fn place(&self, site: usize, node: Node) -> String {
+        let grid = self.scene.topologies()[site].grid();
+        let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
+        let several = self.scene.topologies().len() > 1;
+        let on = if several { format!(" of site {site}") } else { String::new() };
+        format!("node {}{on}", corner.join(","))
     }
 
     /// How many lines a page of this width needs to show the whole machine and a few jobs.

@@ -16,6 +16,7 @@ use crate::report::stored_run;
 use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
+use crate::watch::single;
 
 /// A run of a study: its scenario and its replication, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +100,7 @@ struct Followed {
 
 impl Followed {
     fn new(scenario: &Scenario, replication: u64, until: Time) -> Result<Followed, String> {
-        let setup = scenario.setup(replication).map_err(|error| error.to_string())?;
+        let setup = scenario.sound(replication).map_err(|error| error.to_string())?;
         let held_up = if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority };
         Ok(Followed {
             until,
@@ -192,10 +193,21 @@ impl Observer for Followed {
                 }
                 self.running.insert(running.id, (*running).clone());
             }
-            Event::Finished(running) => {
+            Event::Finished(running) | Event::Interrupted(running) => {
                 if let Some(own) = self.running.remove(&running.id) {
                     self.facility.release(own.site, &own.placement);
                 }
+                if matches!(event, Event::Interrupted(_)) {
+                    self.waiting.insert(running.id, (running.job.clone(), None));
+                }
+            }
+            Event::Down { site, node } => {
+                let alone = single(self.facility.sites()[*site].site().grid(), *node);
+                drop(self.facility.claim(*site, &alone, now));
+            }
+            Event::Up { site, node } => {
+                let alone = single(self.facility.sites()[*site].site().grid(), *node);
+                self.facility.release(*site, &alone);
             }
             _ => {}
         }

@@ -348,6 +348,7 @@ mod tests {
             rate: 1.0,
             dispersal: 0.0,
             messages: Messages::default(),
+            wear: None,
         }
     }
 

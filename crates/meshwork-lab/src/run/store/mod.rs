@@ -28,7 +28,10 @@ use crate::run::file::{FileError, temporary};
 pub use archive::Archive;
 pub use leftovers::is_leftover;
 pub use lines::Head;
-pub use record::{Finding, Findings, Input, Keys, OwnerFindings, Record, SizeFindings, json, key};
+pub use record::{
+    Finding, Findings, Input, Keys, OwnerFindings, Record, SizeFindings, Trace, digest_of, json,
+    key,
+};
 pub use segment::{Attempt, Note, SEGMENTS, attempts};
 
 /// The file of runs in a folder.
@@ -371,8 +374,8 @@ fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], 
 
 /// What was asked for, whoever ran it.
 fn request(record: &Record) -> Option<u128> {
-    let digest = record.input.as_ref().map(|input| input.blake3.as_str());
-    lines::digits(&record::request(record.scenario.clone(), digest, record.replication))
+    let digest = record.input.as_ref().map(Input::digest);
+    lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))
 }
 
 /// What a store holds.

@@ -145,6 +145,38 @@ pub struct Input {
     /// When the clock of a log begins, where its header says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// The trace of outages, where the machine fails by one. Then there need be no other file: its path and digest are
+    /// empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+}
+
+/// The trace of outages that a run read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Where it was.
+    pub path: String,
+    /// The BLAKE3 digest of its bytes, in hexadecimal.
+    pub blake3: String,
+}
+
+impl Input {
+    /// The digest of all that was read, for the [key](key()) of a run: that of the workload's file, and behind a colon that
+    /// of the trace, if there is one.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
+            .unwrap_or_default()
+    }
+}
+
+/// The digest of the file of a workload and of a trace; `None` where neither is read.
+#[must_use]
+pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
+    match (workload, trace) {
+        (workload, Some(trace)) => Some(format!("{}:{trace}", workload.unwrap_or_default())),
+        (workload, None) => workload.map(str::to_owned),
+    }
 }
 
 /// One stored run.
@@ -320,8 +352,12 @@ pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) ->
 
 /// A scenario as it is digested, with the line break after it.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
-    if let (Some(digest), Some(path)) = (input, scenario.pointer_mut("/workload/path")) {
-        *path = Value::String(format!("blake3:{digest}"));
+    let Some(digest) = input else { return format!("{scenario}\n") };
+    let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
+    for (digest, place) in [(workload, "/workload/path"), (trace, "/failures/trace")] {
+        if let Some(path) = scenario.pointer_mut(place).filter(|_| !digest.is_empty()) {
+            *path = Value::String(format!("blake3:{digest}"));
+        }
     }
     format!("{scenario}\n")
 }

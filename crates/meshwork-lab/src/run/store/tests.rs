@@ -13,6 +13,7 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
             path: "a \"b\"\n.swf".to_owned(),
             blake3: "00".to_owned(),
             start: None,
+            trace: None,
         }),
         replication: number,
         findings: Findings {

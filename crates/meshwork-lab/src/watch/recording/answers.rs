@@ -10,8 +10,9 @@ use meshwork::job::{Cause, Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::JobId;
 use meshwork::scenario::Scenario;
+use meshwork::topology::Node;
 
-use crate::watch::{Happening, What};
+use crate::watch::{Happening, What, single};
 
 /// So many questions are put to allocators, at most: beyond, a page would take longer to be made than a run.
 const MOST_QUESTIONS: u32 = 200_000;
@@ -24,6 +25,8 @@ pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
+    /// The jobs that run, for those that are interrupted.
+    jobs: BTreeMap<JobId, Job>,
     /// Where jobs have been moved to, of which another may still have to leave some.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
@@ -36,11 +39,12 @@ pub(super) struct Answers {
 impl Answers {
     /// Those of a run of this scenario, which has not begun; none where the machine cannot be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
-        let setup = scenario.setup(replication).ok()?;
+        let setup = scenario.sound(replication).ok()?;
         Some(Answers {
             held_up: if setup.scheduler.reserves() { Cause::Reserved } else { Cause::Priority },
             facility: setup.facility,
             running: BTreeMap::new(),
+            jobs: BTreeMap::new(),
             moved: BTreeMap::new(),
             waiting: BTreeMap::new(),
             alike: BTreeMap::new(),
@@ -68,13 +72,14 @@ impl Answers {
         match what {
             What::Arrived(job) => {
                 self.facility.arrived(job);
-                self.alike.entry(job.request.clone()).or_insert_with(|| (0, job.clone())).0 += 1;
-                self.waiting.insert(*id, job.clone());
+                self.joins_queue(*id, job);
             }
             What::Refused(_) => {}
-            What::TurnedAway => self.leaves_queue(*id),
+            What::TurnedAway => drop(self.leaves_queue(*id)),
             What::Started { site, placement } => {
-                self.leaves_queue(*id);
+                if let Some(job) = self.leaves_queue(*id) {
+                    self.jobs.insert(*id, job);
+                }
                 // What the run has claimed is free here too.
                 drop(self.facility.claim(*site, placement, *at));
                 self.running.insert(*id, (*site, placement.clone()));
@@ -86,24 +91,46 @@ impl Answers {
                 }
                 *from = placement.clone();
             }
-            What::Finished => {
+            What::Finished | What::Interrupted => {
                 if let Some((site, placement)) = self.running.remove(id) {
                     self.facility.release(site, &placement);
                 }
+                let job = self.jobs.remove(id);
+                if let (What::Interrupted, Some(job)) = (what, job) {
+                    self.joins_queue(*id, &job);
+                }
+            }
+            What::Down { site, node } => {
+                drop(self.facility.claim(*site, &self.alone(*site, *node), *at));
+            }
+            What::Up { site, node } => {
+                let alone = self.alone(*site, *node);
+                self.facility.release(*site, &alone);
             }
         }
         self.facility.crowd.running = self.running.len() as u64;
         self.facility.crowd.waiting = self.waiting.len() as u64;
     }
 
-    fn leaves_queue(&mut self, id: JobId) {
-        let Some(job) = self.waiting.remove(&id) else { return };
+    /// A node by itself.
+    fn alone(&self, site: usize, node: Node) -> Placement {
+        single(self.facility.sites()[site].site().grid(), node)
+    }
+
+    fn joins_queue(&mut self, id: JobId, job: &Job) {
+        self.alike.entry(job.request.clone()).or_insert_with(|| (0, job.clone())).0 += 1;
+        self.waiting.insert(id, job.clone());
+    }
+
+    fn leaves_queue(&mut self, id: JobId) -> Option<Job> {
+        let job = self.waiting.remove(&id)?;
         if let Some((count, _)) = self.alike.get_mut(&job.request) {
             *count -= 1;
             if *count == 0 {
                 self.alike.remove(&job.request);
             }
         }
+        Some(job)
     }
 
     fn have_moved(&mut self, now: Time) {

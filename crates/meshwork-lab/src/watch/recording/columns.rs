@@ -20,15 +20,15 @@ pub struct Columns {
     /// How much happened at each of them.
     pub count: Vec<u32>,
     /// What happened to a job: 0 it arrived, 1 it was refused, 2 it was turned away, 3 it started, 4 it was moved, 5 it
-    /// finished.
+    /// finished, 6 it was interrupted and waits again; or to a node: 7 it went out of service, 8 it is in service again.
     pub kind: Vec<u8>,
-    /// Which job: its place in `number`.
+    /// Which job: its place in `number`; or which node of its site.
     pub job: Vec<u32>,
     /// The workload's own number of every job, in order of arrival.
     pub number: Vec<f64>,
     /// What it asked for: its place in the list of that.
     pub request: Vec<u32>,
-    /// The site of every start, in order; a job stays on it.
+    /// The site of every start, and of every node that goes or comes, in order; a job stays on it.
     pub site: Vec<u32>,
     /// Of how many blocks each placement is: those of starts and moves, in order.
     pub blocks: Vec<u32>,
@@ -158,7 +158,7 @@ pub(super) mod tests {
         fn what_is_packed_comes_back(
             at in prop::collection::vec(any::<f64>().prop_filter("a number", |x| !x.is_nan()), 0..50),
             whole in prop::collection::vec(any::<u32>(), 0..50),
-            kind in prop::collection::vec(0..6_u8, 0..50),
+            kind in prop::collection::vec(0..9_u8, 0..50),
         ) {
             let columns = Columns {
                 number: at.iter().rev().copied().collect(),

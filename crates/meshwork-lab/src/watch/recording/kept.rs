@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::observe::{Event, JobId, Observer, Running};
+use meshwork::topology::Node;
 
 use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
-use crate::watch::{Happening, What};
+use crate::watch::{Happening, NOBODY, What};
 
 /// The folder of recordings in a folder of results.
 pub const RECORDINGS: &str = "recordings";
@@ -39,6 +40,11 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
+/// What belongs to an outage; what it is stands where other events have the form of their request.
+const OUTAGE: u8 = 6;
+const INTERRUPTED: u8 = 0;
+const DOWN: u8 = 1;
+const UP: u8 = 2;
 /// No event comes after this.
 const END: u8 = 7;
 const KINDS: u8 = 7;
@@ -224,6 +230,12 @@ impl Recorder {
         }
     }
 
+    fn outage(&mut self, now: Time, what: u8, site: usize, node: Node) {
+        self.event(now, OUTAGE | (what << REQUEST));
+        write_number(&mut self.buffer, site as u64);
+        write_number(&mut self.buffer, u64::from(node));
+    }
+
     fn placement(&mut self, running: &Running) {
         write_change(&mut self.buffer, running.id.0, &mut self.before.started);
         write_number(&mut self.buffer, running.site as u64);
@@ -259,6 +271,12 @@ impl Observer for Recorder {
                 self.event(now, FINISHED);
                 write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
             }
+            Event::Interrupted(running) => {
+                self.event(now, OUTAGE | (INTERRUPTED << REQUEST));
+                write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
+            }
+            Event::Down { site, node } => self.outage(now, DOWN, *site, *node),
+            Event::Up { site, node } => self.outage(now, UP, *site, *node),
             _ => return,
         }
         if self.buffer.len() >= BUFFER {
@@ -413,6 +431,14 @@ impl Events {
                 (id, What::Moved { placement })
             }
             FINISHED => (self.ended()?, What::Finished),
+            OUTAGE if first >> REQUEST == INTERRUPTED => (self.ended()?, What::Interrupted),
+            OUTAGE => {
+                let (site, node) = (self.number()? as usize, self.number()? as Node);
+                let goes_down = first >> REQUEST == DOWN;
+                let what =
+                    if goes_down { What::Down { site, node } } else { What::Up { site, node } };
+                (NOBODY.0, what)
+            }
             _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it ends too soon")),
         };
         Ok(Happening { at, id: JobId(id), what })

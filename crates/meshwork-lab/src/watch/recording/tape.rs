@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
+use meshwork::topology::Node;
 
 use super::answers::Answers;
 use super::{Asked, Columns};
@@ -35,6 +36,8 @@ pub struct Tape {
     /// Before the window: what happened to the jobs that are still in the system.
     earlier: BTreeMap<JobId, Vec<(u64, Happening)>>,
     before: u64,
+    /// Before the window: nodes that have gone out of service, and when.
+    down: BTreeMap<(usize, Node), (u64, Happening)>,
     /// What happened at the present instant: an instant is kept whole or not at all.
     instant: Vec<Happening>,
     begun: bool,
@@ -70,6 +73,7 @@ impl Tape {
             window,
             earlier: BTreeMap::new(),
             before: 0,
+            down: BTreeMap::new(),
             instant: Vec::new(),
             begun: false,
             known: 0,
@@ -168,6 +172,19 @@ impl Tape {
                 let is_other = |(_, h): &(u64, Happening)| !matches!(h.what, What::Moved { .. });
                 self.earlier.entry(id).or_default().retain(is_other);
             }
+            What::Interrupted => {
+                let has_arrived = |(_, h): &(u64, Happening)| matches!(h.what, What::Arrived(_));
+                self.earlier.entry(id).or_default().retain(has_arrived);
+                return;
+            }
+            What::Down { site, node } => {
+                self.down.insert((site, node), (self.before, happening));
+                return;
+            }
+            What::Up { site, node } => {
+                self.down.remove(&(site, node));
+                return;
+            }
             What::Arrived(_) | What::Started { .. } => {}
         }
         self.earlier.entry(id).or_default().push((self.before, happening));
@@ -179,6 +196,7 @@ impl Tape {
         }
         let mut earlier: Vec<_> =
             std::mem::take(&mut self.earlier).into_values().flatten().collect();
+        earlier.extend(std::mem::take(&mut self.down).into_values());
         earlier.sort_by_key(|(order, _)| *order);
         for (_, happening) in earlier {
             if self.instant.last().is_some_and(|last| last.at < happening.at) {
@@ -250,9 +268,17 @@ impl Tape {
                 4
             }
             What::Finished => 5,
+            What::Interrupted => 6,
+            What::Down { site, .. } | What::Up { site, .. } => {
+                self.columns.site.push(*site as u32);
+                if matches!(happening.what, What::Down { .. }) { 7 } else { 8 }
+            }
         };
         self.columns.kind.push(kind);
-        self.columns.job.push(self.places.get(&happening.id).copied().unwrap_or(u32::MAX));
+        self.columns.job.push(match happening.what {
+            What::Down { node, .. } | What::Up { node, .. } => node,
+            _ => self.places.get(&happening.id).copied().unwrap_or(u32::MAX),
+        });
         if matches!(kind, 1 | 2 | 5) {
             self.places.remove(&happening.id);
         }

@@ -168,6 +168,11 @@ impl Counts {
             }
             What::Moved { placement } => self.hold(*id, u64::from(placement.len())),
             What::Finished => self.hold(*id, 0),
+            What::Interrupted => {
+                self.hold(*id, 0);
+                self.arrived.insert(*id, *at);
+            }
+            What::Down { .. } | What::Up { .. } => return,
         }
         if self.at.last() != Some(at) {
             self.at.push(*at);

@@ -24,6 +24,8 @@ struct Jobs {
     /// The slot of the job that holds a node, and which of its nodes it is.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
+    /// How many runs of each slot were stopped, modulo 2¹⁶.
+    stopped: Vec<u16>,
     /// Jobs that have finished and have not been told so.
     finished: Vec<(Time, RunKey)>,
     running: usize,
@@ -31,6 +33,8 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
+    /// Which run of its slot it is: messages of one that was stopped may still be on their way.
+    number: u16,
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
@@ -62,6 +66,7 @@ impl JobNetwork {
             flits: flits.into(),
             holders: vec![(NONE, 0); grid.nodes() as usize],
             runs: Vec::new(),
+            stopped: Vec::new(),
             finished: Vec::new(),
             running: 0,
         };
@@ -140,15 +145,15 @@ impl Load for Jobs {
             to: run.nodes[to as usize % nodes],
             created,
             coins: run.plan.coins(rank as u32, index),
-            tag: u64::from(slot) << 32 | rank as u64,
+            tag: tag(slot, run.number, rank),
         })
     }
 
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node> {
         let Delivery { message, started, at, hops, alone } = *delivery;
-        let (slot, rank) = ((message.tag >> 32) as u32, message.tag as u32 as usize);
+        let (slot, number, rank) = of_tag(message.tag);
         let (think, flits) = (self.messaging.think, self.flits);
-        let run = self.run(slot);
+        let run = self.runs[slot as usize].as_mut().filter(|run| run.number == number)?;
         run.seen.packets += 1;
         run.seen.latency += (at - message.created) as f64;
         run.seen.network_latency += (at - started) as f64;
@@ -192,12 +197,13 @@ impl Network for JobNetwork {
         };
         let processes: Vec<Process> = (0..at.len()).map(process).collect();
         let left = processes.iter().map(|process| process.total).sum();
-        let run =
-            Run { key, start, plan, processes, nodes: Vec::new(), left, seen: Messages::default() };
         let slot = key.slot as usize;
         if slot >= self.jobs.runs.len() {
             self.jobs.runs.resize_with(slot + 1, || None);
         }
+        let number = self.jobs.stopped.get(slot).copied().unwrap_or(0);
+        let (nodes, seen) = (Vec::new(), Messages::default());
+        let run = Run { key, number, start, plan, processes, nodes, left, seen };
         self.jobs.runs[slot] = Some(run);
         self.jobs.running += 1;
         self.jobs.place(key.slot, at);
@@ -254,7 +260,27 @@ impl Network for JobNetwork {
         run.map_or_else(Messages::default, |run| run.seen)
     }
 
+    /// Its processes send nothing more; what is on its way arrives, and nobody takes note of it.
+    fn stop(&mut self, now: Time, key: RunKey) {
+        self.finish(now, key);
+        let slot = key.slot as usize;
+        if slot >= self.jobs.stopped.len() {
+            self.jobs.stopped.resize(slot + 1, 0);
+        }
+        self.jobs.stopped[slot] = self.jobs.stopped[slot].wrapping_add(1);
+    }
+
     fn links(&self) -> usize {
         self.engine.links()
     }
+}
+
+/// What a message says of its sender: slot, number of the run and process. Neither slots nor processes are more than
+/// the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
+fn tag(slot: u32, number: u16, rank: usize) -> u64 {
+    u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
+}
+
+fn of_tag(tag: u64) -> (u32, u16, usize) {
+    ((tag >> 40) as u32, (tag >> 24) as u16, (tag & 0xff_ffff) as usize)
 }

@@ -17,7 +17,7 @@ pub(super) static WAIT: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "time",
-    measure: Measure::PerJob(|job, _, _| job.start - job.job.arrival),
+    measure: Measure::PerJob(|job, _, _| job.wait()),
 };
 
 pub(super) static QUEUEING_DELAY: MetricEntry = MetricEntry {
@@ -63,7 +63,7 @@ pub(super) static SERVICE: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "time",
-    measure: Measure::PerJob(|job, finish, _| finish - job.start),
+    measure: Measure::PerJob(|job, finish, _| job.service(finish)),
 };
 
 pub(super) static SLOWDOWN: MetricEntry = MetricEntry {
@@ -131,11 +131,11 @@ pub(super) static SIZE: MetricEntry = MetricEntry {
 };
 
 pub(super) fn slowdown(job: &Running, finish: Time) -> f64 {
-    let service = finish - job.start;
+    let service = job.service(finish);
     if service > 0.0 { (finish - job.job.arrival) / service } else { f64::NAN }
 }
 
 pub(super) fn bounded_slowdown(job: &Running, finish: Time, rules: &Rules) -> f64 {
-    let service = (finish - job.start).max(rules.slowdown_threshold);
+    let service = job.service(finish).max(rules.slowdown_threshold);
     ((finish - job.job.arrival) / service).max(1.0)
 }

@@ -4,6 +4,7 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
+mod failures;
 mod jobs;
 mod messages;
 mod quantiles;
@@ -14,6 +15,7 @@ mod waits;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
+use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
     bounded_slowdown, slowdown,
@@ -55,6 +57,8 @@ pub enum Measure {
     PerStart(fn(&Running) -> f64),
     /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
     OverTime(fn(&State) -> (f64, f64)),
+    /// The same, less what each run did in vain that ended or was interrupted.
+    Net(fn(&State) -> (f64, f64), fn(&Running) -> f64),
     /// What each job that finished adds, over what each unit of time does.
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
     /// The mean over the jobs that arrived of the jobs that waited when each did.
@@ -87,7 +91,7 @@ impl Quantity {
     #[must_use]
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         match self {
-            Quantity::Wait => job.start - job.job.arrival,
+            Quantity::Wait => job.wait(),
             Quantity::Turnaround => finish - job.job.arrival,
             Quantity::Slowdown => slowdown(job, finish),
             Quantity::BoundedSlowdown => bounded_slowdown(job, finish, rules),
@@ -111,6 +115,8 @@ pub struct Totals {
     pub last_finish: Option<Time>,
     /// The longest wait of a job that counts.
     pub max_wait: Option<f64>,
+    /// Processor-time of which interruptions left nothing.
+    pub lost: f64,
     /// Jobs that finished and count.
     pub finished: u64,
     /// Jobs that would not fit the empty machine.
@@ -166,6 +172,10 @@ pub static METRICS: &[&MetricEntry] = &[
     &LINK_UTILIZATION,
     &DISPERSAL,
     &WEIGHTED_DISPERSAL,
+    &GOODPUT,
+    &AVAILABILITY,
+    &INTERRUPTIONS,
+    &LOST_NODE_HOURS,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,
@@ -195,9 +205,13 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &PADDING,
 ];
 
-/// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not.
+/// Metrics of what outages cost: measured where nodes may fail, unless asked for.
+static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
+
+/// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not, on a
+/// machine that fails or does not.
 #[must_use]
-pub fn usual(metrics: &[&'static MetricEntry], sends: bool) -> Vec<&'static str> {
+pub fn usual(metrics: &[&'static MetricEntry], sends: bool, fails: bool) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
         list.iter().any(|other| other.about.name == metric.about.name)
     };
@@ -205,6 +219,7 @@ pub fn usual(metrics: &[&'static MetricEntry], sends: bool) -> Vec<&'static str>
         !matches!(metric.measure, Measure::Quantile(..))
             && !is_in(ON_REQUEST, metric)
             && (sends || !is_in(OF_MESSAGES, metric))
+            && (fails || !is_in(OF_FAILURES, metric))
     };
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }

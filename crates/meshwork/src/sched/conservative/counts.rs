@@ -67,7 +67,7 @@ impl Counts {
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         self.profile.advance(now);
-        for departure in cluster.departures() {
+        for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 self.change(now, ran.expected_end, i64::from(ran.held));
@@ -83,7 +83,7 @@ impl Counts {
                 self.compress(now);
             }
         }
-        for ticket in cluster.arrivals().to_vec() {
+        for ticket in cluster.to_plan() {
             let Some(kind) = Kind::of(cluster, ticket) else { continue };
             let Some(at) = self.profile.earliest(now, kind.count, kind.promise.span) else {
                 continue;
@@ -99,10 +99,7 @@ impl Counts {
 
     /// So many more are free for a while, or fewer.
     fn change(&mut self, from: Time, until: Time, count: i64) {
-        self.profile.add(from, Some(until), count);
-        // Where the number does not change there is no step.
-        self.profile.join(until);
-        self.profile.join(from);
+        self.profile.change(from, until, count);
         if count > 0 {
             self.reach = self.reach.max(until);
         }
@@ -166,20 +163,25 @@ impl Counts {
         loop {
             let Row { kind, starts, .. } = &self.rows[index];
             let Some(&last) = starts.back() else { return moved };
+            let limit = last.min(*reach);
+            if begin >= limit {
+                return moved;
+            }
             // What is needed for as long as it runs, or up to where the next of them has its own.
             let needed = |at: Time| {
                 let next = starts.get(starts.partition_point(|start| *start <= at));
                 next.map_or(kind.until(at), |&next| kind.until(at).min(next))
             };
-            let Some(at) = self.profile.first_room(begin, last.min(*reach), kind.count, needed)
-            else {
+            let Some(at) = self.profile.first_room(begin, Some(limit), kind.count, needed) else {
                 return moved;
             };
             let until = kind.until(at);
-            let end = self.profile.first_without(at, kind.count);
-            let taken = match end.filter(|end| *end < until) {
-                None => starts.len() - 1,
-                Some(end) => starts.partition_point(|start| *start <= end) - 1,
+            let taken = match starts.len() {
+                1 => 0,
+                all => match self.profile.first_without(at, kind.count) {
+                    Some(end) if end < until => starts.partition_point(|start| *start <= end) - 1,
+                    _ => all - 1,
+                },
             };
             let (from, count) = (starts[taken], kind.count as i64);
             let from_until = kind.until(from);

@@ -67,6 +67,9 @@ impl Scheduler for Conservative {
     }
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        if cluster.is_disturbed() {
+            self.0 = None; // promises are made anew, in order of arrival
+        }
         let plan = self.0.get_or_insert_with(|| {
             if cluster.counts_alone() {
                 return Plan::Counts(Counts::new(cluster));
@@ -118,7 +121,7 @@ impl Anew {
         if !cluster.departures().is_empty() || cluster.runs_late() {
             self.compress(cluster, &mut outlook);
         }
-        for ticket in cluster.arrivals().to_vec() {
+        for ticket in cluster.to_plan() {
             if let Some(promise) = outlook.earliest(cluster.job(ticket), None) {
                 outlook.hold(&promise);
                 cluster.promise(ticket, promise.at);

@@ -55,7 +55,7 @@ impl Shapes {
         if !cluster.departures().is_empty() {
             self.compress(cluster);
         }
-        for ticket in cluster.arrivals().to_vec() {
+        for ticket in cluster.to_plan() {
             if let Some(promise) = self.space.earliest(cluster.job(ticket)) {
                 self.space.hold(&promise);
                 cluster.promise(ticket, promise.at);

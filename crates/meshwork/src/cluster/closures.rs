@@ -1,0 +1,105 @@
+//! Nodes that are to go out of service, as far as that is known beforehand.
+
+use super::Cluster;
+use super::queue::Ticket;
+use super::reservation::{Hold, Reservation};
+use crate::failures::Planned;
+use crate::geometry::{Block, NodeSet, Placement};
+use crate::job::{Dims, Time};
+use crate::offer::Proposal;
+use crate::topology::Grid;
+
+/// Nodes that are out of service for a while that is known beforehand.
+#[derive(Clone, Debug)]
+pub(super) struct Closure {
+    pub(super) site: usize,
+    pub(super) nodes: NodeSet,
+    pub(super) placement: Placement,
+    pub(super) from: Time,
+    pub(super) until: Time,
+    /// Whether a job that runs on them as it begins may run to its end.
+    pub(super) drains: bool,
+}
+
+impl Closure {
+    pub(super) fn new(planned: &Planned<'_>, grid: &Grid) -> Closure {
+        let mut nodes = NodeSet::empty(grid.nodes());
+        planned.nodes.iter().for_each(|&node| nodes.insert(node));
+        let whole = Block { base: 0, sides: Dims::from_slice(grid.sides()) };
+        let placement = Placement::from(whole).part_in(&nodes, grid);
+        let Planned { site, from, until, drains, .. } = *planned;
+        Closure { site, nodes, placement, from, until, drains }
+    }
+
+    /// Whether its nodes are of no use to a job that runs from one instant to another.
+    pub(super) fn hinders(&self, from: Time, until: Time) -> bool {
+        from < self.until && if self.drains { self.from <= from } else { self.from < until }
+    }
+}
+
+impl Cluster<'_> {
+    /// What is to go out of service, and has not wholly; the earliest first.
+    pub(super) fn closures(&self) -> &[Closure] {
+        self.service.as_ref().map_or(&[], |service| &service.closures)
+    }
+
+    /// Where selector, sizing and allocator would start a job so that it does not reach into a window.
+    pub(super) fn clear_of_closures(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+        mut proposal: Proposal,
+    ) -> Option<Proposal> {
+        while self.runs_into_closure(ticket, &proposal) {
+            let until = self.end_of(ticket, &proposal);
+            let hinders = |closure: &&Closure| closure.hinders(self.now, until);
+            let closed: Vec<(usize, Placement)> = self
+                .closures()
+                .iter()
+                .filter(hinders)
+                .map(|closure| (closure.site, closure.placement.clone()))
+                .collect();
+            let closed = closed.iter().map(|(site, placement)| (*site, placement));
+            let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(closed).collect();
+            proposal = self.ask_clear_of(ticket, &kept)?;
+        }
+        Some(proposal)
+    }
+
+    /// Whether a job that starts like this would reach into a window.
+    pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
+        let closures = self.closures();
+        if closures.is_empty() {
+            return false;
+        }
+        let (until, grid) = (self.end_of(ticket, proposal), self.site(proposal.site).grid());
+        closures.iter().any(|closure| {
+            closure.site == proposal.site
+                && closure.hinders(self.now, until)
+                && !proposal.placement.is_clear_of(&closure.nodes, grid)
+        })
+    }
+
+    fn end_of(&self, ticket: Ticket, proposal: &Proposal) -> Time {
+        let span = self.queue.job(ticket).estimate * proposal.stretch;
+        (self.now + span).max(self.now.next())
+    }
+
+    /// The reservation's first instant, from one on, at which no window is in its way.
+    pub(super) fn clear_from(&self, reservation: &Reservation, from: Time) -> Time {
+        let Hold::Nodes(placement) = &reservation.hold else { return from };
+        let grid = self.site(reservation.site).grid();
+        let mut at = from;
+        let here = self.closures().iter().filter(|closure| {
+            closure.site == reservation.site && !placement.is_clear_of(&closure.nodes, grid)
+        });
+        let here: Vec<&Closure> = here.collect();
+        // What begins later may end earlier, and be in the way again.
+        while let Some(closure) =
+            here.iter().find(|closure| closure.hinders(at, reservation.moved_to(at).until()))
+        {
+            at = closure.until;
+        }
+        at
+    }
+}

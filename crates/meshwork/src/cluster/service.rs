@@ -1,0 +1,502 @@
+//! Nodes that go out of service and come back, and the jobs that this hits.
+//!
+//! A node that is out of service is held, for all who look: its allocator was told that somebody else has it, and among
+//! the running jobs stands one that holds it until it is expected back.
+
+use std::collections::BTreeMap;
+
+use super::closures::Closure;
+use super::ends::End;
+use super::{Cluster, Departure};
+use crate::failures::{Checkpoint, Outages, Saved, Step, Timeline, What};
+use crate::geometry::{Block, NodeSet, Placement};
+use crate::job::{Dims, Job, Request, Time};
+use crate::network::RunKey;
+use crate::observe::{Event, JobId, Messages, Running, Wear};
+use crate::topology::Node;
+
+/// How often a job may be interrupted: more often than any does that has a chance.
+pub const MAX_INTERRUPTIONS: u32 = 10_000;
+
+/// How many outages and repairs may pass while jobs wait, none arrives, and none runs.
+pub const MAX_IDLE_STEPS: u32 = 200_000;
+
+/// Why a run with failures would never end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Hopeless {
+    /// A job never gets to its end.
+    #[error(
+        "job {number} was interrupted more than {MAX_INTERRUPTIONS} times: it takes longer than its nodes stay up, and \
+         would never end (`failures.checkpoint` saves what it has done)"
+    )]
+    NeverEnds {
+        /// The workload's number for it.
+        number: u64,
+    },
+    /// None can start.
+    #[error(
+        "{waiting} jobs wait while nothing runs and no job arrives, and in {MAX_IDLE_STEPS} outages and repairs none could \
+         start: never are enough nodes in service"
+    )]
+    NoneStarts {
+        /// How many jobs wait.
+        waiting: usize,
+    },
+    /// What claims nodes broke its contract: a bug.
+    #[error("{0}")]
+    Bug(String),
+}
+
+/// What is out of service, and what is known of jobs that were interrupted or write checkpoints.
+pub(super) struct Service {
+    timeline: Timeline,
+    to_the_end: bool,
+    checkpoint: Option<Checkpoint>,
+    /// Nodes with an outage, by site.
+    nodes: BTreeMap<(usize, Node), Affected>,
+    /// How many of them wait for their job to end.
+    draining: usize,
+    /// How many running jobs are none but hold a node that is out of service.
+    pub(super) stand_ins: usize,
+    careers: BTreeMap<JobId, Career>,
+    /// What schedulers see coming.
+    pub(super) closures: Vec<Closure>,
+    /// Whether something went out of service or came back since the last pass.
+    pub(super) is_disturbed: bool,
+    kill_at_estimate: bool,
+    idle: u32,
+}
+
+/// A node with an outage.
+#[derive(Default)]
+struct Affected {
+    /// Outages that it lies in, those that let its job run to the end apart.
+    hard: u32,
+    soft: u32,
+    is_out: bool,
+    /// The slot of the running job that stands for it, if it is expected back.
+    stand_in: Option<usize>,
+    /// When the last of its outages is expected to end.
+    expected: Time,
+}
+
+/// What has become of a job so far.
+#[derive(Clone)]
+struct Career {
+    job: Job,
+    /// Work that checkpoints hold.
+    saved: f64,
+    interruptions: u32,
+    /// Time on processors.
+    earlier: f64,
+}
+
+impl Career {
+    fn of(job: &Job) -> Career {
+        Career { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0 }
+    }
+
+    /// Work that is left, if it is ended at its estimate or not.
+    fn left(&self, kill_at_estimate: bool) -> f64 {
+        let Job { runtime, estimate, .. } = self.job;
+        let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
+        (whole - self.saved).max(0.0)
+    }
+
+    /// The job as it waits: with what is left of it, checkpoints included.
+    fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
+        let nodes = self.job.request.nodes();
+        let left = |whole: f64| {
+            let left = (whole - self.saved).max(0.0);
+            left + checkpoint.map_or(0.0, |checkpoint| checkpoint.overhead(left, nodes))
+        };
+        Job {
+            runtime: left(self.job.runtime),
+            estimate: left(self.job.estimate),
+            ..self.job.clone()
+        }
+    }
+}
+
+impl Service {
+    fn new(outages: Outages, kill_at_estimate: bool) -> Service {
+        let Outages { timeline, to_the_end, checkpoint } = outages;
+        Service {
+            timeline,
+            to_the_end,
+            checkpoint,
+            nodes: BTreeMap::new(),
+            draining: 0,
+            stand_ins: 0,
+            careers: BTreeMap::new(),
+            closures: Vec::new(),
+            is_disturbed: false,
+            kill_at_estimate,
+            idle: 0,
+        }
+    }
+
+    /// A job has arrived: as it is to wait.
+    pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
+        let Some(checkpoint) = &self.checkpoint else { return job };
+        let career = self.careers.entry(id).or_insert(Career::of(&job));
+        career.waits_as(Some(checkpoint))
+    }
+
+    /// A job starts that waited like this: as its workload gave it, and what it has been through.
+    pub(super) fn starts(&mut self, id: JobId, job: Job) -> (Job, Option<Box<Wear>>) {
+        self.idle = 0;
+        let Some(career) = self.careers.get(&id) else { return (job, None) };
+        let Career { ref job, interruptions, earlier, .. } = *career;
+        (job.clone(), Some(Box::new(Wear { interruptions, earlier, lost: 0.0, overhead: 0.0 })))
+    }
+
+    /// A job has left the queue for good.
+    pub(super) fn is_gone(&mut self, id: JobId) {
+        self.careers.remove(&id);
+    }
+
+    /// A job has ended.
+    pub(super) fn ends(&mut self, ran: &mut Running) {
+        let Some(career) = self.careers.remove(&ran.id) else { return };
+        let left = career.left(self.kill_at_estimate);
+        let overhead = self.checkpoint.map_or(0.0, |each| each.overhead(left, ran.asked));
+        if let Some(wear) = &mut ran.wear {
+            wear.overhead = overhead * ran.stretch;
+        }
+    }
+
+    /// A job was interrupted, of whose run the first part, so long, was needed to wire its processors.
+    fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> Result<(), Hopeless> {
+        let career = self.careers.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
+        let left = career.left(self.kill_at_estimate);
+        let (span, stretch) = (now - ran.start, ran.stretch);
+        let saved = match &self.checkpoint {
+            Some(each) if stretch > 0.0 => {
+                each.saved(left, (span - setup).max(0.0) / stretch, ran.asked)
+            }
+            _ => Saved { work: 0.0, overhead: 0.0 },
+        };
+        ran.wear = Some(Box::new(Wear {
+            interruptions: career.interruptions + 1,
+            earlier: career.earlier,
+            lost: (span - (saved.work + saved.overhead) * stretch).max(0.0),
+            overhead: saved.overhead * stretch,
+        }));
+        career.interruptions += 1;
+        career.earlier += span;
+        career.saved += saved.work;
+        if career.interruptions > MAX_INTERRUPTIONS {
+            return Err(Hopeless::NeverEnds { number: ran.job.number });
+        }
+        Ok(())
+    }
+}
+
+impl Cluster<'_> {
+    /// From now on nodes fail. Whoever `looks_ahead` sees what is planned.
+    pub(crate) fn suffer(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
+        let mut service = Service::new(outages, self.kill_at_estimate);
+        service.timeline.begin(now);
+        if looks_ahead {
+            let site = |site: usize| self.facility.sites()[site].site();
+            let planned = service.timeline.planned().filter(|planned| planned.until > now);
+            service.closures =
+                planned.map(|planned| Closure::new(&planned, site(planned.site).grid())).collect();
+            service.closures.sort_by_key(|closure| closure.from);
+        }
+        self.service = Some(Box::new(service));
+    }
+
+    /// Whether nodes went out of service or came back at this instant: what was promised has to be promised anew.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.service.as_ref().is_some_and(|service| service.is_disturbed)
+    }
+
+    /// When something next goes out of service or comes back; `None` if that concerns no job, those that arrive later
+    /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
+    /// they wait for ever, as they would on a machine that does not fail.
+    pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
+        let service = self.service.as_ref()?;
+        let runs = self.running.len() > service.stand_ins;
+        let may_start = self.queue.len() > 0 && service.stand_ins > 0;
+        if more_arrive || runs || may_start { service.timeline.next() } else { None }
+    }
+
+    /// Lets happen what happens now: first what comes back, then what fails. `false` if nothing does.
+    pub(crate) fn strike(&mut self, more_arrive: bool) -> Result<bool, Hopeless> {
+        let Some(mut service) = self.service.take() else { return Ok(false) };
+        let struck = self.steps(&mut service);
+        if matches!(struck, Ok(true)) {
+            service.is_disturbed = true;
+            self.most_free = self.facility.most_free();
+            let Service { closures, nodes, .. } = &mut *service;
+            let now = self.now;
+            closures.retain(|closure| {
+                let is_out = |node: &Node| {
+                    nodes.get(&(closure.site, *node)).is_some_and(|affected| affected.is_out)
+                };
+                closure.until > now
+                    && !(closure.from <= now && closure.nodes.iter().all(|node| is_out(&node)))
+            });
+            let runs = self.running.len() > service.stand_ins;
+            if !runs && !more_arrive {
+                service.idle += 1;
+            }
+        }
+        let is_idle = service.idle > MAX_IDLE_STEPS;
+        self.service = Some(service);
+        if is_idle {
+            return Err(Hopeless::NoneStarts { waiting: self.queue.len() });
+        }
+        struck
+    }
+
+    fn steps(&mut self, service: &mut Service) -> Result<bool, Hopeless> {
+        let mut struck = false;
+        while let Some(step) = service.timeline.step(self.now) {
+            struck = true;
+            match step.what {
+                What::Begin => self.begin_outage(service, step)?,
+                What::Overdue => {
+                    for node in step.nodes {
+                        self.expect_back(service, (step.site, node), step.expected);
+                    }
+                }
+                What::End => {
+                    for node in step.nodes {
+                        self.end_outage(service, (step.site, node), step.drains);
+                    }
+                }
+            }
+        }
+        Ok(struck)
+    }
+
+    fn begin_outage(&mut self, service: &mut Service, step: Step) -> Result<(), Hopeless> {
+        let Step { site, nodes, expected, drains, .. } = step;
+        for &node in &nodes {
+            let affected = service.nodes.entry((site, node)).or_default();
+            if drains {
+                service.draining += usize::from(affected.soft == 0 && !affected.is_out);
+                affected.soft += 1;
+            } else {
+                affected.hard += 1;
+            }
+        }
+        let mut back = nodes.clone();
+        let hit = if drains { Vec::new() } else { self.who_runs_on(site, &nodes) };
+        let mut interrupted = Vec::new();
+        for key in hit {
+            let ran = self.interrupt(service, key)?;
+            let held = ran.placement.nodes(self.site(site).grid());
+            back.extend(held.into_iter().filter(|node| service.nodes.contains_key(&(site, *node))));
+            interrupted.push(ran);
+        }
+        back.sort_unstable();
+        back.dedup();
+        for node in nodes {
+            self.expect_back(service, (site, node), expected);
+        }
+        for node in back {
+            self.take_out(service, (site, node))?;
+        }
+        for ran in interrupted {
+            self.wait_again(service, &ran)?;
+        }
+        Ok(())
+    }
+
+    /// The jobs that hold some of these nodes, in order of arrival.
+    fn who_runs_on(&self, site: usize, nodes: &[Node]) -> Vec<RunKey> {
+        let grid = self.site(site).grid();
+        let mut set = NodeSet::empty(grid.nodes());
+        nodes.iter().for_each(|&node| set.insert(node));
+        let holds = |ran: &Running| {
+            ran.site == site && !ran.is_stand_in() && !ran.placement.is_clear_of(&set, grid)
+        };
+        let mut hit: Vec<RunKey> = self
+            .running
+            .iter()
+            .filter(|(_, ran)| holds(ran))
+            .map(|(slot, ran)| RunKey { id: ran.id, slot: slot as u32 })
+            .collect();
+        hit.sort_unstable();
+        hit
+    }
+
+    /// Stops a running job, which gives its nodes back.
+    fn interrupt(&mut self, service: &mut Service, key: RunKey) -> Result<Running, Hopeless> {
+        let mut ran = self.running.remove(key.slot as usize);
+        self.network.stop(self.now, key);
+        self.facility.crowd.running -= 1;
+        if let Some(ends) = self.ends.get_mut() {
+            ends.remove(&End::of(key.slot as usize, &ran));
+        }
+        let setup = self.facility.sites()[ran.site].setup_time(&ran.placement);
+        self.give_back(&ran);
+        service.interrupts(&mut ran, setup, self.now)?;
+        self.observer.observe(self.now, &Event::Interrupted(&ran));
+        self.departures.push(Departure { ran: ran.clone() });
+        Ok(ran)
+    }
+
+    /// An interrupted job joins the queue again.
+    fn wait_again(&mut self, service: &mut Service, ran: &Running) -> Result<(), Hopeless> {
+        let career = service.careers.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
+        let job = career.waits_as(service.checkpoint.as_ref());
+        let Some(fewest) = self.facility.fewest(&job) else {
+            return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
+        };
+        self.facility.crowd.waiting += 1;
+        let facility = &self.facility;
+        let form = |job: &Job| facility.only_form(&job.request);
+        let ticket = self.queue.put_back(ran.id, job, fewest, service.to_the_end, form);
+        self.arrivals.push(ticket);
+        Ok(())
+    }
+
+    /// Takes a node out of service, unless it is already or a job is to end on it first.
+    fn take_out(&mut self, service: &mut Service, at: (usize, Node)) -> Result<(), Hopeless> {
+        let (site, node) = at;
+        let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
+        if affected.is_out || !self.facility.sites()[site].site().free().contains(node) {
+            return Ok(());
+        }
+        if affected.soft > 0 {
+            service.draining -= 1;
+        }
+        affected.is_out = true;
+        let placement = self.alone(at);
+        self.facility
+            .claim(site, &placement, self.now)
+            .map_err(|error| Hopeless::Bug(error.to_string()))?;
+        self.changes += 1;
+        self.state.down += 1;
+        self.observer.observe(self.now, &Event::Down { site, node });
+        let expected = affected.expected;
+        self.expect_back(service, at, expected);
+        Ok(())
+    }
+
+    /// A node that is out of service, or will be, is expected back no sooner than then.
+    fn expect_back(&mut self, service: &mut Service, at: (usize, Node), expected: Time) {
+        let Some(affected) = service.nodes.get_mut(&at) else { return };
+        affected.expected = affected.expected.max(expected);
+        if !affected.is_out {
+            return;
+        }
+        let expected = affected.expected;
+        if let Some(slot) = affected.stand_in.take() {
+            self.dismiss(slot);
+            service.stand_ins -= 1;
+        }
+        // What never comes back is simply held.
+        if !expected.units().is_finite() {
+            return;
+        }
+        let placement = self.alone(at);
+        let entry = self.running.vacant_entry();
+        let slot = entry.key();
+        let ran = entry.insert(stand_in(at, placement, self.now, expected, slot));
+        if let Some(ends) = self.ends.get_mut() {
+            ends.insert(End::of(slot, ran));
+        }
+        affected.stand_in = Some(slot);
+        service.stand_ins += 1;
+    }
+
+    fn dismiss(&mut self, slot: usize) {
+        let ran = self.running.remove(slot);
+        if let Some(ends) = self.ends.get_mut() {
+            ends.remove(&End::of(slot, &ran));
+        }
+    }
+
+    /// One outage of a node is over.
+    fn end_outage(&mut self, service: &mut Service, at: (usize, Node), drains: bool) {
+        let Some(affected) = service.nodes.get_mut(&at) else { return };
+        if drains {
+            affected.soft -= 1;
+            service.draining -= usize::from(affected.soft == 0 && !affected.is_out);
+        } else {
+            affected.hard -= 1;
+        }
+        if affected.hard + affected.soft > 0 {
+            return;
+        }
+        let Some(Affected { is_out, stand_in, .. }) = service.nodes.remove(&at) else { return };
+        if let Some(slot) = stand_in {
+            self.dismiss(slot);
+            service.stand_ins -= 1;
+        }
+        if is_out {
+            let placement = self.alone(at);
+            self.facility.release(at.0, &placement);
+            self.changes += 1;
+            self.releases += 1;
+            self.state.down -= 1;
+            self.observer.observe(self.now, &Event::Up { site: at.0, node: at.1 });
+        }
+    }
+
+    /// Takes those nodes out of service whose jobs have ended as they were drained.
+    pub(super) fn take_drained(&mut self) {
+        let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
+            return;
+        };
+        let waits = |(_, affected): &(&(usize, Node), &Affected)| !affected.is_out;
+        let drained: Vec<(usize, Node)> =
+            service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();
+        let before = self.state.down;
+        for at in drained {
+            if let Err(error) = self.take_out(&mut service, at) {
+                self.bug.get_or_insert(error.to_string());
+            }
+        }
+        service.is_disturbed |= self.state.down > before;
+        self.service = Some(service);
+    }
+
+    /// A node by itself.
+    fn alone(&self, (site, node): (usize, Node)) -> Placement {
+        let dimensions = self.site(site).grid().dimensions();
+        Block { base: node, sides: Dims::from_elem(1, dimensions) }.into()
+    }
+}
+
+/// What stands among the running jobs for a node that is out of service.
+fn stand_in(
+    (site, _): (usize, Node),
+    placement: Placement,
+    now: Time,
+    expected: Time,
+    slot: usize,
+) -> Running {
+    let span = expected - now;
+    let job = Job {
+        number: 0,
+        arrival: now,
+        request: Request::Nodes(1),
+        runtime: span,
+        estimate: span,
+        owner: None,
+    };
+    Running {
+        id: JobId::stand_in(slot),
+        job,
+        site,
+        placement,
+        asked: 1,
+        held: 1,
+        stretch: 1.0,
+        rate: 1.0,
+        start: now,
+        expected_end: expected,
+        dispersal: 0.0,
+        messages: Messages::default(),
+        wear: None,
+    }
+}

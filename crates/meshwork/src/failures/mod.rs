@@ -1,0 +1,256 @@
+//! Machines that fail: what goes out of service, when it comes back, and what becomes of the jobs that it hits.
+
+mod checkpoint;
+mod durations;
+mod keys;
+mod places;
+mod timeline;
+mod trace;
+mod units;
+
+pub(crate) use checkpoint::Saved;
+pub use checkpoint::{Checkpoint, daly};
+pub use durations::DURATIONS;
+pub use keys::PARAMS;
+pub(crate) use timeline::{Planned, Step, Timeline, What};
+
+use toml::{Table, Value};
+
+use checkpoint::Every;
+use durations::Duration;
+use keys::{DALY, ON_FAILURE};
+use places::Sites;
+use timeline::{Chance, Fixed};
+use trace::Reading;
+use units::Units;
+
+use crate::job::Time;
+use crate::registry::{Params, Problem, join};
+use crate::rng::Stream;
+use crate::topology::Topology;
+use crate::workload::{Inputs, WorkloadError};
+
+/// The name of the stream that failures and repairs are drawn from.
+pub const STREAM: &str = "failures";
+
+/// What fails on a machine: all of `failures` in a scenario, read and checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Failures {
+    mtbf: Option<Duration>,
+    repair: Duration,
+    units: Units,
+    trace: Option<(String, Reading)>,
+    planned: Vec<Fixed>,
+    to_the_end: bool,
+    checkpoint: Option<Checkpoint>,
+}
+
+/// The failures of one run: part of a [`Setup`](crate::engine::Setup).
+pub struct Outages {
+    pub(crate) timeline: Timeline,
+    /// Whether an interrupted job goes to the end of the queue.
+    pub(crate) to_the_end: bool,
+    pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+/// Spells out the numbers that stand for distributions, so that the table can be read.
+pub(crate) fn spell_out(scenario: &mut Table) {
+    let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
+    for key in ["mtbf", "repair"] {
+        if let Some(given) = failures.get_mut(key) {
+            *given = durations::spelled_out(given);
+        }
+    }
+}
+
+impl Failures {
+    /// What stands in the table `failures`, for a machine of these sites.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in one sentence. A trace is not looked at.
+    pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
+        let of = |key| {
+            params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
+        };
+        let (mtbf, repair) = (of("mtbf")?, of("repair")?);
+        let path = params.path();
+        let fails = mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
+        let windows = params.get_tables("maintenance").unwrap_or_default();
+        let drains = params.get_tables("drain").unwrap_or_default();
+        let trace = params.get_text("trace");
+        if mtbf.is_none() && trace.is_none() && windows.is_empty() && drains.is_empty() {
+            return Err(Problem::new(
+                path,
+                format!(
+                    "`{path}` says of nothing that it fails: `mtbf` and `repair`, `trace`, `maintenance` or `drain` would"
+                ),
+            ));
+        }
+        let repair = match repair {
+            Some(_) if mtbf.is_none() => {
+                return Err(params.problem(
+                    "repair",
+                    format!("`{path}.repair` is given without `{path}.mtbf`, and only what fails by chance has a repair that is drawn"),
+                ));
+            }
+            Some(Duration::Never) => {
+                return Err(params.problem(
+                    "repair",
+                    format!(
+                        "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
+                    ),
+                ));
+            }
+            None if fails => {
+                return Err(Problem::new(
+                    path,
+                    format!(
+                        "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
+                    ),
+                ));
+            }
+            repair => repair.unwrap_or(Duration::Never),
+        };
+        for key in ["trace_start", "first_node"] {
+            let is_given = match key {
+                "first_node" => params.integer(key) != 0,
+                _ => params.has(key),
+            };
+            if trace.is_none() && is_given {
+                return Err(params.problem(
+                    key,
+                    format!(
+                        "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
+                    ),
+                ));
+            }
+        }
+        let units = Units::new(params, topologies)?;
+        let sites = Sites(topologies);
+        let mut planned = Vec::new();
+        for (tables, drains) in [(windows, false), (drains, true)] {
+            for table in tables {
+                planned.extend(fixed(&table, &sites, drains)?);
+            }
+        }
+        let checkpoint = checkpoint(params, mtbf.as_ref(), &units)?;
+        let reading = Reading {
+            start: params.get_number("trace_start"),
+            first_node: params.integer("first_node"),
+        };
+        Ok(Failures {
+            repair,
+            units,
+            trace: trace.map(|path| (path.to_owned(), reading)),
+            planned,
+            to_the_end: params.meaning("on_failure", &ON_FAILURE),
+            checkpoint,
+            mtbf,
+        })
+    }
+
+    /// Whether a node may ever go out of service.
+    pub(crate) fn may_fail(&self) -> bool {
+        let by_chance = self.mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
+        by_chance || self.trace.is_some() || !self.planned.is_empty()
+    }
+
+    /// Whether jobs write checkpoints.
+    pub(crate) fn has_checkpoints(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
+    /// The file that is read, if one is.
+    pub(crate) fn trace(&self) -> Option<&str> {
+        self.trace.as_ref().map(|(path, _)| path.as_str())
+    }
+
+    /// The outages of one run.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, in one sentence with its path and line.
+    pub(crate) fn outages(
+        &self,
+        topologies: &[Topology],
+        seed: u64,
+        replication: u64,
+        inputs: &dyn Inputs,
+    ) -> Result<Outages, WorkloadError> {
+        let mut fixed = self.planned.clone();
+        if let Some((path, reading)) = &self.trace {
+            let outages = trace::read(path, inputs.text(path)?, &Sites(topologies), *reading)
+                .map_err(WorkloadError)?;
+            fixed.extend(outages.into_iter().map(|outage| Fixed {
+                nodes: (outage.site, vec![outage.node]),
+                from: Time::new(outage.from),
+                until: Time::new(outage.until),
+                drains: false,
+                is_planned: false,
+            }));
+        }
+        let chance = self.mtbf.as_ref().map(|mtbf| Chance {
+            units: self.units.clone(),
+            mtbf: mtbf.clone(),
+            repair: self.repair.clone(),
+            stream: Stream::new(seed, replication, STREAM),
+        });
+        let timeline = Timeline::new(chance, fixed);
+        Ok(Outages { timeline, to_the_end: self.to_the_end, checkpoint: self.checkpoint })
+    }
+}
+
+/// A window or a drain, by site.
+fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
+    let (from, until) = (table.number("from"), table.get_number("until"));
+    if let Some(until) = until.filter(|&until| until <= from) {
+        return Err(table.problem(
+            "until",
+            format!(
+                "`{}` is {until}, but must be after {from}, when it begins",
+                join(table.path(), "until")
+            ),
+        ));
+    }
+    let named = sites.named(table.text("nodes")).map_err(|says| {
+        table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes")))
+    })?;
+    let until = Time::new(until.unwrap_or(f64::INFINITY));
+    let fixed = |nodes| Fixed { nodes, from: Time::new(from), until, drains, is_planned: true };
+    Ok(named.into_iter().map(fixed).collect())
+}
+
+fn checkpoint(
+    params: &Params,
+    mtbf: Option<&Duration>,
+    units: &Units,
+) -> Result<Option<Checkpoint>, Problem> {
+    if !params.has("checkpoint") {
+        return Ok(None);
+    }
+    let given = params.nested("checkpoint");
+    let cost = given.number("cost");
+    let every = match (given.get_number("every"), mtbf) {
+        (Some(work), _) => Every::Work(work),
+        (None, None) => {
+            return Err(given.problem(
+                "every",
+                format!(
+                    "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
+                    join(given.path(), "every"),
+                    params.path()
+                ),
+            ));
+        }
+        (None, Some(mtbf)) => Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_node() },
+    };
+    if matches!(every, Every::Daly { .. }) && cost == 0.0 {
+        return Err(given.problem(
+            "cost",
+            format!(
+                "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
+                join(given.path(), "cost")
+            ),
+        ));
+    }
+    Ok(Some(Checkpoint { every, cost }))
+}

@@ -1,0 +1,189 @@
+//! What goes out of service and comes back, and when: the outages of one run, as a line of events.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::durations::Duration;
+use super::places::OfSite;
+use super::units::Units;
+use crate::job::Time;
+use crate::rng::Stream;
+use crate::topology::Node;
+
+/// What happens at a step. Within an instant things come back before others go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum What {
+    /// The nodes are in service again, as far as this outage is concerned.
+    End,
+    /// A repair takes longer than was expected.
+    Overdue,
+    /// The nodes go out of service.
+    Begin,
+}
+
+/// A step of the line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) what: What,
+    pub(crate) site: usize,
+    pub(crate) nodes: Vec<Node>,
+    /// When they are expected back; never, if it is infinite. Nothing at the end.
+    pub(crate) expected: Time,
+    /// Whether a job on them runs to its end.
+    pub(crate) drains: bool,
+}
+
+/// What is known beforehand: windows, drains, and what a trace tells.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fixed {
+    pub(super) nodes: OfSite,
+    pub(super) from: Time,
+    pub(super) until: Time,
+    pub(super) drains: bool,
+    /// Whether schedulers see it coming.
+    pub(super) is_planned: bool,
+}
+
+/// Something that is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Item {
+    at: Time,
+    what: What,
+    source: Source,
+    /// When the outage ends in fact.
+    end: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Fixed(u32),
+    Unit(u32),
+}
+
+/// Failures by chance.
+pub(super) struct Chance {
+    pub(super) units: Units,
+    pub(super) mtbf: Duration,
+    pub(super) repair: Duration,
+    pub(super) stream: Stream,
+}
+
+/// The outages of one run.
+///
+/// Each unit is up for a time that is drawn, and then under repair for another; neither depends on what runs, so that all
+/// strategies meet the same outages. It begins to be up at the first arrival. A repair is expected to take its
+/// mean, and one that has not ended by then as long again.
+///
+/// # Complexity
+/// **O(log n)** for each step, with *n* units and known outages; memory **O(n)**.
+pub(crate) struct Timeline {
+    chance: Option<Chance>,
+    fixed: Vec<Fixed>,
+    heap: BinaryHeap<Reverse<Item>>,
+}
+
+impl Timeline {
+    pub(super) fn new(chance: Option<Chance>, fixed: Vec<Fixed>) -> Timeline {
+        Timeline { chance, fixed, heap: BinaryHeap::new() }
+    }
+
+    /// Lets the clock of all units begin.
+    pub(crate) fn begin(&mut self, now: Time) {
+        for (index, fixed) in self.fixed.iter().enumerate() {
+            // What was over before the first arrival concerns nobody.
+            if fixed.until > now {
+                let source = Source::Fixed(index as u32);
+                let at = fixed.from.max(now);
+                self.heap.push(Reverse(Item { at, what: What::Begin, source, end: fixed.until }));
+            }
+        }
+        let Some(chance) = &self.chance else { return };
+        if chance.mtbf != Duration::Never {
+            for unit in 0..chance.units.count() {
+                self.fail(now, unit);
+            }
+        }
+    }
+
+    /// A unit that is up now fails in a while.
+    fn fail(&mut self, now: Time, unit: u32) {
+        let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
+        let at = now + mtbf.draw(stream);
+        self.heap.push(Reverse(Item {
+            at,
+            what: What::Begin,
+            source: Source::Unit(unit),
+            end: at,
+        }));
+    }
+
+    /// When something next happens.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse(item)| item.at)
+    }
+
+    /// What happens now, if anything does.
+    pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
+        let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
+        let Item { at, what, source, end } = *item;
+        self.heap.pop();
+        match source {
+            Source::Fixed(index) => {
+                let Fixed { nodes: (site, nodes), until, drains, .. } = &self.fixed[index as usize];
+                if what == What::Begin && until.units().is_finite() {
+                    self.heap.push(Reverse(Item { at: *until, what: What::End, source, end }));
+                }
+                Some(Step {
+                    what,
+                    site: *site,
+                    nodes: nodes.clone(),
+                    expected: *until,
+                    drains: *drains,
+                })
+            }
+            Source::Unit(unit) => {
+                let chance = self.chance.as_mut()?;
+                let (site, nodes) = chance.units.nodes(unit);
+                let mean = chance.repair.mean();
+                let mut expected = at;
+                match what {
+                    What::End => self.fail(at, unit),
+                    What::Begin | What::Overdue => {
+                        let end = match what {
+                            What::Begin => at + chance.repair.draw(&mut chance.stream),
+                            _ => end,
+                        };
+                        expected = (at + mean).max(at.next());
+                        let next = if expected < end {
+                            (expected, What::Overdue)
+                        } else {
+                            (end, What::End)
+                        };
+                        self.heap.push(Reverse(Item { at: next.0, what: next.1, source, end }));
+                    }
+                }
+                Some(Step { what, site, nodes, expected, drains: false })
+            }
+        }
+    }
+
+    /// What schedulers see coming.
+    pub(crate) fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
+        self.fixed.iter().filter(|fixed| fixed.is_planned).map(|fixed| Planned {
+            site: fixed.nodes.0,
+            nodes: &fixed.nodes.1,
+            from: fixed.from,
+            until: fixed.until,
+            drains: fixed.drains,
+        })
+    }
+}
+
+/// An outage that is known from the beginning.
+pub(crate) struct Planned<'a> {
+    pub(crate) site: usize,
+    pub(crate) nodes: &'a [Node],
+    pub(crate) from: Time,
+    pub(crate) until: Time,
+    pub(crate) drains: bool,
+}

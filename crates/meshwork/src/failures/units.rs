@@ -1,0 +1,335 @@
+//! What fails as one: the units of a scope, and the nodes that each takes with it.
+
+use crate::registry::{Params, Problem, Words, with_article};
+use crate::topology::{Node, Topology, Wiring};
+
+/// What fails as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    Node,
+    Block,
+    Switch,
+    Link,
+}
+
+pub(super) static SCOPES: Words<Scope, 4> = Words::new([
+    ("node", Scope::Node),
+    ("block", Scope::Block),
+    ("switch", Scope::Switch),
+    ("link", Scope::Link),
+]);
+
+/// The units of all sites, numbered one site after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Units {
+    sites: Vec<OfSite>,
+}
+
+#[derive(Clone, Debug)]
+struct OfSite {
+    first: u32,
+    count: u32,
+    nodes: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// So many nodes with numbers in a row.
+    Row(u32),
+    /// Blocks with these sides, which tile a grid with those sides and strides.
+    Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
+    /// Links between routers with so many nodes each.
+    Links { ends: Vec<(u32, u32)>, each: u32 },
+}
+
+impl Units {
+    /// The units of a scope; the scope and what it needs stand in these parameters.
+    ///
+    /// # Errors
+    /// If a site has none such, or blocks do not tile it.
+    pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
+        let scope = params.meaning("scope", &SCOPES);
+        let block = params.get_integers("block");
+        let sides = match (scope, &block) {
+            (Scope::Block, Some(sides)) => sides.as_slice(),
+            (Scope::Block, None) => {
+                return Err(params.problem(
+                    "scope",
+                    format!(
+                        "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
+                        params.path()
+                    ),
+                ));
+            }
+            (_, Some(_)) => {
+                let word = params.text("scope");
+                return Err(params.problem(
+                    "block",
+                    format!(
+                        "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
+                        params.path()
+                    ),
+                ));
+            }
+            (_, None) => &[],
+        };
+        let mut first = 0;
+        let mut sites = Vec::new();
+        for topology in topologies {
+            let kind = match scope {
+                Scope::Node => Kind::Row(1),
+                Scope::Block => blocks(sides, topology).map_err(|says| {
+                    params.problem("block", format!("`{}.block` {says}", params.path()))
+                })?,
+                Scope::Switch => switches(topology).map_err(|says| {
+                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
+                })?,
+                Scope::Link => links(topology).map_err(|says| {
+                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
+                })?,
+            };
+            let nodes = topology.nodes();
+            let count = match &kind {
+                Kind::Row(nodes_each) => nodes.div_ceil(*nodes_each),
+                Kind::Blocks { sides, .. } => nodes / sides.iter().product::<u32>(),
+                Kind::Links { ends, .. } => ends.len() as u32,
+            };
+            sites.push(OfSite { first, count, nodes, kind });
+            first += count;
+        }
+        Ok(Units { sites })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.sites.iter().map(|site| site.count).sum()
+    }
+
+    /// How many there are for each node.
+    pub(super) fn per_node(&self) -> f64 {
+        let nodes: f64 = self.sites.iter().map(|site| f64::from(site.nodes)).sum();
+        f64::from(self.count()) / nodes
+    }
+
+    /// The site of a unit, and the nodes that go down with it, each once.
+    pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>) {
+        let at = self.sites.partition_point(|site| site.first <= unit) - 1;
+        let OfSite { first, nodes, kind, .. } = &self.sites[at];
+        let place = unit - first;
+        let list = match kind {
+            Kind::Row(each) => (place * each..((place + 1) * each).min(*nodes)).collect(),
+            Kind::Blocks { sides, across, strides } => {
+                let mut list = vec![0];
+                let mut rest = place;
+                for d in 0..sides.len() {
+                    let corner = rest % across[d] * sides[d];
+                    rest /= across[d];
+                    list = (0..sides[d])
+                        .flat_map(|at| {
+                            list.iter().map(move |node| node + (corner + at) * strides[d])
+                        })
+                        .collect();
+                }
+                list
+            }
+            Kind::Links { ends, each } => {
+                let (a, b) = ends[place as usize];
+                let of = |router: u32| router * each..(router + 1) * each;
+                if a == b { of(a).collect() } else { of(a.min(b)).chain(of(a.max(b))).collect() }
+            }
+        };
+        (at, list)
+    }
+}
+
+fn joined(sides: &[u32]) -> String {
+    crate::job::sides_text(sides)
+}
+
+/// The blocks of one site: on a grid of nodes they have sides, in a hypercube a dimension, elsewhere a count of nodes
+/// with numbers in a row.
+fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
+    let grid = topology.grid();
+    let has_sides =
+        matches!(topology.wiring(), Wiring::Mesh | Wiring::Torus | Wiring::TwistedTorus);
+    if has_sides && (grid.dimensions() > 1 || sides.len() > 1) {
+        let tiles = sides.len() == grid.dimensions()
+            && sides.iter().zip(grid.sides()).all(|(side, whole)| whole % side == 0);
+        if !tiles {
+            return Err(format!(
+                "is {}, but blocks of one size must tile the {topology}: give one side for each dimension, each a \
+                 divisor of the machine's",
+                joined(sides)
+            ));
+        }
+        return Ok(Kind::Blocks {
+            across: sides.iter().zip(grid.sides()).map(|(side, whole)| whole / side).collect(),
+            sides: sides.to_vec(),
+            strides: grid.strides().to_vec(),
+        });
+    }
+    let [one] = *sides else {
+        return Err(format!(
+            "is {}, but on {} it is one number: {}",
+            joined(sides),
+            with_article(topology),
+            if topology.wiring() == Wiring::Hypercube {
+                "the dimension of a subcube"
+            } else {
+                "a count of nodes"
+            }
+        ));
+    };
+    if topology.wiring() == Wiring::Hypercube {
+        if one as usize > grid.dimensions() {
+            return Err(format!(
+                "is {one}, but must be the dimension of a subcube of the {topology}"
+            ));
+        }
+        return Ok(Kind::Row(1 << one));
+    }
+    if topology.nodes() % one != 0 {
+        return Err(format!(
+            "is {one}, but must be a count of nodes that divides those of the {topology}, which are {}",
+            topology.nodes()
+        ));
+    }
+    Ok(Kind::Row(one))
+}
+
+/// The switches with nodes of one site: leaves of a tree, routers of a dragonfly; on grids a node's own router.
+fn switches(topology: &Topology) -> Result<Kind, String> {
+    match topology.wires() {
+        Some(wires) => Ok(Kind::Row(wires.nodes_each())),
+        None => Err(format!(
+            "is \"switch\", but the machine is {}, of whose switches nothing is known: \"node\" or \"block\" would do",
+            with_article(topology)
+        )),
+    }
+}
+
+/// The links of one site whose routers all have nodes and only one way between two of them that any packet may take.
+fn links(topology: &Topology) -> Result<Kind, String> {
+    let has_links =
+        !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
+    let Some(wires) = topology.wires().filter(|_| has_links) else {
+        return Err(format!(
+            "is \"link\", but the machine is {}, where no node is lost with a link: \"node\", \"switch\" or \"block\" \
+             would do",
+            with_article(topology)
+        ));
+    };
+    let mut ends = Vec::new();
+    for router in 0..wires.routers() {
+        for port in 0..wires.ports() {
+            let Some(end) = wires.link(router, port) else { continue };
+            // Every link has one going back, and fails with it.
+            if (router, port) <= (end.router, end.port) {
+                ends.push((router, end.router));
+            }
+        }
+    }
+    if ends.is_empty() {
+        return Err(format!("is \"link\", but the {topology} has no link"));
+    }
+    Ok(Kind::Links { ends, each: wires.nodes_each() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failures::keys::PARAMS;
+    use crate::registry::{Param, resolve};
+
+    fn units(text: &str, topology: Topology) -> Result<Units, String> {
+        let params: Vec<&Param> = PARAMS.iter().collect();
+        let params = resolve("failures", &params, &text.parse().unwrap(), &[]).unwrap();
+        Units::new(&params, &[topology]).map_err(|problem| problem.message)
+    }
+
+    fn all(units: &Units) -> Vec<Vec<Node>> {
+        (0..units.count()).map(|unit| units.nodes(unit).1).collect()
+    }
+
+    #[test]
+    fn units_of_each_scope() {
+        let mesh = || Topology::mesh(&[4, 2]).unwrap();
+        assert_eq!(all(&units("", mesh()).unwrap()).len(), 8);
+        let blocks = units("scope = 'block'\nblock = [2, 2]", mesh()).unwrap();
+        assert_eq!(all(&blocks), [vec![0, 1, 4, 5], vec![2, 3, 6, 7]]);
+        let cubes = units("scope = 'block'\nblock = 2", Topology::hypercube(3).unwrap()).unwrap();
+        assert_eq!(all(&cubes), [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        let leaves = units("scope = 'switch'", Topology::fat_tree(&[3, 2], 1.0).unwrap()).unwrap();
+        assert_eq!(all(&leaves), [[0, 1, 2], [3, 4, 5]]);
+        let routers = units("scope = 'switch'", Topology::dragonfly(2, 4, 2).unwrap()).unwrap();
+        assert_eq!((routers.count(), routers.nodes(35).1), (36, vec![70, 71]));
+        // Each unit has its nodes once, and together they are all of them.
+        for units in [blocks, cubes, leaves, routers] {
+            let mut nodes: Vec<Node> = all(&units).concat();
+            nodes.sort_unstable();
+            let count = nodes.len() as u32;
+            assert_eq!(nodes, (0..count).collect::<Vec<Node>>());
+        }
+    }
+
+    /// A link is a pair of neighbours, each once.
+    #[test]
+    fn links_are_the_pairs_of_neighbours() {
+        for topology in [
+            Topology::mesh(&[4, 3]).unwrap(),
+            Topology::torus(&[5, 3]).unwrap(),
+            Topology::hypercube(4).unwrap(),
+        ] {
+            let units = units("scope = 'link'", topology.clone()).unwrap();
+            let mut found = all(&units);
+            found.sort_unstable();
+            let grid = topology.grid();
+            let mut pairs: Vec<Vec<Node>> = (0..grid.nodes())
+                .flat_map(|a| {
+                    let further = grid.neighbors(a).into_iter().filter(move |&b| a < b);
+                    further.map(move |b| vec![a, b]).collect::<Vec<_>>()
+                })
+                .collect();
+            pairs.sort_unstable();
+            assert_eq!(found, pairs, "{topology}");
+        }
+    }
+
+    #[test]
+    fn what_a_topology_has_not_is_refused_in_a_sentence() {
+        let mesh = || Topology::mesh(&[4, 2]).unwrap();
+        let flat = || Topology::flat(10).unwrap();
+        for (text, topology, part) in [
+            ("scope = 'block'", mesh(), "`failures.block`, the sides of a block, is missing"),
+            ("block = [2, 2]", mesh(), "only the scope \"block\" has blocks"),
+            (
+                "scope = 'block'\nblock = [3, 2]",
+                mesh(),
+                "is 3x2, but blocks of one size must tile the 4 × 2 mesh",
+            ),
+            ("scope = 'block'\nblock = 2", mesh(), "one side for each dimension"),
+            (
+                "scope = 'block'\nblock = 4",
+                flat(),
+                "that divides those of the flat machine of 10 processors",
+            ),
+            ("scope = 'block'\nblock = [2, 5]", flat(), "it is one number: a count of nodes"),
+            (
+                "scope = 'block'\nblock = 4",
+                Topology::hypercube(3).unwrap(),
+                "the dimension of a subcube",
+            ),
+            ("scope = 'switch'", flat(), "of whose switches nothing is known"),
+            ("scope = 'link'", flat(), "where no node is lost with a link"),
+            (
+                "scope = 'link'",
+                Topology::fat_tree(&[2, 2], 1.0).unwrap(),
+                "where no node is lost with a link",
+            ),
+        ] {
+            let refused = units(text, topology).unwrap_err();
+            assert!(refused.contains(part), "{text}: {refused}");
+        }
+    }
+}
