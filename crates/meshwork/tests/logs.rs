@@ -203,9 +203,8 @@ const CTC: &str = "CTC-SP2-1996-3.1-cln";
 
 /// The jobs of a study's workload.
 fn jobs_of(workload: &str) -> Vec<Job> {
-    let study = format!(
-        "workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}"
-    );
+    let study =
+        format!("workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}");
     let jobs = Scenario::read(&study.parse().unwrap()).unwrap().jobs(0, &Logs).unwrap();
     jobs.filter_map(|item| match item.unwrap() {
         Submission::Job(job) => Some(job),

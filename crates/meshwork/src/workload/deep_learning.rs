@@ -26,8 +26,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                      four jobs of five, else between 3 and 4. Estimates are exact.",
         complexity: "O(1) for each job; nothing is kept.",
         source: "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters for DNN training workloads, USENIX \
-                 ATC 2019, and the trace that it published, whose quantiles are those of its 111,549 jobs with a run \
-                 time. Counts and `gavel`: Narayanan et al., Heterogeneity-aware cluster scheduling policies for deep \
+                 ATC 2019, and the trace that it published, by the quantiles of the 111,549 run times of it that the \
+                 generator of RFold (arXiv 2510.03891) draws from. Counts and `gavel`: Narayanan et al., Heterogeneity-aware cluster scheduling policies for deep \
                  learning workloads, OSDI 2020, which rounds the counts of Philly: 70 % on one, 25 % on 2 or 4, 5 % on 8",
         params: &[
             LOAD,
