@@ -100,7 +100,7 @@ impl Stages {
         // Some sizes are powers of two without being rounded to one.
         let law = |log: f64| piecewise(LOW, u_med, high, u_prob, log);
         let by_chance: f64 = (1..=libm::floor(high) as i32)
-            .map(|exponent| f64::from(exponent))
+            .map(f64::from)
             .map(|exponent| {
                 let size = libm::exp2(exponent);
                 law(libm::log2(size + 0.5).min(high)) - law(libm::log2(size - 0.5).max(LOW))

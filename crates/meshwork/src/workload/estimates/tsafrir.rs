@@ -335,15 +335,14 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
         pool.extend(RANKS[place].iter().map(|rank| rank - 1).filter(|&rank| rank < count));
         pool.retain(|&rank| is_free[rank]);
         let due = (0..count).find(|&rank| is_free[rank] && last_place(rank) <= Some(place));
-        let rank = match (*own, due) {
-            (Some(rank), _) => rank,
-            // The maximum is the most popular, unless the site says otherwise.
-            (None, _) if place == 0 && is_free[0] => 0,
-            (None, Some(rank)) => rank,
-            (None, None) if pool.is_empty() => {
+        // The maximum is the most popular, unless the site says otherwise.
+        let known = own.or((place == 0 && is_free[0]).then_some(0)).or(due);
+        let rank = match known {
+            Some(rank) => rank,
+            None if pool.is_empty() => {
                 is_free.iter().position(|&free| free).expect("as many ranks as values")
             }
-            (None, None) => {
+            None => {
                 let mut draw = || pool[stream.below(pool.len() as u64) as usize];
                 draw().min(draw())
             }
