@@ -16,6 +16,18 @@ fn drawn(criterion: &mut Criterion) {
              runtimes = { name = 'exponential', mean = 5.0 }",
         ),
         ("lublin", "name = 'lublin', jobs = 10000"),
+        ("jann", "name = 'jann', jobs = 10000"),
+        ("cirne_berman", "name = 'cirne_berman', jobs = 10000"),
+        ("deep_learning", "name = 'deep_learning', load = 0.5, first_jobs = 10000"),
+        (
+            "deep_learning with modal estimates",
+            "name = 'deep_learning', load = 0.5, first_jobs = 10000, \
+             estimates = { name = 'tsafrir', max = 2000000 }",
+        ),
+        (
+            "deep_learning scaled by sizes",
+            "name = 'deep_learning', load = 0.5, first_jobs = 10000, scale = { load = 0.8, by = 'size' }",
+        ),
     ] {
         let scenario = scenario(&format!(
             "machine = {{ topology = 'mesh', dims = [32, 32] }}

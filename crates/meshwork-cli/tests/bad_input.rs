@@ -118,6 +118,21 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
              hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, finished, refused, unusable)",
         ),
+        (
+            "drawn.toml --set workload.scale={load=0.5}",
+            "--set workload.scale={load=0.5}: `workload.scale` scales all jobs together, but the workload `synthetic` \
+             never ends: give `workload.first_jobs` or `workload.until`",
+        ),
+        (
+            "drawn.toml --set workload.estimates=tsafrir",
+            "--set workload.estimates=tsafrir: `workload.estimates.max` is missing: the longest estimate that the site \
+             allows, in seconds (a number from 1 to 1e15)",
+        ),
+        (
+            "drawn.toml --set workload.first_jobs=9 --set workload.scale={load=0.5,by=\"users\"}",
+            "--set workload.scale={load=0.5,by=\"users\"}: `workload.scale.by` is \"users\", but the workload \
+             `synthetic` does not say whose its jobs are",
+        ),
         ("list.toml", "list.toml:13: `sweep.seed` is [], but must be a list of at least one value"),
         (
             "billion.toml",
@@ -127,7 +142,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: \
              name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
-             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, shape)",
+             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, shape)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -483,10 +498,26 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
             "`lublin.processors` is 100000000, but must be a whole number from 1 to 16777216",
             2,
         ),
+        ("trace fit none.swf", "none.swf: there is no such file", 2),
+        (
+            "trace fit good.swf",
+            "good.swf: a model is fitted to 100 jobs or more, but the log has 2",
+            2,
+        ),
+        (
+            "trace fit letters.swf -o fitted.toml",
+            "letters.swf:4: field 4 (run time) is `ten`, but must be a number",
+            2,
+        ),
+        (
+            "trace convert good.swf out.swf --set scale={load=0}",
+            "`scale.load` is 0, but must be a number above 0, from 1e-15 to 1e15",
+            2,
+        ),
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: topology, machine, workload, size, runtime, \
-             scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
+             estimate, scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
             2,
         ),
         (
@@ -503,7 +534,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "trace convert good.swf out.swf --set usres=3",
             "unknown key `usres` (did you mean `users`? known: name, path, users, queues, reorder, from, \
-             until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale, shape)",
+             until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, shape)",
             2,
         ),
         ("check directory", "directory/runs.jsonl: there is no such file", 2),

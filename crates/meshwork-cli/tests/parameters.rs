@@ -11,6 +11,7 @@ use common::{Said, command, line, meshwork, said};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
 use meshwork::speeds::PARAMS as SPEEDS;
+use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use toml::{Table, Value};
 
@@ -65,7 +66,7 @@ fn component(family: &Family, about: &About) -> Value {
     if about.name == "twisted_torus" {
         table.insert("dims".to_owned(), vec![2_i64, 4].into());
     }
-    if ["synthetic", "slices"].contains(&about.name) {
+    if ["synthetic", "slices", "deep_learning"].contains(&about.name) {
         table.insert("load".to_owned(), Value::Float(0.5));
     }
     if about.name == "slices" {
@@ -112,11 +113,12 @@ fn everywhere() -> Vec<(String, Table)> {
                   speeds = { variance = 0.1 }";
     sites.insert("machine".to_owned(), Value::Table(speeds.parse().unwrap()));
     add("machine.speeds", &SPEEDS.iter().collect::<Vec<_>>(), &sites);
-    let families: [(&str, &Family); 9] = [
+    let families: [(&str, &Family); 10] = [
         ("machine", &SITE_FAMILY),
         ("workload", &meshwork::workload::FAMILY),
         ("workload.sizes", &SIZES),
         ("workload.runtimes", &RUNTIMES),
+        ("workload.estimates", &ESTIMATES),
         ("scheduler", &meshwork::sched::FAMILY),
         ("selector", &meshwork::select::FAMILY),
         ("sizing", &meshwork::sizing::FAMILY),
@@ -131,6 +133,10 @@ fn everywhere() -> Vec<(String, Table)> {
                 None => drop(scenario.insert(at.to_owned(), component)),
                 Some((outer, inner)) => {
                     let outer = scenario[outer].as_table_mut().unwrap();
+                    if inner == "estimates" {
+                        // Some of them hold all jobs, which must be so many then.
+                        outer.insert("first_jobs".to_owned(), Value::Integer(40));
+                    }
                     outer.insert(inner.to_owned(), component);
                 }
             }

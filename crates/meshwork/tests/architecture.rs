@@ -20,6 +20,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::TOPOLOGIES;
+use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{self, WORKLOADS};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
@@ -105,6 +106,7 @@ fn families() -> Vec<&'static Family> {
         &scenario::SITE_FAMILY,
         &SIZES,
         &RUNTIMES,
+        &ESTIMATES,
         &DURATIONS,
     ]
 }

@@ -1,12 +1,15 @@
 //! Real logs of the Parallel Workloads Archive, where a copy of them is at hand: what the archive's
 //! listing says of each must come out of the reader.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use flate2::read::MultiGzDecoder;
+use meshwork::job::Job;
 use meshwork::scenario::Scenario;
+use meshwork::workload::distribution::Moments;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError, swf};
 
@@ -194,4 +197,102 @@ fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
         let mean = 681_660.0 / parts as f64;
         assert!((mean / published_mean - 1.0).abs() < 0.02, "{share}: a mean of {mean}");
     }
+}
+
+const CTC: &str = "CTC-SP2-1996-3.1-cln";
+
+/// The jobs of a study's workload.
+fn jobs_of(workload: &str) -> Vec<Job> {
+    let study =
+        format!("workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}");
+    let jobs = Scenario::read(&study.parse().unwrap()).unwrap().jobs(0, &Logs).unwrap();
+    jobs.filter_map(|item| match item.unwrap() {
+        Submission::Job(job) => Some(job),
+        Submission::Unusable(_) => None,
+    })
+    .collect()
+}
+
+/// The classes of `jann` are those of the log until the end of September 12, 1996, which began at 17:06 on June 26: a study that
+/// says what is measured here draws the jobs that it draws without saying anything.
+#[test]
+fn the_classes_of_jann_are_measured_on_the_log() {
+    if open(CTC).is_none() {
+        return;
+    }
+    let end = 79 * 86_400 - (17 * 3_600 + 6 * 60);
+    let mut log = jobs_of(&format!("name = 'swf', path = '{CTC}', until = {end}"));
+    log.retain(|job| job.request.nodes() <= 322);
+    // The paper counts 17,440, from the day before on.
+    assert_eq!(log.len(), 17_826);
+    let mut classes = Vec::new();
+    let mut from = 1;
+    for to in [1, 2, 4, 8, 16, 32, 64, 128, 256, 322] {
+        let class: Vec<&Job> =
+            log.iter().filter(|job| (from..=to).contains(&job.request.nodes())).collect();
+        let gaps: Vec<f64> =
+            class.windows(2).map(|pair| pair[1].arrival - pair[0].arrival).collect();
+        let run_times: Vec<f64> = class.iter().map(|job| job.runtime).collect();
+        let (gap, run) = (Moments::of(&gaps).unwrap(), Moments::of(&run_times).unwrap());
+        let largest = class.iter().filter(|job| job.request.nodes() == to).count();
+        classes.push(format!(
+            "{{ largest = {to}, p_largest = {:?}, gap_mean = {:?}, gap_cv = {:?}, gap_third = {:?}, run_mean = {:?}, run_cv = \
+             {:?}, run_third = {:?} }}",
+            largest as f64 / class.len() as f64,
+            gap.mean,
+            gap.cv,
+            gap.third,
+            run.mean,
+            run.cv,
+            run.third
+        ));
+        from = to + 1;
+    }
+    let of_class = |jobs: &[Job], class: u32| -> Vec<(u64, f64)> {
+        let jobs = jobs.iter().filter(|job| job.request.size_class() == class);
+        jobs.map(|job| (job.request.nodes(), job.runtime)).collect()
+    };
+    let measured = jobs_of(&format!("name = 'jann', classes = [{}]", classes.join(", ")));
+    let declared = jobs_of("name = 'jann'");
+    let (mut same, mut all) = (0, 0);
+    for class in 0..10 {
+        for (a, b) in of_class(&measured, class).iter().zip(of_class(&declared, class)) {
+            // Few digits are declared: a job in a thousand falls on the other side of a share.
+            same += usize::from(a.0 == b.0 && (a.1 / b.1 - 1.0).abs() < 0.01);
+            all += 1;
+        }
+    }
+    assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
+}
+
+/// Of the requested times of the log 20 have 89 of 100 jobs, and the longest has more than any other, as the model says that is
+/// made of this log and three others.
+#[test]
+fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
+    if open(CTC).is_none() {
+        return;
+    }
+    let log = jobs_of(&format!("name = 'swf', path = '{CTC}'"));
+    let model = jobs_of(&format!(
+        "name = 'swf', path = '{CTC}', estimates = {{ name = 'tsafrir', max = 64800 }}"
+    ));
+    let popular = |jobs: &[Job]| -> (f64, f64, f64) {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for job in jobs {
+            *counts.entry(job.estimate.to_bits()).or_default() += 1;
+        }
+        let max = jobs.iter().map(|job| job.estimate).fold(0.0, f64::max);
+        let mut shares: Vec<f64> =
+            counts.values().map(|&count| count as f64 / jobs.len() as f64).collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let head = shares[..20].iter().sum();
+        let longest = counts[&max.to_bits()] as f64 / jobs.len() as f64;
+        assert!((longest - shares[0]).abs() < 1e-12, "the longest is the most popular");
+        (head, max, longest)
+    };
+    let (of_log, of_model) = (popular(&log), popular(&model));
+    assert!((of_log.1 - of_model.1).abs() < 1e-9, "18 hours at most");
+    assert!((of_log.0 - of_model.0).abs() < 0.01, "{of_log:?} {of_model:?}");
+    assert!((of_log.2 - of_model.2).abs() < 0.03, "{of_log:?} {of_model:?}");
+    assert!(model.iter().all(|job| job.runtime <= job.estimate));
 }

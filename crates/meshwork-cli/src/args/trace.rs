@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use meshwork_lab::date::unix_seconds;
+use meshwork_lab::trace::FitModel;
 use toml::Value;
 
 use super::{not_negative, positive};
@@ -40,6 +41,16 @@ pub(crate) enum Trace {
     #[command(after_help = "The same arguments give the same bytes.\n\n\
         Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
     Generate(Generate),
+    /// Fit a model to a log, and print a study of its jobs with how far they are from the log
+    #[command(
+        after_help = "What is printed is a study: `run` reads it as it is. The distances stand in its comments, or, with -o, in a \
+        table. As many jobs are drawn for them as the log has.\nModels: jann has classes of sizes, each with three \
+        moments of gaps and run times; cirne_berman has requested times of which jobs use a part, and a daily cycle; lublin has the \
+        sizes of the log, and is stretched to its mean run time and gap. Where half of the jobs have a requested time, estimates are \
+        those of the model tsafrir, with the 20 most popular requests of the log.\n\n\
+        Example:\n  meshwork trace fit log.swf.gz -o model.toml"
+    )]
+    Fit(Fit),
 }
 
 /// `meshwork trace convert`.
@@ -97,6 +108,19 @@ pub(crate) struct Generate {
     pub(crate) load: Option<f64>,
     #[command(flatten)]
     pub(crate) memory: Memory,
+}
+
+/// `meshwork trace fit`.
+#[derive(Args, Debug)]
+pub(crate) struct Fit {
+    /// The log, or a table of jobs; it may be compressed with gzip
+    pub(crate) log: PathBuf,
+    /// Which model
+    #[arg(long, default_value = "jann", value_parser = FitModel::ALL.map(|model| model.0))]
+    pub(crate) model: String,
+    /// Write the study to this file, and print the distances
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// A number of seconds, or a date.

@@ -4,6 +4,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Lists, Param, entry};
 use meshwork::scenario::SITE_FAMILY;
+use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use serde_json::{Value as Json, json};
 use toml::Table;
@@ -89,6 +90,13 @@ pub(super) static KINDS: &[Listed] = &[
         &["runtimes"],
         &RUNTIMES,
         "How long a synthetic job runs: the key `runtimes` of the workload `synthetic`.",
+    ),
+    kind(
+        "estimate",
+        &["estimates"],
+        &ESTIMATES,
+        "What users say that their jobs will run, which is all that a scheduler knows: the key `estimates` of any \
+         workload. Without it estimates are those of the workload.",
     ),
     kind(
         "scheduler",

@@ -2,15 +2,20 @@
 
 use meshwork::workload::statistics::{Column as Distribution, Statistics};
 use meshwork_lab::findings::clock::Start;
+use meshwork_lab::run::file::write_whole;
 use meshwork_lab::study::set::assignment;
-use meshwork_lab::trace::{Converted, MAX_JOBS, Model, convert, generate, info};
+use meshwork_lab::trace::{
+    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, convert, fit, generate, info,
+};
+use meshwork_lab::visible::visible;
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use crate::args::trace::{Convert, Generate, Trace};
+use crate::args::trace::{Convert, Fit, Generate, Trace};
 use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table, wrapped};
+use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
 /// What a job takes that is drawn: all are held for the statistics. Measured on 300,000 of them.
@@ -35,6 +40,7 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
         }
         Trace::Convert(arguments) => converted(out, arguments)?,
         Trace::Generate(arguments) => generated(out, arguments)?,
+        Trace::Fit(arguments) => fitted(out, arguments)?,
     }
     Ok(Verdict::Done)
 }
@@ -92,6 +98,67 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
     arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;
     out.line(&format!("{}: {}", arguments.output.display(), gist(&statistics)))
+}
+
+fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
+    let Fit { log, model, output } = arguments;
+    let chosen = FitModel::named(model)
+        .ok_or_else(|| Stop::Wrong(format!("there is no model `{model}` that is fitted")))?;
+    let fitted = fit(log, chosen)?;
+    let study = study_text(&fitted, &log.display().to_string(), model);
+    let Some(file) = output else { return out.raw(&study) };
+    write_whole(file, study.as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
+    out.line(&format!("{}: {model}, fitted to {} jobs", file.display(), count(fitted.jobs)))?;
+    out.line("")?;
+    let keys = [Column::words(
+        "",
+        fitted.distances.iter().map(|distance| distance.what.to_owned()).collect(),
+    )];
+    let numbers = |header, of: fn(&Distance) -> f64| {
+        let cells = fitted.distances.iter().map(|distance| significant(of(distance), 3));
+        Column::numbers(header, cells.collect())
+    };
+    let columns = [
+        numbers("distance", |distance| distance.ks),
+        numbers("mean of log", |distance| distance.log.mean),
+        numbers("of model", |distance| distance.model.mean),
+        numbers("cv of log", |distance| distance.log.cv),
+        numbers("of model", |distance| distance.model.cv),
+    ];
+    print_table(out, &keys, &columns, &[])?;
+    for note in &fitted.notes {
+        out.line("")?;
+        out.line(note)?;
+    }
+    Ok(())
+}
+
+/// The study of a fitted model, with its distances in comments.
+fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
+    let mut text = format!(
+        "# The model {model}, fitted to the {} jobs of {} by meshwork trace fit.\n#\n# distance of Kolmogorov and \
+         Smirnov, and mean and coefficient of variation of log and model:\n",
+        count(fitted.jobs),
+        visible(log)
+    );
+    for distance in &fitted.distances {
+        let [ks, log, model, log_cv, model_cv] = [
+            distance.ks,
+            distance.log.mean,
+            distance.model.mean,
+            distance.log.cv,
+            distance.model.cv,
+        ]
+        .map(|number| significant(number, 3));
+        text += &format!(
+            "#   {}  {ks}, mean {log} and {model}, cv {log_cv} and {model_cv}\n",
+            left(distance.what, 27)
+        );
+    }
+    for note in &fitted.notes {
+        text += &format!("# {note}\n");
+    }
+    text + "\n" + &document(&fitted.study)
 }
 
 /// The log in one line.

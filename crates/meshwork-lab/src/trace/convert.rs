@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use meshwork::job::{Job, Request};
+use meshwork::job::{Job, Owner, Request};
 use meshwork::registry::{LARGEST, Params};
 use meshwork::topology::{Topology, TopologyError};
 use meshwork::workload::swf::{Choice, Header, Line, Record, job, records};
@@ -102,15 +103,15 @@ fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
 }
 
 /// A log in memory: its jobs with their lines, in order of submission.
-struct Log {
-    header: Header,
-    kept: Vec<(Record, Job)>,
+pub(super) struct Log {
+    pub(super) header: Header,
+    pub(super) kept: Vec<(Record, Job)>,
     /// What was left out so far.
     done: Converted,
 }
 
 impl Log {
-    fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
+    pub(super) fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
         match Form::of(shown).map_err(|refused| refused.0)? {
             Form::Log { .. } => Log::read_lines(shown, choice),
             _ => Log::read_table(shown, choice),
@@ -192,10 +193,18 @@ impl Log {
 /// The jobs of a log after the changes, each with its line and the index of the line that it comes from.
 fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, Job)>, TraceError> {
     // While they are changed, jobs go by their index: numbers may come twice.
-    let indexed: Vec<Job> =
-        (0..).zip(&log.kept).map(|(number, (_, job))| Job { number, ..job.clone() }).collect();
-    // A log from a machine that is too large to be simulated can still be changed, but not split.
-    let machine = if params.has("split_above") { log.machine()? } else { Topology::flat(1)? };
+    let indexed: Vec<Job> = (0..)
+        .zip(&log.kept)
+        .map(|(number, (record, job))| {
+            let user = record.user().filter(|_| params.has("scale"));
+            let owner = user
+                .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
+            Job { number, owner, ..job.clone() }
+        })
+        .collect();
+    // A log from a machine that is too large to be simulated can still be changed, but not split or scaled to a load.
+    let needs_machine = params.has("split_above") || params.has("scale");
+    let machine = if needs_machine { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
     let setting =
         WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
@@ -206,7 +215,11 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
         if let Submission::Job(job) = item.map_err(|error| error.0)? {
             let index = job.number as usize;
             let (record, original) = &log.kept[index];
-            let record = rewritten(record, original, &job, params.number("runtime_scale"));
+            let mut scale = params.number("runtime_scale");
+            if params.has("scale") && original.runtime > 0.0 {
+                scale = job.runtime / original.runtime;
+            }
+            let record = rewritten(record, original, &job, scale);
             // Read again, so that a table has what the log has.
             let mut read = self::job(&record, original.number)
                 .map_err(|error| error.to_string())?

@@ -1,6 +1,7 @@
-//! Logs: what one is like, a cleaner one made of it, and one from a model.
+//! Logs: what one is like, a cleaner one made of it, one from a model, and a model from one.
 
 mod convert;
+mod fit;
 mod form;
 mod generate;
 
@@ -19,6 +20,7 @@ use crate::run::inputs::Files;
 use crate::study::Refused;
 
 pub use convert::{Converted, convert};
+pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
 

@@ -9,6 +9,7 @@ use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, 
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
+use super::distribution::Stages;
 use super::distribution::functions::gamma_cdf;
 use super::distribution::runtimes::Gamma;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
@@ -103,12 +104,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
 struct Class {
     /// Named in streams.
     name: &'static str,
-    p_serial: f64,
-    p_pow2: f64,
-    u_low: f64,
-    u_med: f64,
-    u_hi: f64,
-    u_prob: f64,
+    sizes: Stages,
     short: Gamma,
     long: Gamma,
     pa: f64,
@@ -124,12 +120,14 @@ const fn gamma(shape: f64, scale: f64) -> Gamma {
 
 const TYPELESS: Class = Class {
     name: "typeless",
-    p_serial: 0.244,
-    p_pow2: 0.576,
-    u_low: 0.8,
-    u_med: 4.5,
-    u_hi: 7.0,
-    u_prob: 0.86,
+    sizes: Stages {
+        p_serial: 0.244,
+        p_pow2: 0.576,
+        u_low: 0.8,
+        u_med: 4.5,
+        u_hi: 7.0,
+        u_prob: 0.86,
+    },
     short: gamma(4.2, 0.94),
     long: gamma(312.0, 0.03),
     pa: -0.0054,
@@ -141,12 +139,14 @@ const TYPELESS: Class = Class {
 
 const BATCH: Class = Class {
     name: "batch",
-    p_serial: 0.2927,
-    p_pow2: 0.6686,
-    u_low: 1.2,
-    u_med: 5.0,
-    u_hi: 7.0,
-    u_prob: 0.875,
+    sizes: Stages {
+        p_serial: 0.2927,
+        p_pow2: 0.6686,
+        u_low: 1.2,
+        u_med: 5.0,
+        u_hi: 7.0,
+        u_prob: 0.875,
+    },
     short: gamma(6.57, 0.823),
     long: gamma(639.1, 0.0156),
     pa: -0.003,
@@ -158,12 +158,14 @@ const BATCH: Class = Class {
 
 const INTERACTIVE: Class = Class {
     name: "interactive",
-    p_serial: 0.1541,
-    p_pow2: 0.625,
-    u_low: 1.0,
-    u_med: 3.0,
-    u_hi: 5.5,
-    u_prob: 0.705,
+    sizes: Stages {
+        p_serial: 0.1541,
+        p_pow2: 0.625,
+        u_low: 1.0,
+        u_med: 3.0,
+        u_hi: 5.5,
+        u_prob: 0.705,
+    },
     short: gamma(3.8351, 0.6605),
     long: gamma(7.073, 0.6856),
     pa: -0.0118,
@@ -180,10 +182,11 @@ impl Class {
     /// The class with what a study says of it, on a machine of so many processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
+        let sizes = &self.sizes;
         let size = libm::log2(f64::from(processors));
-        let u_low = own("u_low", self.u_low);
-        let u_hi = own("u_hi", size - (FITTED_SIZE - self.u_hi));
-        let u_med = own("u_med", (u_hi - (self.u_hi - self.u_med)).max(u_low));
+        let u_low = own("u_low", sizes.u_low);
+        let u_hi = own("u_hi", size - (FITTED_SIZE - sizes.u_hi));
+        let u_med = own("u_med", (u_hi - (sizes.u_hi - sizes.u_med)).max(u_low));
         if !(u_low <= u_med && u_med <= u_hi) {
             let key = ["u_hi", "u_med", "u_low"].into_iter().find(|key| params.has(key));
             return Err(params.problem(
@@ -215,34 +218,17 @@ impl Class {
             ));
         }
         Ok(Class {
-            p_serial: own("p_serial", self.p_serial),
-            p_pow2: own("p_pow2", self.p_pow2),
-            u_low,
-            u_med,
-            u_hi,
-            u_prob: own("u_prob", self.u_prob),
+            sizes: Stages {
+                p_serial: own("p_serial", sizes.p_serial),
+                p_pow2: own("p_pow2", sizes.p_pow2),
+                u_low,
+                u_med,
+                u_hi,
+                u_prob: own("u_prob", sizes.u_prob),
+            },
             arar,
             ..self.clone()
         })
-    }
-
-    /// A number of processors: one, or a power of 2 with an exponent from two uniform pieces.
-    fn nodes(&self, stream: &mut Stream) -> u32 {
-        let kind = stream.unit();
-        if kind <= self.p_serial {
-            return 1;
-        }
-        let (low, high) = if stream.unit() <= self.u_prob {
-            (self.u_low, self.u_med)
-        } else {
-            (self.u_med, self.u_hi)
-        };
-        let mut exponent = low + (high - low) * stream.unit();
-        if kind <= self.p_serial + self.p_pow2 {
-            // Rounding up must not lead beyond a machine whose size is no power of 2.
-            exponent = libm::round(exponent).min(libm::floor(self.u_hi));
-        }
-        libm::round(libm::exp2(exponent)) as u32
     }
 
     /// A run time in whole seconds, of two gamma distributions of its logarithm: the larger the job,
@@ -369,7 +355,7 @@ impl Iterator for Lublin {
             self.sources.iter_mut().min_by(|a, b| a.next.total_cmp(&b.next)).expect("a class");
         let arrival = source.next;
         source.next = source.arrivals.next();
-        let nodes = source.class.nodes(&mut source.nodes);
+        let nodes = source.class.sizes.draw(&mut source.nodes);
         let runtime = source.class.run_time(nodes, &mut source.run_times);
         Some(Ok(Submission::Job(Job {
             number: self.number,

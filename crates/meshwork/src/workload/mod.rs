@@ -1,9 +1,15 @@
 //! Where jobs come from. A workload is an iterator of jobs and knows nothing of the machine's
 //! state, so that every strategy is compared on the same jobs.
 
+mod held;
+pub mod cirne_berman;
+pub mod deep_learning;
 pub mod distribution;
+pub mod estimates;
+pub mod jann;
 pub mod lublin;
 mod owners;
+mod scale;
 pub mod slices;
 pub mod statistics;
 pub mod swf;
@@ -17,6 +23,7 @@ use crate::job::Job;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
+pub use estimates::ESTIMATES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
 /// What a workload hands to the engine, in order of arrival.
@@ -144,8 +151,16 @@ impl Named for WorkloadEntry {
 }
 
 /// Every workload.
-pub static WORKLOADS: &[&WorkloadEntry] =
-    &[&synthetic::ENTRY, &swf::ENTRY, &table::ENTRY, &lublin::ENTRY, &slices::ENTRY];
+pub static WORKLOADS: &[&WorkloadEntry] = &[
+    &synthetic::ENTRY,
+    &swf::ENTRY,
+    &table::ENTRY,
+    &lublin::ENTRY,
+    &jann::ENTRY,
+    &cirne_berman::ENTRY,
+    &slices::ENTRY,
+    &deep_learning::ENTRY,
+];
 
 /// Workloads, as a family of names.
 pub static FAMILY: Family = Family {

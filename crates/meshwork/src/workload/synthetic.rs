@@ -157,7 +157,11 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
 
 /// The mean time between arrivals. A job asks for `work` on average: under either kind of demand the
 /// mean of processors times run time is the product of the two means.
-fn mean_gap(params: &Params, setting: &WorkloadContext<'_>, work: f64) -> Result<f64, Problem> {
+pub(super) fn mean_gap(
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+    work: f64,
+) -> Result<f64, Problem> {
     let keys = ["load", "arrival_rate", "mean_interarrival"];
     let given: Vec<&str> = keys.into_iter().filter(|key| params.has(key)).collect();
     let &[key] = given.as_slice() else {

@@ -5,13 +5,13 @@ use crate::job::{Job, Request, Time};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
+use super::estimates::{self, ESTIMATES};
+use super::held::Held;
+use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
 /// How many jobs `from` passes over before it is given up.
 const MAX_PASSED_OVER: u64 = 10_000_000;
-
-/// How many jobs `shuffle` holds in memory at most.
-const MAX_SHUFFLED: usize = 10_000_000;
 
 /// Parameters that every workload has besides its own.
 pub(super) const PARAMS: &[Param] = &[
@@ -58,6 +58,18 @@ pub(super) const PARAMS: &[Param] = &[
         default: DefaultValue::Is("1.0"),
         help: "instants of arrival are multiplied by this: below 1, the load grows",
     },
+    Param {
+        name: "scale",
+        kind: Kind::Table(scale::PARAMS),
+        default: DefaultValue::Absent("the load is left as it is"),
+        help: "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`",
+    },
+    Param {
+        name: "estimates",
+        kind: Kind::Component(&ESTIMATES),
+        default: DefaultValue::Absent("those of the workload"),
+        help: "a model of what users say that their jobs will run",
+    },
     SHAPE,
 ];
 
@@ -86,12 +98,31 @@ pub fn submissions(
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, BuildError> {
     check(entry.ends, params, setting)?;
-    let jobs = (entry.build)(params, setting)?;
+    let by_users = params.has("scale") && scale::asks_for_owners(&params.nested("scale"));
+    if by_users && !entry.knows_owners {
+        return Err(params
+            .nested("scale")
+            .problem(
+                "by",
+                format!(
+                    "`{}` is \"users\", but the workload `{}` does not say whose its jobs are",
+                    join(params.path(), "scale.by"),
+                    params.name()
+                ),
+            )
+            .into());
+    }
+    let jobs = if by_users {
+        let known = WorkloadContext { owners: true, ..*setting };
+        (entry.build)(params, &known)?
+    } else {
+        (entry.build)(params, setting)?
+    };
     Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
-/// These jobs, cut, shuffled, split and scaled as the parameters common to all workloads say, in this
-/// order.
+/// These jobs, cut, shuffled, split, scaled and given other estimates, as the parameters common to all workloads
+/// say, in this order.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -124,8 +155,7 @@ pub fn transformed(
     if params.flag("shuffle") {
         let stream = Stream::new(setting.seed, setting.replication, "shuffle");
         let key = join(params.path(), "shuffle");
-        jobs =
-            Box::new(Shuffled { source: Some((jobs, stream)), ready: Vec::new().into_iter(), key });
+        jobs = Box::new(Held::new(jobs, key, move |jobs| Ok(shuffled(jobs, stream))));
     }
     if let Some(most) = most {
         let key = join(params.path(), "split_above");
@@ -146,6 +176,12 @@ pub fn transformed(
                 unusable @ Submission::Unusable(_) => unusable,
             })
         }));
+    }
+    if params.has("scale") {
+        jobs = scale::scaled(jobs, &params.nested("scale"), setting);
+    }
+    if let Some(model) = params.get_component("estimates", &ESTIMATES) {
+        jobs = estimates::given(jobs, &model, setting)?;
     }
     Ok(jobs)
 }
@@ -170,17 +206,28 @@ fn check(
             ),
         ));
     }
-    if params.flag("shuffle") && !(ends || params.has("first_jobs") || params.has("until")) {
-        return Err(params.problem(
-            "shuffle",
+    let is_bounded = ends || params.has("first_jobs") || params.has("until");
+    let endless = |what: &str, is: &str| {
+        params.problem(
+            what,
             format!(
-                "`{}` is true, but the workload `{}` never ends: give `{}` or `{}`",
-                key("shuffle"),
+                "`{}` {is}, but the workload `{}` never ends: give `{}` or `{}`",
+                key(what),
                 params.name(),
                 key("first_jobs"),
                 key("until")
             ),
-        ));
+        )
+    };
+    if params.flag("shuffle") && !is_bounded {
+        return Err(endless("shuffle", "is true"));
+    }
+    if params.has("scale") && !is_bounded {
+        return Err(endless("scale", "scales all jobs together"));
+    }
+    let estimates = params.get_component("estimates", &ESTIMATES);
+    if !is_bounded && estimates.is_some_and(|model| estimates::holds_all(&model)) {
+        return Err(endless("estimates", "gives estimates to all jobs together"));
     }
     let Some(share) = params.get_number("split_above") else { return Ok(None) };
     let nodes = setting.largest().grid().nodes();
@@ -309,53 +356,17 @@ impl Iterator for FirstJobs {
     }
 }
 
-/// Holds all jobs and hands them out in a random order, each at the next of the instants at which any
-/// arrives. Lines that are no jobs come first; an error comes alone, since it has no place among them.
-struct Shuffled {
-    /// What is read as soon as anything is asked for.
-    source: Option<(Submissions, Stream)>,
-    ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    key: String,
-}
-
-impl Iterator for Shuffled {
-    type Item = Result<Submission, WorkloadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some((jobs, stream)) = self.source.take() {
-            let ready = shuffled(jobs, stream, &self.key).unwrap_or_else(|error| vec![Err(error)]);
-            self.ready = ready.into_iter();
-        }
-        self.ready.next()
-    }
-}
-
+/// The jobs in a random order, each at the next of the instants at which any arrives.
+///
 /// # Complexity
-/// **O(n)** for *n* jobs, which are held in memory.
-fn shuffled(
-    source: Submissions,
-    mut stream: Stream,
-    key: &str,
-) -> Result<Vec<Result<Submission, WorkloadError>>, WorkloadError> {
-    let (mut unusable, mut jobs) = (Vec::new(), Vec::new());
-    for item in source {
-        match item? {
-            Submission::Job(_) if jobs.len() == MAX_SHUFFLED => {
-                return Err(WorkloadError(format!(
-                    "`{key}` holds all jobs in memory, and there are more than {MAX_SHUFFLED}"
-                )));
-            }
-            Submission::Job(job) => jobs.push(job),
-            other @ Submission::Unusable(_) => unusable.push(Ok(other)),
-        }
-    }
+/// **O(n)** for *n* jobs.
+fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();
     for last in (1..jobs.len()).rev() {
         jobs.swap(last, stream.below(last as u64 + 1) as usize);
     }
     let arriving = jobs.into_iter().zip(arrivals);
-    let jobs = arriving.map(|(job, arrival)| Ok(Submission::Job(Job { arrival, ..job })));
-    Ok(unusable.into_iter().chain(jobs).collect())
+    arriving.map(|(job, arrival)| Job { arrival, ..job }).collect()
 }
 
 /// Cuts jobs that ask for a count above `most` into several, with the same number, arrival and run
@@ -538,6 +549,11 @@ mod tests {
         ));
     }
 
+    fn shuffle(jobs: Submissions, seed: u64) -> Held {
+        let stream = Stream::new(seed, 0, "shuffle");
+        Held::new(jobs, "shuffle".to_owned(), move |jobs| Ok(shuffled(jobs, stream)))
+    }
+
     #[test]
     fn a_shuffle_is_even() {
         // Where the job of 1 processor goes, of three: 1,000 each, standard deviation 26.
@@ -552,7 +568,7 @@ mod tests {
                 owner: None,
             };
             let jobs = Box::new((1..=3).map(move |n| Ok(Submission::Job(job(n)))));
-            let items = shuffled(jobs, Stream::new(seed, 0, "shuffle"), "shuffle").unwrap();
+            let items: Vec<_> = shuffle(jobs, seed).collect();
             let first = items.iter().position(|item| *item == Ok(Submission::Job(job(1))));
             at[first.unwrap()] += 1;
         }
@@ -562,7 +578,7 @@ mod tests {
     #[test]
     fn an_error_is_all_that_is_left_of_a_shuffle() {
         let torn = || Box::new([Err(WorkloadError("torn".to_owned()))].into_iter());
-        let error = shuffled(torn(), Stream::new(1, 0, "shuffle"), "shuffle").unwrap_err();
+        let error = shuffle(torn(), 1).next().unwrap().unwrap_err();
         assert_eq!(error.0, "torn");
     }
 

@@ -157,6 +157,21 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::new()
             }
         }
+        "estimate" => {
+            let other = match name {
+                "exact" => "{ name = \"factor\", f = 5.0 }".to_owned(),
+                _ => component(about, "estimates"),
+            };
+            Draft {
+                description: format!("what estimates are worth to backfilling: {name}"),
+                machine: "{ topology = \"flat\", processors = 128 }".to_owned(),
+                top: "scheduler = \"easy\"\n".to_owned(),
+                workload: "name = \"lublin\"\nfirst_jobs = 500\narrival_scale = 0.5".to_owned(),
+                metrics: quoted(&["wait", "bounded_slowdown"]),
+                sweep: format!("\"workload.estimates\" = [\"exact\", {other}]"),
+                compare: Some("\"workload.estimates\" = \"exact\"".to_owned()),
+            }
+        }
         "scheduler" => Draft {
             machine: machine(entry(catalogue.schedulers(), name).serves, None),
             ..Draft::new()
@@ -291,6 +306,7 @@ fn sample(param: &Param, of: &str) -> String {
         ("dims", _) if of == "tofu" => "[2, 2, 2]".to_owned(),
         ("dims", _) => "[16, 8]".to_owned(),
         ("p", _) => "2".to_owned(),
+        ("max", _) if of.contains("estimates") => "64800.0".to_owned(),
         ("processors", _) => "128".to_owned(),
         ("dimension", Kind::Integer(1, _)) => "7".to_owned(),
         (_, Kind::Integer(least, most) | Kind::Integers(least, most)) => {

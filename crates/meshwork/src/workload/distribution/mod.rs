@@ -6,9 +6,13 @@
 //! arrivals.
 
 pub(crate) mod functions;
+mod hyper_erlang;
 pub mod runtimes;
 pub mod sizes;
+mod stages;
 mod whole;
 
+pub use hyper_erlang::{HyperErlang, MAX_ORDER, Moments};
 pub use runtimes::{RUNTIMES, Runtime};
 pub use sizes::{SIZES, Sizes};
+pub use stages::Stages;

@@ -1,0 +1,220 @@
+//! A model fitted to a log: a workload for a study, and how far its jobs are from those of the log.
+
+mod distance;
+mod models;
+
+use std::path::Path;
+
+use meshwork::job::Job;
+use meshwork::registry::entry;
+use meshwork::topology::{MAX_NODES, Topology};
+use meshwork::workload::swf::Choice;
+use meshwork::workload::{FAMILY, NoInputs, Submission, WORKLOADS, WorkloadContext, submissions};
+use toml::{Table, Value};
+
+use super::TraceError;
+use super::convert::Log;
+use crate::findings::clock::Start;
+use crate::standard::catalogue;
+
+pub use distance::{Distance, Spread};
+pub use models::FitModel;
+
+/// The fewest jobs that a model is fitted to.
+pub const MIN_JOBS: usize = 100;
+
+/// A model fitted to a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// A study of its jobs, on a flat machine of the log's size: `run` reads it as it is.
+    pub study: Table,
+    /// How many jobs of the log it was fitted to, and as many are drawn for the distances.
+    pub jobs: u64,
+    /// How far what is drawn is from the log: sizes, run times, times between arrivals and, where the log has them,
+    /// estimates.
+    pub distances: Vec<Distance>,
+    /// What must be said beside them, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What a model is fitted to: numbers of the jobs of a log, in order of submission.
+struct Sample {
+    sizes: Vec<u64>,
+    arrivals: Vec<f64>,
+    run_times: Vec<f64>,
+    /// Requested times, by the place of the job; only of jobs that have one.
+    requests: Vec<(usize, f64)>,
+    /// Processors of the machine.
+    processors: u32,
+    /// Seconds from midnight to the beginning of the log's clock, where that is known.
+    time_of_day: Option<f64>,
+}
+
+impl Sample {
+    fn of(log: &Log, shown: &str) -> Result<Sample, TraceError> {
+        let jobs = &log.kept;
+        if jobs.len() < MIN_JOBS {
+            return Err(TraceError::Wrong(format!(
+                "{shown}: a model is fitted to {MIN_JOBS} jobs or more, but the log has {}",
+                jobs.len()
+            )));
+        }
+        let nodes = |(_, job): &(_, Job)| job.request.nodes();
+        let sizes: Vec<u64> = jobs.iter().map(nodes).collect();
+        let largest = sizes.iter().copied().max().unwrap_or(1);
+        let processors = log.header.processors().unwrap_or(largest).max(largest);
+        let processors = u32::try_from(processors).ok().filter(|&known| known <= MAX_NODES);
+        let processors = processors.ok_or_else(|| {
+            TraceError::Wrong(format!(
+                "{shown}: the machine has more processors than the {MAX_NODES} that are simulated at most"
+            ))
+        })?;
+        let requests = jobs.iter().enumerate().filter_map(|(place, (record, _))| {
+            Some((place, record.requested_time().filter(|&time| time > 0.0)?))
+        });
+        let start = Start::of(&log.header);
+        let sample = Sample {
+            sizes,
+            arrivals: jobs.iter().map(|(_, job)| job.arrival.units()).collect(),
+            run_times: jobs.iter().map(|(_, job)| job.runtime).collect(),
+            requests: requests.collect(),
+            processors,
+            time_of_day: start.map(|start| {
+                start.unix.saturating_add(start.offset.unwrap_or(0)).rem_euclid(86_400) as f64
+            }),
+        };
+        if sample.span() <= 0.0 || sample.run_times.iter().all(|&time| time <= 0.0) {
+            return Err(TraceError::Wrong(format!(
+                "{shown}: no model is fitted to jobs that all arrive at one instant, or never run"
+            )));
+        }
+        Ok(sample)
+    }
+
+    /// From the first submission to the last.
+    fn span(&self) -> f64 {
+        self.arrivals[self.arrivals.len() - 1] - self.arrivals[0]
+    }
+}
+
+/// Fits a model to a log, or to a table of jobs, and compares as many of its jobs with those of the log.
+///
+/// Where at least half of the jobs have a requested time, estimates are those of the model `tsafrir` with the 20 most
+/// popular requests of the log, unless the model has requests of its own.
+///
+/// # Errors
+/// One sentence: a log that cannot be read, or one that the model cannot be fitted to.
+///
+/// # Complexity
+/// **O(n log n)** for *n* jobs, which are held in memory.
+pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
+    let shown = log.display().to_string();
+    let read = Log::read(&shown, &Choice::default())?;
+    let sample = Sample::of(&read, &shown)?;
+    let mut notes = Vec::new();
+    let mut workload = model.fitted(&sample, &shown, &mut notes)?;
+    let known = sample.requests.len();
+    let is_run_time =
+        |&&(place, time): &&(usize, f64)| (time - sample.run_times[place]).abs() < 1.0;
+    let exact = sample.requests.iter().filter(is_run_time).count();
+    let are_exact = known > 0 && 10 * exact >= 9 * known;
+    let has_requests = 2 * known >= sample.sizes.len() && (model.has_requests() || !are_exact);
+    if has_requests && !model.has_requests() {
+        let estimates = models::estimates(&sample);
+        workload.insert("estimates".to_owned(), Value::Table(estimates));
+    }
+    let jobs = match drawn(&workload, sample.processors) {
+        Ok(jobs) => jobs,
+        // Run times of a model may be longer than requests of the log allow.
+        Err(sentence) if workload.remove("estimates").is_some() => {
+            notes.push(format!("estimates are left out: {sentence}"));
+            drawn(&workload, sample.processors)?
+        }
+        Err(sentence) => return Err(TraceError::Wrong(sentence)),
+    };
+    let has_estimates =
+        has_requests && (model.has_requests() || workload.contains_key("estimates"));
+    if !has_requests {
+        let why = if are_exact {
+            "requested times of the log are run times"
+        } else {
+            "the log has few requested times"
+        };
+        notes.push(format!("{why}: estimates of the model are exact"));
+    }
+    let distances = compared(&sample, &jobs, has_estimates);
+    let study = study(&workload, &sample);
+    Ok(Fitted { study, jobs: sample.sizes.len() as u64, distances, notes })
+}
+
+/// A study of these jobs.
+fn study(workload: &Table, sample: &Sample) -> Table {
+    let mut machine = Table::new();
+    machine.insert("topology".to_owned(), "flat".into());
+    machine.insert("processors".to_owned(), i64::from(sample.processors).into());
+    let mut measure = Table::new();
+    let metrics = ["wait", "bounded_slowdown", "utilization"].map(Value::from);
+    measure.insert("metrics".to_owned(), Value::Array(metrics.to_vec()));
+    let mut study = Table::new();
+    study.insert("scheduler".to_owned(), "easy".into());
+    study.insert("machine".to_owned(), Value::Table(machine));
+    study.insert("workload".to_owned(), Value::Table(workload.clone()));
+    study.insert("measure".to_owned(), Value::Table(measure));
+    study
+}
+
+/// The seed of what is drawn for distances: none that a log is likely to be drawn with, since it would then be held
+/// against itself.
+const SEED: u64 = 20_051_997;
+
+/// The jobs of a workload, on a flat machine of so many processors.
+fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
+    let given = Value::Table(workload.clone());
+    let params =
+        FAMILY.resolve_in(&catalogue(), "workload", &given).map_err(|problem| problem.message)?;
+    let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
+    let setting = WorkloadContext {
+        sites: &sites,
+        seed: SEED,
+        replication: 0,
+        owners: false,
+        inputs: &NoInputs,
+    };
+    let jobs = submissions(entry(WORKLOADS, params.name()), &params, &setting)
+        .map_err(|error| error.to_string())?;
+    let mut drawn = Vec::new();
+    for item in jobs {
+        if let Submission::Job(job) = item.map_err(|error| error.0)? {
+            drawn.push(job);
+        }
+    }
+    Ok(drawn)
+}
+
+fn gaps(arrivals: impl Iterator<Item = f64>) -> Vec<f64> {
+    let arrivals: Vec<f64> = arrivals.collect();
+    arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// How far the jobs are from the log.
+fn compared(sample: &Sample, jobs: &[Job], has_estimates: bool) -> Vec<Distance> {
+    let of = |what: fn(&Job) -> f64| jobs.iter().map(what).collect::<Vec<f64>>();
+    let sizes = sample.sizes.iter().map(|&size| size as f64).collect();
+    let requests = sample.requests.iter().map(|&(_, time)| time).collect();
+    let mut distances = vec![
+        Distance::between("processors", sizes, of(|job| job.request.nodes() as f64)),
+        Distance::between("run time, s", sample.run_times.clone(), of(|job| job.runtime)),
+        Distance::between(
+            "time between submissions, s",
+            gaps(sample.arrivals.iter().copied()),
+            gaps(jobs.iter().map(|job| job.arrival.units())),
+        ),
+    ];
+    if has_estimates {
+        distances.push(Distance::between("requested time, s", requests, of(|job| job.estimate)));
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Two Erlang distributions of one order, mixed so that three moments come out as they were measured.
+
+use crate::rng::Stream;
+
+use super::runtimes::{Gamma, exponential};
+
+/// The highest order that is tried.
+pub const MAX_ORDER: u32 = 1_000;
+
+/// The first three moments of something that is above 0, in a form that does not depend on its unit
+/// but for the mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// The mean.
+    pub mean: f64,
+    /// The coefficient of variation: standard deviation over mean.
+    pub cv: f64,
+    /// The third moment times the mean, over the square of the second moment. It is 1.5 for an exponential
+    /// distribution, and never below 1.
+    pub third: f64,
+}
+
+impl Moments {
+    /// Those of a sample. `None` where its mean is not above 0.
+    ///
+    /// ```
+    /// use meshwork::workload::distribution::Moments;
+    /// let moments = Moments::of(&[1.0, 3.0]).unwrap();
+    /// assert_eq!((moments.mean, moments.cv), (2.0, 0.5));
+    /// assert_eq!(moments.third, 14.0 * 2.0 / 25.0);
+    /// ```
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Moments> {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        if !(mean > 0.0 && mean.is_finite()) {
+            return None;
+        }
+        // In units of the mean, so that no power overflows.
+        let (mut second, mut third) = (0.0, 0.0);
+        for value in values {
+            let value = value / mean;
+            second += value * value;
+            third += value * value * value;
+        }
+        let (second, third) = (second / n, third / n);
+        let cv = (second - 1.0).max(0.0).sqrt();
+        Some(Moments { mean, cv, third: third / (second * second) })
+    }
+}
+
+/// A mixture of two Erlang distributions of a common order: with one probability all stages are short, else all
+/// are long.
+///
+/// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang distributions of common
+/// order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use it.
+///
+/// ```
+/// use meshwork::workload::distribution::{HyperErlang, Moments};
+/// let measured = Moments { mean: 870.0, cv: 2.788, third: 2.52 };
+/// let law = HyperErlang::fitted(measured).unwrap();
+/// assert_eq!(law.order(), 1);
+/// let again = law.moments();
+/// assert!((again.mean / 870.0 - 1.0).abs() < 1e-12 && (again.cv - 2.788).abs() < 1e-9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HyperErlang {
+    order: u32,
+    /// The probability of short stages.
+    share: f64,
+    /// The mean of a stage of each kind.
+    short: f64,
+    long: f64,
+}
+
+impl HyperErlang {
+    /// The distribution of the least order with these moments; `None` where there is none of an order up to
+    /// [`MAX_ORDER`]: the variation or the third moment is too small.
+    ///
+    /// The moments of a sum of *n* stages are those of a stage times n, n(n + 1) and n(n + 1)(n + 2), so what is
+    /// sought is the distribution on two points with three given moments. It exists where the second moment exceeds
+    /// the square of the first, and the first times the third the square of the second; its points are the roots of
+    /// a quadratic.
+    ///
+    /// # Complexity
+    /// **O(1)**: the order is bounded.
+    #[must_use]
+    pub fn fitted(moments: Moments) -> Option<HyperErlang> {
+        const MARGIN: f64 = 1.0 + 1e-9;
+        let second = 1.0 + moments.cv * moments.cv;
+        let third = moments.third * second * second;
+        if !(moments.mean > 0.0 && second.is_finite() && third.is_finite()) {
+            return None;
+        }
+        let order = (1..=MAX_ORDER).find(|&order| {
+            let n = f64::from(order);
+            second * n / (n + 1.0) > MARGIN && moments.third * (n + 1.0) / (n + 2.0) > MARGIN
+        })?;
+        let n = f64::from(order);
+        let (u1, u2) = (1.0 / n, second / (n * (n + 1.0)));
+        let u3 = third / (n * (n + 1.0) * (n + 2.0));
+        let spread = u2 - u1 * u1;
+        let sum = (u3 - u1 * u2) / spread;
+        let product = (u1 * u3 - u2 * u2) / spread;
+        let long = 0.5 * sum + (0.25 * sum * sum - product).max(0.0).sqrt();
+        let short = product / long;
+        let share = (long - u1) / (long - short);
+        let fits = share > 0.0 && share < 1.0 && short > 0.0 && long.is_finite();
+        let scaled = |stage: f64| stage * moments.mean;
+        fits.then(|| HyperErlang { order, share, short: scaled(short), long: scaled(long) })
+    }
+
+    /// How many stages each branch has.
+    #[must_use]
+    pub fn order(&self) -> u32 {
+        self.order
+    }
+
+    /// Its exact moments.
+    #[must_use]
+    pub fn moments(&self) -> Moments {
+        let n = f64::from(self.order);
+        let (short, long) = (self.short, self.long);
+        let mixed =
+            |of: &dyn Fn(f64) -> f64| self.share * of(short) + (1.0 - self.share) * of(long);
+        let mean = n * mixed(&|x| x);
+        let second = n * (n + 1.0) * mixed(&|x| (x / mean) * (x / mean));
+        let third = n * (n + 1.0) * (n + 2.0) * mixed(&|x| (x / mean) * (x / mean) * (x / mean));
+        Moments { mean, cv: (second - 1.0).max(0.0).sqrt(), third: third / (second * second) }
+    }
+
+    /// One value: above 0.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        let stage = if stream.unit() < self.share { self.short } else { self.long };
+        if self.order == 1 {
+            return exponential(stage, stream);
+        }
+        Gamma { shape: f64::from(self.order), scale: stage }.draw(stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Any sample has a fit, unless it varies next to nothing, and the fit has the moments of the sample.
+        #[test]
+        fn the_fit_has_the_moments_of_the_sample(
+            values in prop::collection::vec(0.01..1000.0_f64, 2..40),
+        ) {
+            let measured = Moments::of(&values).unwrap();
+            match HyperErlang::fitted(measured) {
+                None => prop_assert!(measured.cv < 0.04 || measured.third < 1.002, "{:?}", measured),
+                Some(law) => {
+                    let again = law.moments();
+                    prop_assert!((again.mean / measured.mean - 1.0).abs() < 1e-9);
+                    prop_assert!((again.cv / measured.cv - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
+                    prop_assert!((again.third / measured.third - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
+                    // The order is the least: one less has no distribution on two points.
+                    let n = f64::from(law.order()) - 1.0;
+                    let second = 1.0 + measured.cv * measured.cv;
+                    prop_assert!(n < 1.0 || n / (n + 1.0) * second <= 1.0 + 1e-8
+                        || (n + 1.0) / (n + 2.0) * measured.third <= 1.0 + 1e-8);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn draws_have_the_moments() {
+        for (cv, third) in [(2.5, 2.0), (1.4, 1.23), (0.3, 1.05)] {
+            let law = HyperErlang::fitted(Moments { mean: 100.0, cv, third }).unwrap();
+            let mut stream = Stream::new(1, 0, "hyper_erlang");
+            let values: Vec<f64> = (0..400_000).map(|_| law.draw(&mut stream)).collect();
+            let drawn = Moments::of(&values).unwrap();
+            // Four standard errors of the mean; the others have heavier tails, so that a few percent are left.
+            let slack = 4.0 * cv / 400_000_f64.sqrt();
+            assert!((drawn.mean / 100.0 - 1.0).abs() < slack, "{drawn:?} {slack}");
+            assert!((drawn.cv / cv - 1.0).abs() < 0.02, "{drawn:?} {cv}");
+            assert!((drawn.third / third - 1.0).abs() < 0.04, "{drawn:?} {third}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_such_distribution_is_none() {
+        let of = |mean, cv, third| HyperErlang::fitted(Moments { mean, cv, third });
+        assert_eq!(of(1.0, 0.0, 1.5), None);
+        assert_eq!(of(1.0, 1.0, 1.0), None);
+        assert_eq!(of(1.0, f64::INFINITY, 1.5), None);
+        assert_eq!(Moments::of(&[]), None);
+        assert_eq!(Moments::of(&[0.0, 0.0]), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! What users say that their jobs will run: models of estimates, for any workload.
+//!
+//! A scheduler knows a job's estimate and not its run time, so what backfilling is worth is decided here.
+
+mod tsafrir;
+
+use crate::job::Job;
+use crate::registry::{
+    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+};
+use crate::rng::Stream;
+
+use super::{Submission, Submissions, WorkloadContext};
+
+/// A model of estimates in the list.
+struct EstimatesEntry {
+    about: About,
+    /// Whether it must know all jobs before it can say anything of one.
+    holds_all: bool,
+    /// These jobs with other estimates, drawn from this stream.
+    build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
+}
+
+impl Named for EstimatesEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Models of estimates, as a family of names.
+pub static ESTIMATES: Family =
+    Family { kind: "model of estimates", key: "name", entries: || abouts(ENTRIES), common: &[] };
+
+static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::TSAFRIR];
+
+/// Whether the model must know all jobs, so that a workload has to end.
+pub(super) fn holds_all(params: &Params) -> bool {
+    entry(ENTRIES, params.name()).holds_all
+}
+
+/// These jobs with the estimates of a model.
+pub(super) fn given(
+    jobs: Submissions,
+    params: &Params,
+    setting: &WorkloadContext<'_>,
+) -> Result<Submissions, Problem> {
+    let stream = Stream::new(setting.seed, setting.replication, "estimates");
+    (entry(ENTRIES, params.name()).build)(jobs, params, stream)
+}
+
+/// Each job with the estimate that this gives it.
+fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
+    Box::new(jobs.map(move |item| {
+        item.map(|submission| match submission {
+            Submission::Job(mut job) => {
+                job.estimate = estimate(&job).min(LARGEST);
+                Submission::Job(job)
+            }
+            unusable @ Submission::Unusable(_) => unusable,
+        })
+    }))
+}
+
+static EXACT: EstimatesEntry = EstimatesEntry {
+    about: About {
+        name: "exact",
+        aliases: &[],
+        summary: "every estimate is the run time",
+        definition: "Users know how long their jobs run: whatever the workload says, an estimate is the run time.",
+        complexity: "O(1) for each job.",
+        source: "general",
+        params: &[],
+    },
+    holds_all: false,
+    build: |jobs, _, _| Ok(each(jobs, |job| job.runtime)),
+};
+
+static FACTOR: EstimatesEntry = EstimatesEntry {
+    about: About {
+        name: "factor",
+        aliases: &["f_model"],
+        summary: "estimates are uniform between the run time and a multiple of it",
+        definition: "An estimate is uniform between the run time and (`f` + 1) times the run time. With `f` = 0 it is \
+                     exact. Estimates of users are nothing like it: they are few round values, however long a job \
+                     runs, so that results with this model are kinder to backfilling than a site is.",
+        complexity: "O(1) for each job.",
+        source: "Mu'alem & Feitelson, IEEE TPDS 12(6), 2001",
+        params: &[Param {
+            name: "f",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Required,
+            help: "how many run times an estimate is too long at most",
+        }],
+    },
+    holds_all: false,
+    build: |jobs, params, mut stream| {
+        let f = params.number("f");
+        Ok(each(jobs, move |job| job.runtime * (1.0 + f * stream.unit())))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use crate::workload::{BuildError, FAMILY, NoInputs, WORKLOADS, submissions};
+
+    pub(super) fn built(given: &str) -> Result<Vec<Job>, String> {
+        let table: toml::Table = given.parse().unwrap();
+        let said = |error: BuildError| error.to_string();
+        let params =
+            FAMILY.resolve("workload", &table.into()).map_err(|error| error.to_string())?;
+        let sites = [(Topology::flat(128).unwrap(), 1.0)];
+        let setting = WorkloadContext {
+            sites: &sites,
+            seed: 1,
+            replication: 0,
+            owners: false,
+            inputs: &NoInputs,
+        };
+        let workload = entry(WORKLOADS, params.name());
+        let jobs = submissions(workload, &params, &setting).map_err(said)?;
+        jobs.map(|item| match item {
+            Ok(Submission::Job(job)) => Ok(job),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.0),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn exact_estimates_and_factors() {
+        let lublin = "name = 'lublin'\njobs = 20000\n";
+        let exact = built(&format!("{lublin}estimates = 'exact'")).unwrap();
+        assert_eq!(exact, built(lublin).unwrap());
+        let twice = built(&format!("{lublin}estimates = {{ name = 'factor', f = 2 }}")).unwrap();
+        let mut sum = 0.0;
+        for (a, b) in exact.iter().zip(&twice) {
+            assert_eq!(Job { estimate: a.estimate, ..b.clone() }, *a);
+            assert!((b.runtime..=3.0 * b.runtime).contains(&b.estimate));
+            sum += if b.runtime > 0.0 { b.estimate / b.runtime } else { 2.0 };
+        }
+        let mean = sum / 20_000.0;
+        // Uniform from 1 to 3: four standard errors.
+        assert!((mean - 2.0).abs() < 4.0 * 0.577 / 20_000_f64.sqrt(), "{mean}");
+        let cirne = "name = 'cirne_berman'\njobs = 100\nestimates = 'exact'";
+        assert!(
+            built(cirne).unwrap().iter().all(|job| job.estimate.total_cmp(&job.runtime).is_eq())
+        );
+    }
+}

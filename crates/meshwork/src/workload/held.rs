@@ -1,0 +1,65 @@
+//! Changes of jobs that can be made only when all of them are known.
+
+use crate::job::Job;
+
+use super::{Submission, Submissions, WorkloadError};
+
+/// How many jobs are held in memory at most.
+const MAX_JOBS: usize = 10_000_000;
+
+/// Does something to all jobs together.
+type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Job>, WorkloadError> + Send>;
+
+/// Holds all jobs, changes them, and hands them out. Lines that are no jobs come first; an error comes alone,
+/// since it has no place among them.
+pub(super) struct Held {
+    /// What is read as soon as anything is asked for.
+    source: Option<(Submissions, Change)>,
+    ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
+    /// The parameter that asks for it.
+    key: String,
+}
+
+impl Held {
+    pub(super) fn new(
+        jobs: Submissions,
+        key: String,
+        change: impl FnOnce(Vec<Job>) -> Result<Vec<Job>, WorkloadError> + Send + 'static,
+    ) -> Held {
+        Held { source: Some((jobs, Box::new(change))), ready: Vec::new().into_iter(), key }
+    }
+
+    fn read(
+        &self,
+        source: Submissions,
+        change: Change,
+    ) -> Result<Vec<Result<Submission, WorkloadError>>, WorkloadError> {
+        let (mut unusable, mut jobs) = (Vec::new(), Vec::new());
+        for item in source {
+            match item? {
+                Submission::Job(_) if jobs.len() == MAX_JOBS => {
+                    return Err(WorkloadError(format!(
+                        "`{}` holds all jobs in memory, and there are more than {MAX_JOBS}",
+                        self.key
+                    )));
+                }
+                Submission::Job(job) => jobs.push(job),
+                other @ Submission::Unusable(_) => unusable.push(Ok(other)),
+            }
+        }
+        let jobs = change(jobs)?.into_iter().map(|job| Ok(Submission::Job(job)));
+        Ok(unusable.into_iter().chain(jobs).collect())
+    }
+}
+
+impl Iterator for Held {
+    type Item = Result<Submission, WorkloadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some((jobs, change)) = self.source.take() {
+            let ready = self.read(jobs, change).unwrap_or_else(|error| vec![Err(error)]);
+            self.ready = ready.into_iter();
+        }
+        self.ready.next()
+    }
+}
