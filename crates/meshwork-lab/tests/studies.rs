@@ -236,6 +236,37 @@ fn a_log_is_known_by_its_content() {
 }
 
 #[test]
+fn a_trace_of_outages_is_known_by_its_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("outages.csv");
+    fs::write(&trace, "node,down,up\n0,5,20\n3,8,\n").unwrap();
+    let text = "machine = { topology = 'flat', processors = 4 }\nfailures = { trace = 'outages.csv' }\n\
+                workload = { name = 'synthetic', load = 0.4, sizes = 'uniform', runtimes = { name = 'constant', value = 3 } }\n\
+                measure = { time = 200, metrics = ['availability', 'interruptions'] }";
+    let study = || Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let out = folder.path().join("out");
+    let options = Options { out: Some(out.clone()), threads: 1, ..Options::default() };
+    let first = run(&study(), &options).unwrap();
+    let metrics = first.results.runs[0].get(0).unwrap().result.unwrap();
+    assert!(metrics.metric("availability").unwrap().value.unwrap() < 0.8);
+    let verdict = || check(&Catalogue::standard(), &out, 5, 1).unwrap().checked[0].verdict.clone();
+    assert_eq!(verdict(), Verdict::Same);
+    // The same study again finds what is stored, and one with another trace does not.
+    let again = run(&study(), &options).unwrap();
+    assert_eq!(first.results.runs[0].key(0), again.results.runs[0].key(0));
+    fs::write(&trace, "node,down,up\n0,5,20\n").unwrap();
+    let second = run(&study(), &options).unwrap();
+    assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
+    assert_eq!(load(&out).unwrap().records.len(), 2);
+    let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
+    let changed = verdicts.iter().filter(|run| matches!(run.verdict, Verdict::Failed(_)));
+    assert_eq!(changed.count(), 1, "{verdicts:?}");
+    fs::remove_file(&trace).unwrap();
+    let missing = run(&study(), &options).err().unwrap().to_string();
+    assert!(missing.contains("outages.csv: there is no such file"), "{missing}");
+}
+
+#[test]
 fn what_is_wrong_is_refused_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

@@ -111,7 +111,7 @@
   };
 
   // machine/run.js
-  var [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
+  var [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED, INTERRUPTED, DOWN, UP] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   var ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
   var CHUNK = 256;
   var COLOURS = 8;
@@ -191,9 +191,9 @@
     // What `play` makes of them.
     /** @type {Float64Array} when a job joined the queue, */
     submit;
-    /** @type {Float64Array} left it, */
+    /** @type {Float64Array} left it for the last time, */
     left;
-    /** @type {Float64Array} began to run, */
+    /** @type {Float64Array} first began to run, */
     start;
     /** @type {Float64Array} and ended */
     finish;
@@ -225,6 +225,10 @@
     notServed;
     /** @type {number} */
     mostWaiting;
+    /** @type {{ site: number, node: number, from: number, to: number }[]} nodes that were out of service, in order of time */
+    outages;
+    /** @type {Set<number>} stays that an outage ended */
+    broken;
     constructor(recording, columns2, looks2 = /* @__PURE__ */ new Map()) {
       Object.assign(this, columns2);
       this.recording = recording;
@@ -271,7 +275,7 @@
      */
     waitsFor(job, time) {
       const { held_up: heldUp, answers_until: known } = this.recording;
-      const waits = this.submit[job] <= time && time < this.left[job];
+      const waits = this.submit[job] <= time && time < this.left[job] && !this.runsAt(job, time);
       if (!waits || !heldUp || known !== null && known !== void 0 && time > known) return null;
       const { instants, answers } = this.told[this.request[job]];
       const last = upTo(instants, upTo(this.at, time, this.at.length) - 1, instants.length) - 1;
@@ -284,9 +288,9 @@
         submit: new Float64Array(this.jobs),
         // when a job joined the queue,
         left: new Float64Array(this.jobs).fill(Infinity),
-        // left it,
+        // left it for the last time,
         start: new Float64Array(this.jobs).fill(Infinity),
-        // began to run,
+        // first began to run,
         finish: new Float64Array(this.jobs).fill(Infinity),
         // and ended
         unserved: new Uint8Array(this.jobs),
@@ -313,8 +317,11 @@
         // that run,
         notServed: new Uint32Array(this.at.length),
         // that were refused or turned away so far
-        mostWaiting: 0
+        mostWaiting: 0,
+        outages: [],
+        broken: /* @__PURE__ */ new Set()
       });
+      const down = /* @__PURE__ */ new Map();
       const stay = new Int32Array(this.jobs).fill(-1);
       const users = new Uint32Array(LOOKS);
       let [event, starts, block, nextLook] = [0, 0, 0, 0];
@@ -351,7 +358,8 @@
               notServed += 1;
               break;
             case STARTED: {
-              this.start[job] = this.left[job] = time;
+              this.left[job] = time;
+              this.start[job] = Math.min(this.start[job], time);
               let look3 = known.get(this.number[job]) ?? nextLook;
               for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
                 const other = (nextLook + k) % LOOKS;
@@ -378,6 +386,28 @@
               users[this.look[job]] -= 1;
               runs -= 1;
               break;
+            case INTERRUPTED:
+              this.left[job] = Infinity;
+              this.broken.add(stay[job]);
+              end(job, time);
+              users[this.look[job]] -= 1;
+              runs -= 1;
+              waits += 1;
+              break;
+            case DOWN:
+            case UP: {
+              const site = this.site[starts];
+              starts += 1;
+              const key = `${site} ${job}`;
+              if (this.kind[event] === DOWN) {
+                down.set(key, this.outages.length);
+                this.outages.push({ site, node: job, from: time, to: Infinity });
+              } else if (down.has(key)) {
+                this.outages[down.get(key)].to = time;
+                down.delete(key);
+              }
+              break;
+            }
           }
         }
         this.mostWaiting = Math.max(this.mostWaiting, waits);
@@ -397,18 +427,24 @@
       const waiting = [];
       if (of(this.waits) > 0) {
         const count = upTo(this.submit, time, this.jobs);
-        lasting(this.left, this.lastWaits, count, time, (job) => waiting.push(job) >= mostWaiting);
+        const runs = new Set(running.map((s) => this.who[s]));
+        lasting(this.left, this.lastWaits, count, time, (job) => !runs.has(job) && waiting.push(job) >= mostWaiting);
       }
       return {
         time,
         instant,
         running,
         waiting,
+        down: this.outages.filter(({ from, to }) => from <= time && time < to),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
         notServed: of(this.notServed)
       };
+    }
+    // Whether a job holds processors at a time.
+    runsAt(job, time) {
+      return this.staysOf(job).some((s) => this.from[s] <= time && time < this.to[s]);
     }
     // The stays of a job.
     staysOf(job) {
@@ -486,7 +522,7 @@
     const get = (name2) => style.getPropertyValue(`--m-${name2}`).trim();
     const jobs2 = [];
     for (let i = 0; i < COLOURS; i += 1) jobs2.push(get(`job-${i}`));
-    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen"];
+    const names2 = ["free", "edge", "ink", "soft", "label", "ground", "held", "waits", "chosen", "down"];
     return names2.reduce((all, name2) => Object.assign(all, { [name2]: get(name2) }), { jobs: jobs2, tiles: /* @__PURE__ */ new Map() });
   }
   function sized(canvas, width2, height) {
@@ -747,6 +783,7 @@
   };
 
   // machine/map.js
+  var [FREE, NOTHING, OUT] = [-1, -2, -3];
   var SiteMap = class {
     /** @type {import("./run.js").Run} */
     run;
@@ -758,9 +795,10 @@
       Object.assign(this, { run, site, canvas });
       this.holder = new Int32Array(run.sites[site].nodes);
     }
-    // Who holds each processor: the number of the stay, or -1.
+    // Who holds each processor: the number of the stay, or that nobody does.
     hold(moment) {
-      this.holder.fill(-1);
+      this.holder.fill(FREE);
+      for (const { site, node } of moment.down) if (site === this.site) this.holder[node] = OUT;
       for (const s of moment.running) {
         if (this.run.where[s] === this.site) {
           this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
@@ -793,19 +831,20 @@
         const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
         if (s >= 0) fill(context, theme2, this.run.look[this.run.who[s]], left, top, columns2 * cell2, rows2 * cell2);
         else {
-          context.fillStyle = theme2.free;
+          context.fillStyle = s === OUT ? theme2.down : theme2.free;
           context.fillRect(left, top, columns2 * cell2, rows2 * cell2);
         }
       }
+      this.drawOut(context, pane, theme2);
       if (cell2 >= 5) this.drawGrid(context, pane, theme2);
       this.drawEdges(context, pane, theme2, line2);
       if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
       this.drawNames(context, pane, whole2, theme2);
     }
     holderAt(pane, x, y) {
-      if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return -2;
+      if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return NOTHING;
       const node = pane.node(x, y);
-      return node < 0 ? -2 : this.holder[node];
+      return node < 0 ? NOTHING : this.holder[node];
     }
     // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
     rectangles(pane) {
@@ -819,7 +858,7 @@
           do
             x += 1;
           while (x < pane.columns && this.holderAt(pane, x, y) === s);
-          if (s > -2) row.push({ s, x: from, y, columns: x - from, rows: 1 });
+          if (s !== NOTHING) row.push({ s, x: from, y, columns: x - from, rows: 1 });
         }
         let above = 0;
         for (let i = 0; i < row.length; i += 1) {
@@ -835,6 +874,26 @@
         open3 = row;
       }
       return done.concat(open3);
+    }
+    // A cross on every processor that is out of service, so that a colour alone does not have to tell.
+    drawOut(context, pane, theme2) {
+      const { cell: cell2 } = this.layout;
+      if (cell2 < 5) return;
+      context.strokeStyle = theme2.label;
+      context.lineWidth = 1;
+      context.beginPath();
+      const room = cell2 / 4;
+      for (let y = 0; y < pane.rows; y += 1) {
+        for (let x = 0; x < pane.columns; x += 1) {
+          if (this.holderAt(pane, x, y) !== OUT) continue;
+          const [left, top] = [pane.x + x * cell2, pane.y + y * cell2];
+          context.moveTo(left + room, top + room);
+          context.lineTo(left + cell2 - room, top + cell2 - room);
+          context.moveTo(left + cell2 - room, top + room);
+          context.lineTo(left + room, top + cell2 - room);
+        }
+      }
+      context.stroke();
     }
     drawGrid(context, pane, theme2) {
       const { cell: cell2 } = this.layout;
@@ -932,8 +991,8 @@
           do
             x += 1;
           while (x < width2 && at3(x) === s);
-          if (s === -2) continue;
-          context.fillStyle = s < 0 ? theme2.free : theme2.jobs[this.run.look[this.run.who[s]] % COLOURS];
+          if (s === NOTHING) continue;
+          context.fillStyle = s === OUT ? theme2.down : s < 0 ? theme2.free : theme2.jobs[this.run.look[this.run.who[s]] % COLOURS];
           context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
           context.fillRect(pane.x + from, pane.y + y, x - from, 1);
         }
@@ -946,9 +1005,9 @@
       for (const pane of panes) {
         const [x, y] = [Math.floor((px - pane.x) / cell2), Math.floor((py - pane.y) / cell2)];
         const s = this.holderAt(pane, x, y);
-        if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
+        if (s !== NOTHING) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
       }
-      return { node: -1, job: -1 };
+      return { node: -1, job: -1, isOut: false };
     }
   };
 
@@ -962,8 +1021,10 @@
     const is = (now, then) => run.isOver ? then : now;
     const runs = is(verb(moment.runs, "runs", "run"), "still ran");
     const waits = is(verb(moment.waits, "waits", "wait"), "waited");
+    const down = moment.down.length;
+    const out = down > 0 ? ` and ${number(down)} out of service` : "";
     const sentences = [
-      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(run.processors - moment.held - moment.down.length)} ${is("are", "were")} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
@@ -1019,8 +1080,8 @@
   function why(run, job, time) {
     const cause = run.waitsFor(job, time);
     if (!cause) return "";
-    const { held } = run.moment(time, 0);
-    const free = run.processors - held;
+    const { held, down } = run.moment(time, 0);
+    const free = run.processors - held - down.length;
     const many = `${number(free)} ${verb(free, "is", "are")} free`;
     const anySite = run.sites.length > 1 ? " on all sites together" : "";
     const texts = {
@@ -1072,7 +1133,7 @@
   var PATIENCE = 120;
   var Still = class {
     /**
-     * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number) => void }} listener
+     * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number, isOut?: boolean) => void }} listener
      * Who is told what somebody chooses, and what somebody points at.
      */
     constructor(listener = {}) {
@@ -1116,7 +1177,7 @@
       if (listener.hint) {
         canvas.addEventListener("pointermove", (event) => {
           const at3 = map.at(event.offsetX, event.offsetY);
-          listener.hint(event, at3.job, index, at3.node);
+          listener.hint(event, at3.job, index, at3.node, at3.isOut);
         });
         canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
       }
@@ -2187,7 +2248,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     for (let s = 0; s < run.stays; s += 1) {
       for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) {
         const [over, job2] = [order[next2], run.who[order[next2]]];
-        if (run.finish[job2] === run.to[over] && laneOf.has(job2)) {
+        const isOver = run.finish[job2] === run.to[over] || run.broken?.has(over);
+        if (isOver && laneOf.has(job2)) {
           push(free[run.where[over]], laneOf.get(job2));
           laneOf.delete(job2);
         }
@@ -3006,7 +3068,7 @@ ${parts.join("\n")}
       this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
       this.still = new Still({
         pick: (job) => this.pick(job),
-        hint: (event, job, site, node) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node))
+        hint: (event, job, site, node, isOut) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node), isOut ? "out of service" : "free")
       });
       this.controls = new Controls({
         seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
@@ -3230,11 +3292,11 @@ ${parts.join("\n")}
       acts[event.key]();
     }
     // A word beside the pointer: what is there, and the job that holds it.
-    hint(event, job, what) {
+    hint(event, job, what, nobody = "free") {
       const { run, tip } = this;
       tip.hidden = !event || job < 0 && what === "";
       if (tip.hidden) return;
-      const who = job < 0 ? "free" : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
+      const who = job < 0 ? nobody : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
       write(tip, what === "" ? who : `${what}: ${who}`);
       const box = this.root.getBoundingClientRect();
       const x = Math.min(event.clientX - box.left + 14, this.width - tip.offsetWidth);

@@ -20,7 +20,8 @@ export function pack(/** @type {any} */ run) {
   for (let s = 0; s < run.stays; s += 1) {
     for (; next < order.length && run.to[order[next]] <= run.from[s]; next += 1) {
       const [over, job] = [order[next], run.who[order[next]]];
-      if (run.finish[job] === run.to[over] && laneOf.has(job)) {
+      const isOver = run.finish[job] === run.to[over] || run.broken?.has(over);
+      if (isOver && laneOf.has(job)) {
         push(free[run.where[over]], laneOf.get(job));
         laneOf.delete(job);
       }

@@ -3,6 +3,9 @@
 import { fill, sized } from "./paint.js";
 import { COLOURS } from "./run.js";
 
+// What a cell shows that shows no job: a free processor, nothing, a processor that is out of service.
+const [FREE, NOTHING, OUT] = [-1, -2, -3];
+
 export class SiteMap {
   /** @type {import("./run.js").Run} */ run;
   /** @type {number} */ site;
@@ -13,9 +16,10 @@ export class SiteMap {
     this.holder = new Int32Array(run.sites[site].nodes);
   }
 
-  // Who holds each processor: the number of the stay, or -1.
+  // Who holds each processor: the number of the stay, or that nobody does.
   hold(moment) {
-    this.holder.fill(-1);
+    this.holder.fill(FREE);
+    for (const { site, node } of moment.down) if (site === this.site) this.holder[node] = OUT;
     for (const s of moment.running) {
       if (this.run.where[s] === this.site) {
         this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
@@ -51,10 +55,11 @@ export class SiteMap {
       const [left, top] = [pane.x + x * cell, pane.y + y * cell];
       if (s >= 0) fill(context, theme, this.run.look[this.run.who[s]], left, top, columns * cell, rows * cell);
       else {
-        context.fillStyle = theme.free;
+        context.fillStyle = s === OUT ? theme.down : theme.free;
         context.fillRect(left, top, columns * cell, rows * cell);
       }
     }
+    this.drawOut(context, pane, theme);
     if (cell >= 5) this.drawGrid(context, pane, theme);
     this.drawEdges(context, pane, theme, line);
     if (chosen >= 0) this.drawChosen(context, pane, chosen, theme);
@@ -62,9 +67,9 @@ export class SiteMap {
   }
 
   holderAt(pane, x, y) {
-    if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return -2;
+    if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return NOTHING;
     const node = pane.node(x, y);
-    return node < 0 ? -2 : this.holder[node];
+    return node < 0 ? NOTHING : this.holder[node];
   }
 
   // The pane as rectangles of one holder each: what is in one row, together with equal rows above it.
@@ -78,7 +83,7 @@ export class SiteMap {
         const from = x;
         do x += 1;
         while (x < pane.columns && this.holderAt(pane, x, y) === s);
-        if (s > -2) row.push({ s, x: from, y, columns: x - from, rows: 1 });
+        if (s !== NOTHING) row.push({ s, x: from, y, columns: x - from, rows: 1 });
       }
       let above = 0;
       for (let i = 0; i < row.length; i += 1) {
@@ -94,6 +99,27 @@ export class SiteMap {
       open = row;
     }
     return done.concat(open);
+  }
+
+  // A cross on every processor that is out of service, so that a colour alone does not have to tell.
+  drawOut(context, pane, theme) {
+    const { cell } = this.layout;
+    if (cell < 5) return;
+    context.strokeStyle = theme.label;
+    context.lineWidth = 1;
+    context.beginPath();
+    const room = cell / 4;
+    for (let y = 0; y < pane.rows; y += 1) {
+      for (let x = 0; x < pane.columns; x += 1) {
+        if (this.holderAt(pane, x, y) !== OUT) continue;
+        const [left, top] = [pane.x + x * cell, pane.y + y * cell];
+        context.moveTo(left + room, top + room);
+        context.lineTo(left + cell - room, top + cell - room);
+        context.moveTo(left + cell - room, top + room);
+        context.lineTo(left + room, top + cell - room);
+      }
+    }
+    context.stroke();
   }
 
   drawGrid(context, pane, theme) {
@@ -197,8 +223,8 @@ export class SiteMap {
         const from = x;
         do x += 1;
         while (x < width && at(x) === s);
-        if (s === -2) continue;
-        context.fillStyle = s < 0 ? theme.free : theme.jobs[this.run.look[this.run.who[s]] % COLOURS];
+        if (s === NOTHING) continue;
+        context.fillStyle = s === OUT ? theme.down : s < 0 ? theme.free : theme.jobs[this.run.look[this.run.who[s]] % COLOURS];
         context.globalAlpha = chosen >= 0 && (s < 0 || this.run.who[s] !== chosen) ? 0.4 : 1;
         context.fillRect(pane.x + from, pane.y + y, x - from, 1);
       }
@@ -212,8 +238,8 @@ export class SiteMap {
     for (const pane of panes) {
       const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
       const s = this.holderAt(pane, x, y);
-      if (s > -2) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s] };
+      if (s !== NOTHING) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
     }
-    return { node: -1, job: -1 };
+    return { node: -1, job: -1, isOut: false };
   }
 }

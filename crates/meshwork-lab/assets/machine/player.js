@@ -65,7 +65,8 @@ class Player {
     this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
     this.still = new Still({
       pick: (job) => this.pick(job),
-      hint: (event, job, site, node) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node)),
+      hint: (event, job, site, node, isOut) =>
+        this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node), isOut ? "out of service" : "free"),
     });
     this.controls = new Controls({
       seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
@@ -309,11 +310,11 @@ class Player {
   }
 
   // A word beside the pointer: what is there, and the job that holds it.
-  hint(/** @type {PointerEvent | null} */ event, /** @type {number} */ job, /** @type {string} */ what) {
+  hint(/** @type {PointerEvent | null} */ event, /** @type {number} */ job, /** @type {string} */ what, nobody = "free") {
     const { run, tip } = this;
     tip.hidden = !event || (job < 0 && what === "");
     if (tip.hidden) return;
-    const who = job < 0 ? "free" : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
+    const who = job < 0 ? nobody : `job ${run.number[job]}, ${asks(run, job)}, from ${run.clock.at(run.start[job])}`;
     write(tip, what === "" ? who : `${what}: ${who}`);
     const box = this.root.getBoundingClientRect();
     const x = Math.min(event.clientX - box.left + 14, this.width - tip.offsetWidth);

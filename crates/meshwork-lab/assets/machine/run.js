@@ -6,7 +6,7 @@
 
 import { Clock } from "./clock.js";
 
-const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED] = [0, 1, 2, 3, 4, 5];
+const [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED, INTERRUPTED, DOWN, UP] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 
 // How many stays, or jobs, share one entry of the index.
@@ -87,8 +87,8 @@ export class Run {
   /** @type {Uint8Array | undefined} and what they are */ answer;
   // What `play` makes of them.
   /** @type {Float64Array} when a job joined the queue, */ submit;
-  /** @type {Float64Array} left it, */ left;
-  /** @type {Float64Array} began to run, */ start;
+  /** @type {Float64Array} left it for the last time, */ left;
+  /** @type {Float64Array} first began to run, */ start;
   /** @type {Float64Array} and ended */ finish;
   /** @type {Uint8Array} 1 refused, 2 turned away */ unserved;
   /** @type {Uint8Array} its colour and pattern */ look;
@@ -104,6 +104,8 @@ export class Run {
   /** @type {Uint32Array} that run, */ runs;
   /** @type {Uint32Array} that were refused or turned away so far */ notServed;
   /** @type {number} */ mostWaiting;
+  /** @type {{ site: number, node: number, from: number, to: number }[]} nodes that were out of service, in order of time */ outages;
+  /** @type {Set<number>} stays that an outage ended */ broken;
 
   constructor(recording, columns, looks = new Map()) {
     Object.assign(this, columns);
@@ -154,7 +156,7 @@ export class Run {
    */
   waitsFor(job, time) {
     const { held_up: heldUp, answers_until: known } = this.recording;
-    const waits = this.submit[job] <= time && time < this.left[job];
+    const waits = this.submit[job] <= time && time < this.left[job] && !this.runsAt(job, time);
     if (!waits || !heldUp || (known !== null && known !== undefined && time > known)) return null;
     const { instants, answers } = this.told[this.request[job]];
     const last = upTo(instants, upTo(this.at, time, this.at.length) - 1, instants.length) - 1;
@@ -166,8 +168,8 @@ export class Run {
     const most = this.blocks.length;
     Object.assign(this, {
       submit: new Float64Array(this.jobs), // when a job joined the queue,
-      left: new Float64Array(this.jobs).fill(Infinity), // left it,
-      start: new Float64Array(this.jobs).fill(Infinity), // began to run,
+      left: new Float64Array(this.jobs).fill(Infinity), // left it for the last time,
+      start: new Float64Array(this.jobs).fill(Infinity), // first began to run,
       finish: new Float64Array(this.jobs).fill(Infinity), // and ended
       unserved: new Uint8Array(this.jobs), // 1 refused, 2 turned away
       look: new Uint8Array(this.jobs), // its colour and pattern
@@ -183,7 +185,10 @@ export class Run {
       runs: new Uint32Array(this.at.length), // that run,
       notServed: new Uint32Array(this.at.length), // that were refused or turned away so far
       mostWaiting: 0,
+      outages: [],
+      broken: new Set(),
     });
+    const down = new Map();
     const stay = new Int32Array(this.jobs).fill(-1);
     const users = new Uint32Array(LOOKS);
     let [event, starts, block, nextLook] = [0, 0, 0, 0];
@@ -220,7 +225,8 @@ export class Run {
             notServed += 1;
             break;
           case STARTED: {
-            this.start[job] = this.left[job] = time;
+            this.left[job] = time;
+            this.start[job] = Math.min(this.start[job], time);
             let look = known.get(this.number[job]) ?? nextLook;
             for (let k = 0; k < LOOKS && !known.has(this.number[job]); k += 1) {
               const other = (nextLook + k) % LOOKS;
@@ -247,6 +253,29 @@ export class Run {
             users[this.look[job]] -= 1;
             runs -= 1;
             break;
+          case INTERRUPTED:
+            this.left[job] = Infinity;
+            this.broken.add(stay[job]);
+            end(job, time);
+            users[this.look[job]] -= 1;
+            runs -= 1;
+            waits += 1;
+            break;
+          case DOWN:
+          case UP: {
+            // What is told of is a node, and no job.
+            const site = this.site[starts];
+            starts += 1;
+            const key = `${site} ${job}`;
+            if (this.kind[event] === DOWN) {
+              down.set(key, this.outages.length);
+              this.outages.push({ site, node: job, from: time, to: Infinity });
+            } else if (down.has(key)) {
+              this.outages[down.get(key)].to = time;
+              down.delete(key);
+            }
+            break;
+          }
         }
       }
       this.mostWaiting = Math.max(this.mostWaiting, waits);
@@ -267,18 +296,26 @@ export class Run {
     const waiting = [];
     if (of(this.waits) > 0) {
       const count = upTo(this.submit, time, this.jobs);
-      lasting(this.left, this.lastWaits, count, time, (job) => waiting.push(job) >= mostWaiting);
+      // Who is interrupted later runs, though it has not left the queue for the last time.
+      const runs = new Set(running.map((s) => this.who[s]));
+      lasting(this.left, this.lastWaits, count, time, (job) => !runs.has(job) && waiting.push(job) >= mostWaiting);
     }
     return {
       time,
       instant,
       running,
       waiting,
+      down: this.outages.filter(({ from, to }) => from <= time && time < to),
       held: of(this.held),
       waits: of(this.waits),
       runs: of(this.runs),
       notServed: of(this.notServed),
     };
+  }
+
+  // Whether a job holds processors at a time.
+  runsAt(job, time) {
+    return this.staysOf(job).some((s) => this.from[s] <= time && time < this.to[s]);
   }
 
   // The stays of a job.

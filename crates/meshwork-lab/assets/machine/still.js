@@ -17,7 +17,7 @@ const PATIENCE = 120; // milliseconds between two of them
 
 export class Still {
   /**
-   * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number) => void }} listener
+   * @param {{ pick?: (job: number) => void, hint?: (event: PointerEvent | null, job: number, site: number, node: number, isOut?: boolean) => void }} listener
    * Who is told what somebody chooses, and what somebody points at.
    */
   constructor(listener = {}) {
@@ -67,7 +67,7 @@ export class Still {
     if (listener.hint) {
       canvas.addEventListener("pointermove", (event) => {
         const at = map.at(event.offsetX, event.offsetY);
-        listener.hint(event, at.job, index, at.node);
+        listener.hint(event, at.job, index, at.node, at.isOut);
       });
       canvas.addEventListener("pointerleave", () => listener.hint(null, -1, -1, -1));
     }

@@ -15,9 +15,11 @@ export function summary(run, moment) {
   const is = (now, then) => (run.isOver ? then : now);
   const runs = is(verb(moment.runs, "runs", "run"), "still ran");
   const waits = is(verb(moment.waits, "waits", "wait"), "waited");
+  const down = moment.down.length;
+  const out = down > 0 ? ` and ${number(down)} out of service` : "";
   const sentences = [
     `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held ` +
-      `(${share}\u202f%), ${number(run.processors - moment.held)} ${is("are", "were")} free; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
+      `(${share}\u202f%), ${number(run.processors - moment.held - moment.down.length)} ${is("are", "were")} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
   ];
   if (run.sites.length > 1) {
     const held = run.sites.map(() => 0);
@@ -85,8 +87,8 @@ export function facts(run, job) {
 export function why(run, job, time) {
   const cause = run.waitsFor(job, time);
   if (!cause) return "";
-  const { held } = run.moment(time, 0);
-  const free = run.processors - held;
+  const { held, down } = run.moment(time, 0);
+  const free = run.processors - held - down.length;
   const many = `${number(free)} ${verb(free, "is", "are")} free`;
   const anySite = run.sites.length > 1 ? " on all sites together" : "";
   const texts = {

@@ -2,6 +2,20 @@
 
 import { Run } from "../machine/run.js";
 
+/** A job that is interrupted at 3, as node 1 goes out of service, and runs elsewhere from 4 to 9; node 1 is back at 6. */
+export function broken() {
+  const recording = {
+    from: 0, until: 9, notes: [],
+    sites: [{ words: "4 × 2 mesh", wiring: "mesh", sides: [4, 2], speed: 1 }],
+    asked: [{ text: "2", nodes: 2 }], shapes: [[2, 1]],
+  };
+  return new Run(recording, {
+    at: Float64Array.of(0, 3, 4, 6, 9), count: Uint32Array.of(2, 2, 1, 1, 1), kind: Uint8Array.of(0, 3, 6, 7, 3, 8, 5),
+    job: Uint32Array.of(0, 0, 0, 1, 0, 1, 0), number: Float64Array.of(7), request: Uint32Array.of(0), site: Uint32Array.of(0, 0, 0, 0),
+    blocks: Uint32Array.of(1, 1), base: Uint32Array.of(0, 2), shape: Uint32Array.of(0, 0),
+  });
+}
+
 /** Two jobs on a mesh of 4 × 2: the second waits for the first. */
 export function run() {
   const recording = {

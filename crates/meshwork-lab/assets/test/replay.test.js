@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lasting, upTo } from "../machine/run.js";
-import { run } from "./a-run.js";
+import { broken, run } from "./a-run.js";
 
 test("who holds what, and who waits, at any time", () => {
   const seen = run();
@@ -17,6 +17,20 @@ test("who holds what, and who waits, at any time", () => {
   assert.deepEqual(at(4.9), { running: [7], waiting: [8], held: 6, waits: 1, runs: 1 });
   assert.deepEqual(at(5), { running: [8], waiting: [], held: 4, waits: 0, runs: 1 }, "all that happened at a time has happened");
   assert.deepEqual(at(9), { running: [], waiting: [], held: 0, waits: 0, runs: 0 });
+});
+
+test("what is down, and who waits again", () => {
+  const seen = broken();
+  const at = (time) => {
+    const { running, waiting, down, held, waits, runs } = seen.moment(time, 10);
+    return { running: running.length, waiting: waiting.length, down: down.map(({ node }) => node), held, waits, runs };
+  };
+  assert.deepEqual(at(2), { running: 1, waiting: 0, down: [], held: 2, waits: 0, runs: 1 });
+  assert.deepEqual(at(3), { running: 0, waiting: 1, down: [1], held: 0, waits: 1, runs: 0 });
+  assert.deepEqual(at(4), { running: 1, waiting: 0, down: [1], held: 2, waits: 0, runs: 1 });
+  assert.deepEqual(at(6), { running: 1, waiting: 0, down: [], held: 2, waits: 0, runs: 1 });
+  assert.deepEqual(at(9), { running: 0, waiting: 0, down: [], held: 0, waits: 0, runs: 0 });
+  assert.deepEqual(seen.staysOf(0).map((s) => [seen.from[s], seen.to[s], seen.placeOf(s)[0]]), [[0, 3, "0,0:2x1"], [4, 9, "2,0:2x1"]]);
 });
 
 test("rows of nodes are those of the block", () => {

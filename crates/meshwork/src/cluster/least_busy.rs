@@ -13,6 +13,13 @@ use crate::topology::{Grid, Node};
 /// who hold them. What is kept for others counts as more busy than anything.
 type Busy = (u64, Time);
 
+/// How busy each node of a site is.
+#[derive(Clone)]
+struct Nodes {
+    held: Vec<u64>,
+    until: Vec<Time>,
+}
+
 /// What a node counts that is kept for another job.
 const KEPT: u64 = 1 << 32;
 
@@ -49,17 +56,17 @@ impl Cluster<'_> {
             (request, _) if managed.finds() == Finds::AnyNodes => {
                 loose(grid, &busy, request.nodes() as usize)
             }
-            (Request::Block(sides), Asks::Square) => aligned(grid, busy, sides),
+            (Request::Block(sides), Asks::Square) => aligned(grid, &busy, sides),
             (Request::Block(sides), _) => {
                 let turned =
                     if grid.dimensions() <= 3 { Rotation::IfNeeded } else { Rotation::Never };
                 orientations(sides, turned)
-                    .filter_map(|sides| anywhere(grid, busy.clone(), &sides))
+                    .filter_map(|sides| anywhere(grid, &busy, &sides))
                     .reduce(|best, other| if other.0 < best.0 { other } else { best })
             }
             (Request::Subcube(dimension), _) => {
                 let side = |d: usize| if d < *dimension as usize { 2 } else { 1 };
-                aligned(grid, busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
+                aligned(grid, &busy, &(0..grid.dimensions()).map(side).collect::<Dims>())
             }
             (Request::Nodes(_) | Request::Wanting(_), _) => {
                 loose(grid, &busy, size.request.nodes() as usize)
@@ -72,14 +79,15 @@ impl Cluster<'_> {
     }
 
     /// How busy each node of a site is.
-    fn busy(&self, site: usize, kept: &[(usize, &Placement)]) -> Vec<Busy> {
+    fn busy(&self, site: usize, kept: &[(usize, &Placement)]) -> Nodes {
         let grid = self.site(site).grid();
-        let mut busy = vec![(0, Time::ZERO); grid.nodes() as usize];
+        let nodes = grid.nodes() as usize;
+        let mut busy = Nodes { held: vec![0; nodes], until: vec![Time::ZERO; nodes] };
         let mut add = |placement: &Placement, count: u64, until: Time| {
             placement.for_each_run(grid, |start, run| {
-                for node in &mut busy[start as usize..(start + run) as usize] {
-                    *node = (node.0 + count, node.1.max(until));
-                }
+                let run = start as usize..(start + run) as usize;
+                busy.held[run.clone()].iter_mut().for_each(|held| *held += count);
+                busy.until[run].iter_mut().for_each(|end| *end = until.max(*end));
             });
         };
         for (_, running) in self.running().filter(|(_, running)| running.site == site) {
@@ -92,14 +100,20 @@ impl Cluster<'_> {
     }
 }
 
+impl Nodes {
+    fn of(&self, node: Node) -> Busy {
+        (self.held[node as usize], self.until[node as usize])
+    }
+}
+
 /// The least busy block of these sides with any base.
-fn anywhere(grid: &Grid, busy: Vec<Busy>, sides: &[u32]) -> Option<(Busy, Placement)> {
+fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
 /// The least busy block of these sides whose base is a multiple of them in every dimension.
-fn aligned(grid: &Grid, busy: Vec<Busy>, sides: &[u32]) -> Option<(Busy, Placement)> {
+fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
         corner.iter().zip(sides).all(|(at, side)| at % side == 0) && grid.holds(*base, sides)
@@ -107,30 +121,59 @@ fn aligned(grid: &Grid, busy: Vec<Busy>, sides: &[u32]) -> Option<(Busy, Placeme
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
+/// Ends are looked at only where fewest are held: node by node if there are few such places, or else of all places
+/// together.
 fn least_of(
     grid: &Grid,
-    busy: Vec<Busy>,
+    busy: &Nodes,
     sides: &[u32],
     bases: impl Iterator<Item = Node>,
 ) -> Option<(Busy, Placement)> {
-    let blocks = over_blocks(grid, busy, sides);
-    let base = bases.min_by_key(|&base| blocks[base as usize])?;
-    let found = blocks[base as usize];
-    let block = Block { base, sides: Dims::from_slice(sides) };
-    (found.0 < KEPT).then(|| (found, block.into()))
+    let held = over_blocks(grid, busy.held.clone(), sides, |a, b| a + b);
+    let (mut fewest, mut least) = (KEPT, Vec::new());
+    for base in bases {
+        let held = held[base as usize];
+        if held < fewest {
+            least.clear();
+            fewest = held;
+        }
+        if held == fewest && fewest < KEPT {
+            least.push(base);
+        }
+    }
+    let block = |base: Node| Placement::from(Block { base, sides: Dims::from_slice(sides) });
+    let nodes: u32 = sides.iter().product();
+    let until = if least.len() as u64 * u64::from(nodes) > u64::from(grid.nodes()) && fewest > 0 {
+        over_blocks(grid, busy.until.clone(), sides, Time::max)
+    } else {
+        Vec::new()
+    };
+    let end = |&base: &Node| match until.get(base as usize) {
+        _ if fewest == 0 => Time::ZERO,
+        Some(&until) => until,
+        None => {
+            let mut latest = Time::ZERO;
+            block(base).for_each_run(grid, |start, run| {
+                let run = &busy.until[start as usize..(start + run) as usize];
+                latest = run.iter().fold(latest, |latest, &end| latest.max(end));
+            });
+            latest
+        }
+    };
+    let (until, base) = least.iter().map(|base| (end(base), *base)).min()?;
+    Some(((fewest, until), block(base)))
 }
 
 /// The least busy nodes, whichever they are.
-fn loose(grid: &Grid, busy: &[Busy], count: usize) -> Option<(Busy, Placement)> {
-    let mut nodes: Vec<Node> =
-        (0..grid.nodes()).filter(|&node| busy[node as usize].0 < KEPT).collect();
-    nodes.sort_by_key(|&node| busy[node as usize]); // stable: lower nodes first
+fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
+    let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
+    nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
     nodes.truncate(count);
     if nodes.len() < count {
         return None;
     }
     nodes.sort_unstable();
-    let found = nodes.iter().map(|&node| busy[node as usize]).reduce(join)?;
+    let found = nodes.iter().map(|&node| busy.of(node)).reduce(join)?;
     let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
     Some((found, Placement { blocks: nodes.iter().map(one).collect() }))
 }
@@ -139,31 +182,39 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, how busy the block of these sides is whose base it is; blocks reach around all
-/// edges, and the caller looks only at those that may.
+/// For each node, what the values of the block of these sides come to whose base it is, `join` of all of them; blocks
+/// reach around all edges, and the caller looks only at those that may.
 ///
 /// One dimension after the other: a window of any length is made of windows whose lengths are powers
 /// of two, each of them two of the last.
-fn over_blocks(grid: &Grid, mut busy: Vec<Busy>, sides: &[u32]) -> Vec<Busy> {
+fn over_blocks<T: Copy>(
+    grid: &Grid,
+    mut values: Vec<T>,
+    sides: &[u32],
+    join: impl Fn(T, T) -> T,
+) -> Vec<T> {
     for (d, &side) in sides.iter().enumerate() {
         let (stride, length) = (grid.strides()[d] as usize, grid.sides()[d] as usize);
         // The values of `left`, joined with those of `right` that lie so far along the dimension.
-        let joined = |left: Option<&[Busy]>, right: &[Busy], by: usize| -> Vec<Busy> {
+        let joined = |left: Option<&[T]>, right: &[T], by: usize| -> Vec<T> {
             let mut sums = Vec::with_capacity(right.len());
             for lane in (0..right.len()).step_by(stride * length) {
-                for at in 0..length {
-                    let here = lane + at * stride;
-                    let there = lane + (at + by) % length * stride;
-                    for k in 0..stride {
-                        let other = right[there + k];
-                        sums.push(left.map_or(other, |left| join(left[here + k], other)));
+                let (before, after) =
+                    right[lane..][..stride * length].split_at(by % length * stride);
+                match left {
+                    None => [after, before].iter().for_each(|part| sums.extend_from_slice(part)),
+                    Some(left) => {
+                        let (front, back) = left[lane..][..stride * length].split_at(after.len());
+                        for (left, right) in [(front, after), (back, before)] {
+                            sums.extend(left.iter().zip(right).map(|(&a, &b)| join(a, b)));
+                        }
                     }
                 }
             }
             sums
         };
         let (mut done, mut sums) = (0, None);
-        let mut power = busy;
+        let mut power = values;
         for bit in 0..u32::BITS - side.leading_zeros() {
             if side >> bit & 1 == 1 {
                 sums = Some(joined(sums.as_deref(), &power, done));
@@ -173,9 +224,9 @@ fn over_blocks(grid: &Grid, mut busy: Vec<Busy>, sides: &[u32]) -> Vec<Busy> {
                 power = joined(Some(&power), &power, 1 << bit);
             }
         }
-        busy = sums.unwrap_or(power);
+        values = sums.unwrap_or(power);
     }
-    busy
+    values
 }
 
 #[cfg(test)]
@@ -195,19 +246,25 @@ mod tests {
         ) {
             let grid = Grid::new(&sides, wrapped).unwrap();
             let block: Dims = sides.iter().zip(&wanted).map(|(&a, &b)| a.min(b)).collect();
-            let node = |n: u32| (seed[n as usize].0, Time::new(f64::from(seed[n as usize].1)));
-            let busy: Vec<Busy> = (0..grid.nodes()).map(node).collect();
-            let all = over_blocks(&grid, busy.clone(), &block);
+            // What is free was never held until some instant.
+            let node = |n: u32| match seed[n as usize] {
+                (0, _) => (0, Time::ZERO),
+                (held, until) => (held, Time::new(f64::from(until))),
+            };
+            let (held, until) = (0..grid.nodes()).map(node).unzip();
+            let busy = Nodes { held, until };
+            let held = over_blocks(&grid, busy.held.clone(), &block, |a, b| a + b);
+            let until = over_blocks(&grid, busy.until.clone(), &block, Time::max);
             let of = |base: Node| {
                 let placed = Placement::from(Block { base, sides: block.clone() });
                 placed.nodes(&grid).into_iter().map(node).reduce(join).unwrap()
             };
             let bases: Vec<Node> = (0..grid.nodes()).filter(|&b| grid.holds(b, &block)).collect();
             for &base in &bases {
-                prop_assert_eq!(all[base as usize], of(base));
+                prop_assert_eq!((held[base as usize], until[base as usize]), of(base));
             }
             let best = bases.into_iter().min_by_key(|&base| (of(base), base)).unwrap();
-            let (found, placement) = anywhere(&grid, busy, &block).unwrap();
+            let (found, placement) = anywhere(&grid, &busy, &block).unwrap();
             prop_assert_eq!(found, of(best));
             prop_assert_eq!(placement.blocks[0].base, best);
         }
@@ -216,11 +273,11 @@ mod tests {
     #[test]
     fn nodes_that_are_kept_are_taken_by_nobody_else() {
         let grid = Grid::new(&[4], false).unwrap();
-        let busy = |counts: [u64; 4]| counts.map(|count| (count, Time::ZERO)).to_vec();
+        let busy = |held: [u64; 4]| Nodes { held: held.to_vec(), until: vec![Time::ZERO; 4] };
         let base = |found: Option<(Busy, Placement)>| found.map(|(_, p)| p.blocks[0].base);
-        assert_eq!(base(anywhere(&grid, busy([0, KEPT, 1, 1]), &[2])), Some(2));
-        assert_eq!(base(anywhere(&grid, busy([0, KEPT, 1, 1]), &[3])), None);
-        assert_eq!(base(aligned(&grid, busy([1, 0, 0, 1]), &[2])), Some(0));
+        assert_eq!(base(anywhere(&grid, &busy([0, KEPT, 1, 1]), &[2])), Some(2));
+        assert_eq!(base(anywhere(&grid, &busy([0, KEPT, 1, 1]), &[3])), None);
+        assert_eq!(base(aligned(&grid, &busy([1, 0, 0, 1]), &[2])), Some(0));
         let (found, placed) = loose(&grid, &busy([1, KEPT, 0, 0]), 3).unwrap();
         assert_eq!((found.0, placed.nodes(&grid)), (1, vec![0, 2, 3]));
         assert_eq!(loose(&grid, &busy([1, KEPT, 0, 0]), 4), None);

@@ -82,7 +82,7 @@ pub static PARAMS: &[Param] = &[
 ];
 
 /// The keys of `failures.checkpoint`.
-static CHECKPOINT: &[Param] = &[
+pub static CHECKPOINT: &[Param] = &[
     Param {
         name: "every",
         kind: Kind::Or(&[DALY], &Kind::Number(Range::Positive)),
@@ -105,7 +105,7 @@ const NODES: Param = Param {
 };
 
 /// The keys of a window in `failures.maintenance`.
-static MAINTENANCE: &[Param] = &[
+pub static MAINTENANCE: &[Param] = &[
     Param {
         name: "from",
         kind: Kind::Number(Range::NonNegative),
@@ -122,7 +122,7 @@ static MAINTENANCE: &[Param] = &[
 ];
 
 /// The keys of an entry of `failures.drain`.
-static DRAIN: &[Param] = &[
+pub static DRAIN: &[Param] = &[
     Param {
         name: "from",
         kind: Kind::Number(Range::NonNegative),

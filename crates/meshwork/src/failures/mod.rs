@@ -11,7 +11,7 @@ mod units;
 pub(crate) use checkpoint::Saved;
 pub use checkpoint::{Checkpoint, daly};
 pub use durations::DURATIONS;
-pub use keys::PARAMS;
+pub use keys::{CHECKPOINT, DRAIN, MAINTENANCE, PARAMS};
 pub(crate) use timeline::{Planned, Step, Timeline, What};
 
 use toml::{Table, Value};

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
+use meshwork::failures;
 use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
 
 use super::list::{KINDS, Listed, capabilities, words};
@@ -206,6 +207,19 @@ fn study() -> String {
     parameters(&mut text, &meshwork::scenario::PARAMS.iter().collect::<Vec<_>>(), "");
     text += "\n## `[measure]`\n\n";
     parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");
+    text += "\n## `[failures]`\n\n\
+         What goes out of service: see [machines that fail](../failures.md).\n\n";
+    for (title, params) in [
+        ("", failures::PARAMS),
+        ("### `[failures.checkpoint]`", failures::CHECKPOINT),
+        ("### `[[failures.maintenance]]`", failures::MAINTENANCE),
+        ("### `[[failures.drain]]`", failures::DRAIN),
+    ] {
+        if !title.is_empty() {
+            text += &format!("\n{title}\n\n");
+        }
+        parameters(&mut text, &params.iter().collect::<Vec<_>>(), "");
+    }
     text += "\n## The study around it\n\n";
     parameters(&mut text, meshwork_lab::study::PARAMS, "");
     text += "\n## `windows`\n\n";

@@ -34,7 +34,7 @@ use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 use crate::run::store::Record;
-use crate::watch::{Happening, Scene, What};
+use crate::watch::{Happening, NOBODY, Scene, What};
 
 use answers::Answers;
 pub use columns::Columns;
@@ -211,6 +211,10 @@ impl Recording {
         }
         happenings
             .extend(scene.waiting().iter().take(most_waiting).map(|(id, job)| arrived(id, job)));
+        for &(site, node) in scene.down() {
+            let what = What::Down { site, node };
+            happenings.push((0, Happening { at: scene.now(), id: NOBODY, what }));
+        }
         happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
         let mut tape = Tape::new(Window { from: 0.0, jobs: usize::MAX });
         for (_, happening) in happenings {

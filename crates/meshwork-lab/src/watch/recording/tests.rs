@@ -11,9 +11,10 @@ use tempfile::TempDir;
 use super::columns::tests::unpacked;
 use super::*;
 use crate::run::store::load;
-use crate::watch::{Happening, Live, Next, Scene, What};
+use crate::watch::{Happening, Live, NOBODY, Next, Scene, What};
 use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
+use meshwork::topology::Node;
 
 /// What a recording says that happened, in the order in which it says so.
 fn told(recording: &Recording) -> Vec<Happening> {
@@ -24,7 +25,7 @@ fn told(recording: &Recording) -> Vec<Happening> {
     for (&at, &count) in columns.at.iter().zip(&columns.count) {
         for _ in 0..count {
             let job = columns.job[event] as usize;
-            let asked = Job {
+            let asked = |job: usize| Job {
                 number: columns.number[job] as u64,
                 arrival: Time::new(at),
                 request: Request::Nodes(
@@ -45,8 +46,8 @@ fn told(recording: &Recording) -> Vec<Happening> {
                 Placement { blocks: blocks.collect() }
             };
             let what = match columns.kind[event] {
-                0 => What::Arrived(asked),
-                1 => What::Refused(asked),
+                0 => What::Arrived(asked(job)),
+                1 => What::Refused(asked(job)),
                 2 => What::TurnedAway,
                 3 => {
                     start += 1;
@@ -54,23 +55,32 @@ fn told(recording: &Recording) -> Vec<Happening> {
                     What::Started { site, placement: placement() }
                 }
                 4 => What::Moved { placement: placement() },
-                _ => What::Finished,
+                5 => What::Finished,
+                6 => What::Interrupted,
+                kind => {
+                    start += 1;
+                    let (site, node) = (columns.site[start - 1] as usize, job as Node);
+                    if kind == 7 { What::Down { site, node } } else { What::Up { site, node } }
+                }
             };
             event += 1;
-            all.push(Happening { at: Time::new(at), id: JobId(job as u64), what });
+            let is_nobody = matches!(what, What::Down { .. } | What::Up { .. });
+            let id = if is_nobody { NOBODY } else { JobId(job as u64) };
+            all.push(Happening { at: Time::new(at), id, what });
         }
     }
     assert_eq!((event, block), (columns.kind.len(), columns.base.len()), "nothing is left over");
     all
 }
 
-/// Of a scene: for every node the number of the job that holds it, then those of the jobs that wait with how many
-/// processors they ask for.
+/// Of a scene: for every node the number of the job that holds it, or that it is out of service, then those of the jobs
+/// that wait with how many processors they ask for.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
         let nodes = 0..topology.grid().nodes();
-        nodes.map(move |node| scene.owner(site, node).map_or(0, number))
+        let nobody = move |node| if scene.is_down(site, node) { u64::MAX } else { 0 };
+        nodes.map(move |node| scene.owner(site, node).map_or_else(|| nobody(node), number))
     });
     let waiting = scene.waiting().values().map(|job| (job.number, job.request.nodes()));
     (owners.collect(), waiting.collect())
@@ -122,7 +132,7 @@ fn recorded(folder: &Path, window: Window) -> Result<Recording, RecordingError> 
     )
 }
 
-const MACHINES: [&str; 6] = [
+const MACHINES: [&str; 7] = [
     "machine = { topology = 'mesh', dims = [8, 6] }",
     "machine = { topology = 'torus', dims = [4, 3, 4] }\nallocator = 'first_fit'",
     "machine = { topology = 'hypercube', dimension = 6 }",
@@ -130,6 +140,8 @@ const MACHINES: [&str; 6] = [
     "machine = { topology = 'mesh', dims = [8, 6] }\nscheduler = 'equipartition'",
     "machine.sites = [ { topology = 'mesh', dims = [4, 4], speed = 2.0 }, \
      { topology = 'flat', processors = 12 } ]",
+    "machine = { topology = 'mesh', dims = [8, 6] }\nscheduler = 'easy'\n\
+     failures = { mtbf = 300, repair = 10, maintenance = [{ from = 30, until = 40, nodes = '0,0:2x2' }] }",
 ];
 
 #[test]
@@ -192,7 +204,11 @@ fn a_window_behind_the_run_is_refused() {
 #[test]
 fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
     for format in if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] } {
-        for machine in MACHINES.iter().filter(|machine| !machine.contains("equipartition")) {
+        // Of jobs that are moved, or interrupted, the output tells the last place alone.
+        let stay = |machine: &&&str| {
+            ["equipartition", "failures"].iter().all(|word| !machine.contains(word))
+        };
+        for machine in MACHINES.iter().filter(stay) {
             let head = format!("record = false\n{machine}");
             let (folder, study) = stored(&head, &format!("[output]\njobs = ['{format}']"));
             let mut record = load(folder.path()).unwrap().records.remove(0);
