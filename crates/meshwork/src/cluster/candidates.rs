@@ -24,6 +24,16 @@ pub struct Candidates {
     by_kind: Option<ByKind>,
 }
 
+/// The waiting jobs behind one of them of which it is not clear, without asking anyone, that they cannot start; in
+/// order of arrival, each named once. As [`Candidates`], where nothing is promised to anyone.
+///
+/// # Complexity
+/// As that of [`Candidates`].
+pub struct Hopeful {
+    after: Ticket,
+    by_kind: Option<ByKind>,
+}
+
 /// The first job of each form, in order of arrival, and further jobs of those that have had their turn.
 struct ByKind {
     firsts: std::vec::IntoIter<(Ticket, Kind)>,
@@ -36,8 +46,8 @@ struct ByKind {
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only those may start that would end by the promised start.
-    InTime,
+    /// Only those may start that would end by then, the promised start.
+    By(Time),
     Any,
 }
 
@@ -46,12 +56,15 @@ impl Cluster<'_> {
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
-        let by_kind = (nodes && self.misses_no_block()).then(|| ByKind {
-            firsts: self.kinds().firsts(self.most_free).collect::<Vec<_>>().into_iter(),
-            further: BinaryHeap::new(),
-            named: None,
-        });
+        let by_kind = (nodes && self.misses_no_block()).then(|| ByKind::of(self));
         Candidates { after, by_kind }
+    }
+
+    /// The waiting jobs behind this one of which it is not clear, without asking anyone, that they cannot start.
+    #[must_use]
+    pub fn hopeful(&self, after: Ticket) -> Hopeful {
+        let by_kind = self.misses_no_block().then(|| ByKind::of(self));
+        Hopeful { after, by_kind }
     }
 
     /// The waiting jobs of each form, on a machine whose only site is complete.
@@ -60,24 +73,23 @@ impl Cluster<'_> {
     }
 
     /// The next job of a form after this one that may start beside the guard.
-    fn next_of(&self, kind: Kind, after: Ticket, guard: &Guard) -> Option<Ticket> {
+    fn next_of(&self, kind: Kind, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         match self.chance(kind, guard) {
             Chance::None => None,
             Chance::Any => self.kinds().next_that(kind, after, |_| true),
-            Chance::InTime => {
-                let in_time = |glance| self.would_end(glance) <= guard.reservation.at;
-                self.kinds().next_that(kind, after, in_time)
+            Chance::By(end) => {
+                self.kinds().next_that(kind, after, |glance| self.would_end(glance) <= end)
             }
         }
     }
 
-    fn chance(&self, kind: Kind, guard: &Guard) -> Chance {
+    fn chance(&self, kind: Kind, guard: Option<&Guard>) -> Chance {
         let Some((nodes, form)) = self.kinds().form(kind) else { return Chance::None };
         let site = &self.facility.sites()[0];
         if nodes > self.most_free || site.is_denied(form) {
             Chance::None
-        } else if self.is_denied_beside(form, guard) {
-            Chance::InTime
+        } else if let Some(guard) = guard.filter(|guard| self.is_denied_beside(form, guard)) {
+            Chance::By(guard.reservation.at)
         } else {
             Chance::Any
         }
@@ -95,15 +107,37 @@ impl Candidates {
     pub fn next(&mut self, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
         self.after = match &mut self.by_kind {
             None => cluster.next_beside(self.after, guard)?,
-            Some(by_kind) => by_kind.next(self.after, cluster, guard)?,
+            Some(by_kind) => by_kind.next(self.after, cluster, Some(guard))?,
+        };
+        Some(self.after)
+    }
+}
+
+impl Hopeful {
+    /// The next of them.
+    #[inline]
+    pub fn next(&mut self, cluster: &Cluster<'_>) -> Option<Ticket> {
+        self.after = match &mut self.by_kind {
+            None => cluster.next_small_enough(self.after)?,
+            Some(by_kind) => by_kind.next(self.after, cluster, None)?,
         };
         Some(self.after)
     }
 }
 
 impl ByKind {
+    fn of(cluster: &Cluster<'_>) -> ByKind {
+        let firsts = cluster.kinds().firsts(cluster.most_free).collect::<Vec<_>>().into_iter();
+        ByKind { firsts, further: BinaryHeap::new(), named: None }
+    }
+
     /// The next of those behind this job.
-    fn next(&mut self, after: Ticket, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
+    fn next(
+        &mut self,
+        after: Ticket,
+        cluster: &Cluster<'_>,
+        guard: Option<&Guard>,
+    ) -> Option<Ticket> {
         let ByKind { firsts, further, named } = self;
         if let Some((ticket, kind)) = named.take()
             && let Some(ticket) = cluster.next_of(kind, ticket, guard)
@@ -120,9 +154,7 @@ impl ByKind {
             // What was asked for meanwhile may have closed the form.
             let may_start = match cluster.chance(kind, guard) {
                 Chance::None => continue,
-                Chance::InTime => {
-                    cluster.would_end(cluster.queue.glance(ticket)) <= guard.reservation.at
-                }
+                Chance::By(end) => cluster.would_end(cluster.queue.glance(ticket)) <= end,
                 Chance::Any => true,
             };
             if may_start && ticket > after {

@@ -17,7 +17,7 @@ mod space;
 mod starts;
 mod waits;
 
-pub use candidates::Candidates;
+pub use candidates::{Candidates, Hopeful};
 pub use outlook::Outlook;
 pub(crate) use profile::Profile;
 pub use queue::Ticket;
@@ -163,16 +163,22 @@ impl<'a> Cluster<'a> {
     }
 
     /// The next waiting job after this one of which it is not clear, without asking anyone, that it
-    /// cannot start.
+    /// cannot start. Who goes on from one to the next asks for [all of them](Cluster::hopeful) sooner.
     #[must_use]
     pub fn next_hopeful(&self, ticket: Ticket) -> Option<Ticket> {
+        let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
+            return self.next_small_enough(ticket);
+        };
+        let kinds = self.kinds();
+        let open = kinds.up_to(self.most_free).filter(|(_, form)| !site.is_denied(form));
+        open.filter_map(|(kind, _)| kinds.next_that(kind, ticket, |_| true)).min()
+    }
+
+    /// The next waiting job after this one that, at its smallest, is small enough for what is free on some site.
+    #[must_use]
+    pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
             return None;
-        }
-        if let Some(site) = self.facility.only_complete_site() {
-            let kinds = self.kinds();
-            let open = kinds.up_to(self.most_free).filter(|(_, form)| !site.is_denied(form));
-            return open.filter_map(|(kind, _)| kinds.next_that(kind, ticket, |_| true)).min();
         }
         self.queue.next_that(ticket, |glance| glance.fewest <= self.most_free)
     }

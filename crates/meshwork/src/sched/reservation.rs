@@ -82,15 +82,16 @@ impl Scheduler for Reserving {
             self.ahead.retain(|ticket| !again.contains(&ticket.id));
         }
         let (mut next, mut place) = (cluster.head(), 0);
+        let mut hopeful = None;
         // How many processors are free that are not kept, as long as nothing changes.
         let mut clear = None;
         while let Some(ticket) = next {
-            // A job that has started names no place in the queue any more. Behind those who have
-            // reservations or may get one, only who may start now is of interest.
+            // Behind those who have reservations or may get one, only who might start before this one does is of
+            // interest.
             let following = if place < self.most {
                 cluster.after(ticket)
             } else {
-                cluster.next_hopeful(ticket)
+                hopeful.get_or_insert_with(|| cluster.hopeful(ticket)).next(cluster)
             };
             place += 1;
             let own = self.reserved.iter().position(|(owner, _)| *owner == ticket);

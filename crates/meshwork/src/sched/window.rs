@@ -82,11 +82,14 @@ impl Window {
             return false;
         }
         let is_whole_queue = self.width >= cluster.waiting_jobs() as u64;
+        let mut hopeful = is_whole_queue.then(|| cluster.hopeful(head));
         let (mut last, mut seen) = (head, 1);
         while seen < self.width {
             // Within a narrow window each job counts, hopeless or not.
-            let next =
-                if is_whole_queue { cluster.next_hopeful(last) } else { cluster.after(last) };
+            let next = match &mut hopeful {
+                Some(hopeful) => hopeful.next(cluster),
+                None => cluster.after(last),
+            };
             let Some(candidate) = next else { return false };
             if cluster.start(candidate, StartOptions::default()) {
                 self.ahead.insert(candidate);
