@@ -189,7 +189,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
         }
         return Ok(Kind::Row(1 << one));
     }
-    if topology.nodes() % one != 0 {
+    if !topology.nodes().is_multiple_of(one) {
         return Err(format!(
             "is {one}, but must be a count of nodes that divides those of the {topology}, which are {}",
             topology.nodes()
