@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn the_end_of_a_job_is_no_checkpoint() {
         let each = Checkpoint { every: Every::Work(10.0), cost: 2.0 };
-        let overheads = [10.0, 10.5, 35.0, 0.0].map(|work| each.overhead(work, 1));
-        assert_eq!(overheads, [0.0, 2.0, 6.0, 0.0]);
+        let overheads = [10.0, 10.5, 35.0, 0.0].map(|work| each.overhead(work, 1).to_bits());
+        assert_eq!(overheads, [0.0, 2.0, 6.0, 0.0].map(f64::to_bits));
         // Interrupted in the second checkpoint, and just after it.
         assert_eq!(each.saved(35.0, 23.0, 1), Saved { work: 10.0, overhead: 2.0 });
         assert_eq!(each.saved(35.0, 24.0, 1), Saved { work: 20.0, overhead: 4.0 });
@@ -111,7 +111,8 @@ mod tests {
             every: Every::Daly { mtbf: f64::INFINITY, units_per_node: 1.0 },
             cost: 1.0,
         };
-        assert_eq!([never.overhead(1e12, 7), never.saved(1e12, 1e6, 7).work], [0.0, 0.0]);
+        let nothing = [never.overhead(1e12, 7), never.saved(1e12, 1e6, 7).work];
+        assert_eq!(nothing.map(f64::to_bits), [0, 0]);
     }
 
     /// The optimum is where the expected time of the exact model, M exp(R/M) (exp((τ + δ)/M) − 1) / τ for each unit of
