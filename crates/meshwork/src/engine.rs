@@ -106,9 +106,9 @@ pub fn simulate(
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);
         let outage = cluster.next_outage(arrival.is_some());
-        let by = arrival.into_iter().chain(outage).chain(until).min();
+        let by = earlier(earlier(arrival, outage), until);
         let finish = cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
-        let Some(instant) = arrival.into_iter().chain(finish).chain(outage).min() else {
+        let Some(instant) = earlier(earlier(arrival, finish), outage) else {
             return Ok(cluster.now());
         };
         if let Some(end) = until.filter(|&end| instant > end) {
@@ -151,6 +151,15 @@ pub fn simulate(
         if let Some(bug) = cluster.take_bug() {
             return Err(RunError::Bug(bug));
         }
+    }
+}
+
+/// The earlier of two instants, if there are both.
+#[inline]
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

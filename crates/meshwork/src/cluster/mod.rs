@@ -483,8 +483,10 @@ impl<'a> Cluster<'a> {
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
-            let stand_ins = self.service.as_ref().map_or(0, |service| service.stand_ins);
-            self.state.running = (self.running.len() - stand_ins) as u64;
+            self.state.running = self.running.len() as u64;
+            if let Some(service) = &self.service {
+                self.state.running -= service.stand_ins as u64;
+            }
             self.state.blocked_by_shape = self.queue.first().is_some_and(|head| {
                 let asked = self.queue.job(head).request.nodes();
                 let sites = self.facility.sites();
@@ -533,6 +535,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// A job that runs no more gives its processors back.
+    #[inline(always)]
     fn give_back(&mut self, ran: &Running) {
         self.facility.release(ran.site, &ran.placement);
         self.changes += 1;

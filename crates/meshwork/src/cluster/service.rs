@@ -158,6 +158,7 @@ impl Service {
     }
 
     /// A job has ended.
+    #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
         let Some(career) = self.careers.remove(&ran.id) else { return };
         let left = career.left(self.kill_at_estimate);
@@ -196,6 +197,7 @@ impl Service {
 
 impl Cluster<'_> {
     /// From now on nodes fail. Whoever `looks_ahead` sees what is planned.
+    #[cold]
     pub(crate) fn suffer(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
         service.timeline.begin(now);
@@ -218,14 +220,20 @@ impl Cluster<'_> {
     /// When something next goes out of service or comes back; `None` if that concerns no job, those that arrive later
     /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
     /// they wait for ever, as they would on a machine that does not fail.
+    #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
-        let service = self.service.as_ref()?;
+        self.service.as_ref().and_then(|service| self.next_step_of(service, more_arrive))
+    }
+
+    #[cold]
+    fn next_step_of(&self, service: &Service, more_arrive: bool) -> Option<Time> {
         let runs = self.running.len() > service.stand_ins;
         let may_start = self.queue.len() > 0 && service.stand_ins > 0;
         if more_arrive || runs || may_start { service.timeline.next() } else { None }
     }
 
     /// Lets happen what happens now: first what comes back, then what fails. `false` if nothing does.
+    #[cold]
     pub(crate) fn strike(&mut self, more_arrive: bool) -> Result<bool, Hopeless> {
         let Some(mut service) = self.service.take() else { return Ok(false) };
         let struck = self.steps(&mut service);
@@ -398,12 +406,12 @@ impl Cluster<'_> {
             return;
         }
         let placement = self.alone(at);
-        let entry = self.running.vacant_entry();
-        let slot = entry.key();
-        let ran = entry.insert(stand_in(at, placement, self.now, expected, slot));
+        let slot = self.running.vacant_key();
+        let ran = stand_in(at, placement, self.now, expected, slot);
         if let Some(ends) = self.ends.get_mut() {
-            ends.insert(End::of(slot, ran));
+            ends.insert(End::of(slot, &ran));
         }
+        self.running.insert(ran);
         affected.stand_in = Some(slot);
         service.stand_ins += 1;
     }
@@ -443,6 +451,7 @@ impl Cluster<'_> {
     }
 
     /// Takes those nodes out of service whose jobs have ended as they were drained.
+    #[cold]
     pub(super) fn take_drained(&mut self) {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
             return;

@@ -183,14 +183,15 @@ impl Cluster<'_> {
     /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
     /// to go out of service before it ends.
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
-        let proposal = self.ask_clear_of(ticket, kept)?;
         if self.service.is_none() {
-            return Some(proposal);
+            return self.ask_clear_of(ticket, kept);
         }
+        let proposal = self.ask_clear_of(ticket, kept)?;
         self.clear_of_closures(ticket, kept, proposal)
     }
 
     /// Where selector, sizing and allocator would start a job if these processors were held.
+    #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
         ticket: Ticket,
@@ -325,10 +326,10 @@ impl Cluster<'_> {
         let setup = self.facility.sites()[site].setup_time(&placement);
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, &placement, expected_end);
-        let (job, wear) = match &mut self.service {
-            None => (job, None),
-            Some(service) => service.starts(ticket.id, job),
-        };
+        let (mut job, mut wear) = (job, None);
+        if let Some(service) = &mut self.service {
+            (job, wear) = service.starts(ticket.id, job);
+        }
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();

@@ -424,9 +424,6 @@ impl Recorder {
 impl Recorder {
     /// A run has ended, or was interrupted: what it did in vain belongs to the time at which that shows.
     fn take_from_net(&mut self, job: &Running) {
-        if job.wear.is_none() || self.net.is_empty() {
-            return;
-        }
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, in_vain) in &self.net {
             sums[i].add(-in_vain(job), 0.0);
@@ -434,7 +431,7 @@ impl Recorder {
     }
 
     /// A job has just started or ended: what is measured at such instants counts in its batch.
-    #[inline]
+    #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {
             let (over, under) = share(&self.state);
@@ -507,7 +504,7 @@ impl Observer for Recorder {
                 self.batches.left_queue();
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     // A job starts once, however often it is interrupted.
-                    let is_first = job.wear().interruptions == 0;
+                    let is_first = job.wear.as_ref().is_none_or(|wear| wear.interruptions == 0);
                     for &(i, value) in self.per_start.iter().filter(|_| is_first) {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
@@ -522,7 +519,9 @@ impl Observer for Recorder {
                     self.state.held = self.state.held.saturating_sub(u64::from(job.held));
                     self.look_at_events(job.id);
                     self.totals.lost += job.wear().lost * f64::from(job.held);
-                    self.take_from_net(job);
+                    if job.wear.is_some() {
+                        self.take_from_net(job);
+                    }
                 }
             }
             Event::Promised(..) | Event::Moved { .. } | Event::Down { .. } | Event::Up { .. } => {}
@@ -535,7 +534,9 @@ impl Observer for Recorder {
                 if self.measuring_from.is_some_and(|from| now >= from) {
                     self.state.held = self.state.held.saturating_sub(u64::from(job.held));
                     self.look_at_events(job.id);
-                    self.take_from_net(job);
+                    if job.wear.is_some() {
+                        self.take_from_net(job);
+                    }
                     self.measure_job(now, job);
                 } else {
                     self.waits.remove(&job.id);
