@@ -160,6 +160,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
             plans: flag("plans")?,
             serves_all: flag("serves_all")?,
             malleable: false,
+            by_owner: false,
             build: strategy::scheduler::build,
         }))),
         "sizing" => Entry::Sizing(Box::leak(Box::new(SizingEntry {

@@ -72,9 +72,7 @@ impl Facility {
     /// })
     /// .unwrap();
     /// let mut facility = scenario.setup(0).unwrap().facility;
-    /// let job = |sides: &[u32]| Job {
-    ///     number: 1, arrival: Time::ZERO, request: Request::block(sides), runtime: 1.0, estimate: 1.0, owner: None,
-    /// };
+    /// let job = |sides: &[u32]| Job::new(1, Time::ZERO, Request::block(sides), 1.0);
     /// let two_rows = facility.propose_at(0, &job(&[4, 2]), Time::ZERO).unwrap();
     /// facility.claim(0, &two_rows.placement, Time::ZERO).unwrap();
     /// assert_eq!(facility.lacks(&job(&[4, 2]), Time::ZERO), None);

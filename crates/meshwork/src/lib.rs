@@ -78,6 +78,7 @@
 //!     plans: false,
 //!     serves_all: true,
 //!     malleable: false,
+//!     by_owner: false,
 //!     build: |_params, _sites| Ok(Box::new(SmallestFirst::default())),
 //! };
 //!

@@ -209,7 +209,7 @@ fn schedules() {
                 let job = job.as_array().unwrap();
                 let (request, arrival) = (request(&job[0]), Time::new(number(&job[1])));
                 let (runtime, estimate) = (number(&job[2]), number(job.get(3).unwrap_or(&job[2])));
-                Job { number: 0, arrival, request, runtime, estimate, owner: None }
+                Job { estimate, ..Job::new(0, arrival, request, runtime) }
             })
             .collect();
         let machine = match case.get("machine") {

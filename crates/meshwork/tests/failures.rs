@@ -301,12 +301,8 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
     jobs.iter()
         .zip(1..)
         .map(|(&(arrival, nodes, runtime, estimate), number)| Job {
-            number,
-            arrival: Time::new(arrival),
-            request: Request::Nodes(nodes),
-            runtime,
             estimate,
-            owner: None,
+            ..Job::new(number, Time::new(arrival), Request::Nodes(nodes), runtime)
         })
         .collect()
 }

@@ -149,7 +149,8 @@ fn padding_is_what_rounding_up_takes_from_the_machine() {
 #[test]
 fn jobs_are_told_apart_by_their_owners() {
     let of = |user: Option<&str>, group: Option<&str>, job: Job| {
-        let owner = Owner { user: user.map(str::to_owned), group: group.map(str::to_owned) };
+        let [user, group] = [user, group].map(|name| name.map(str::to_owned));
+        let owner = Owner { user, group, ..Owner::default() };
         Job { owner: Some(Arc::new(owner)), ..job }
     };
     let [first, second, third]: [Job; 3] = three_jobs().try_into().unwrap();

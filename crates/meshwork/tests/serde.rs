@@ -29,7 +29,7 @@ fn requests_and_placements_are_written_in_the_words_of_the_command() {
         json!({ "blocks": [{ "base": 4, "sides": [2, 1] }, { "base": 9, "sides": [2, 1] }] })
     );
     let (arrival, request) = (Time::new(2.5), Request::Nodes(1));
-    let job = Job { number: 3, arrival, request, runtime: 4.0, estimate: 5.0, owner: None };
+    let job = Job { estimate: 5.0, ..Job::new(3, arrival, request, 4.0) };
     assert_eq!(
         there_and_back(&job),
         json!({ "number": 3, "arrival": 2.5, "request": { "nodes": 1 }, "runtime": 4.0, "estimate": 5.0 })

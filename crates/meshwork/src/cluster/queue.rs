@@ -443,7 +443,7 @@ mod tests {
 
     fn job(size: u32, estimate: f64) -> Job {
         let request = Request::Nodes(size);
-        Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate, owner: None }
+        Job { estimate, ..Job::new(1, Time::ZERO, request, 1.0) }
     }
 
     fn form(job: &Job) -> Option<Request> {

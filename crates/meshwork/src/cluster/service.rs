@@ -485,14 +485,7 @@ fn stand_in(
     slot: usize,
 ) -> Running {
     let span = expected - now;
-    let job = Job {
-        number: 0,
-        arrival: now,
-        request: Request::Nodes(1),
-        runtime: span,
-        estimate: span,
-        owner: None,
-    };
+    let job = Job::new(0, now, Request::Nodes(1), span);
     Running {
         id: JobId::stand_in(slot),
         job,

@@ -42,7 +42,7 @@ pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> V
             };
             let runtime = rng.below(100) as f64 * 0.1;
             let estimate = runtime + rng.below(3) as f64 * 1.7;
-            Job { number: 0, arrival: Time::new(now), request, runtime, estimate, owner: None }
+            Job { estimate, ..Job::new(0, Time::new(now), request, runtime) }
         })
         .collect()
 }

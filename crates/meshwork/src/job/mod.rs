@@ -231,13 +231,27 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
-/// Whose job it is, by the names that its log or table has for them.
+/// Whose job it is and where it was submitted, by the names that its log or table has for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// The user, where that is known.
     pub user: Option<String>,
     /// The user's group, where that is known.
     pub group: Option<String>,
+    /// The queue that it was submitted to, where that is known.
+    pub queue: Option<String>,
+    /// The partition of the machine that it was submitted to, where that is known.
+    pub partition: Option<String>,
+}
+
+/// What was agreed on for one job when it was submitted, where anything was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Terms {
+    /// How urgent it is, from 0 to 1.
+    pub priority: f64,
+    /// By when it is to have ended.
+    pub deadline: Option<Time>,
 }
 
 /// One job, as its workload gives it. It never changes during a run.
@@ -255,10 +269,27 @@ pub struct Job {
     /// How long its user says it will run: all that a scheduler may know of its end. Where the
     /// workload has no estimate this is the run time.
     pub estimate: f64,
-    /// Whose it is, where the workload knows and something is measured by user or by group; jobs of one
+    /// Whose it is, where the workload knows and something is decided or measured by it; jobs of one
     /// owner share it. It is no part of what is serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
+    /// What was agreed on for it; nothing, for most.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub terms: Option<Box<Terms>>,
+}
+
+impl Job {
+    /// A job of which nothing else is known: its estimate is its run time, and it is nobody's.
+    ///
+    /// ```
+    /// use meshwork::job::{Job, Request, Time};
+    /// let job = Job { estimate: 9.0, ..Job::new(1, Time::ZERO, Request::Nodes(4), 5.0) };
+    /// assert_eq!((job.runtime, job.estimate, job.owner), (5.0, 9.0, None));
+    /// ```
+    #[must_use]
+    pub fn new(number: u64, arrival: Time, request: Request, runtime: f64) -> Job {
+        Job { number, arrival, request, runtime, estimate: runtime, owner: None, terms: None }
+    }
 }
 
 #[cfg(test)]

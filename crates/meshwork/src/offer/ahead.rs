@@ -132,7 +132,7 @@ mod tests {
             1 => Request::Subcube(rng.below(4) as u32),
             _ => Request::Nodes(1 + rng.below(12) as u32),
         };
-        Job { number: 0, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0, owner: None }
+        Job::new(0, Time::ZERO, request, 1.0)
     }
 
     /// The obvious twin: every site is copied, and every job is proposed and claimed.

@@ -287,7 +287,7 @@ impl Pool {
     /// let mut pool = Pool::read(&toml::toml! { machine = { topology = "mesh", dims = [4, 4] } })?;
     /// let held = pool.allocate(&Request::block(&[4, 2])).unwrap();
     /// let request = Request::block(&[4, 4]);
-    /// let job = Job { number: 1, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0, owner: None };
+    /// let job = Job::new(1, Time::ZERO, request, 1.0);
     /// let mut ahead = pool.ahead();
     /// assert_eq!(ahead.propose(&job, Time::ZERO), None);
     /// ahead.release(&held);

@@ -376,7 +376,8 @@ impl Scenario {
         inputs: &'a dyn workload::Inputs,
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
-        let owners = measure.flag("by_user") || measure.flag("by_group");
+        let measured = measure.flag("by_user") || measure.flag("by_group");
+        let owners = measured || self.parts.scheduler.0.by_owner;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 

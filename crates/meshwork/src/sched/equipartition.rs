@@ -30,6 +30,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: true,
+    by_owner: false,
     build: |params, _| Ok(Box::new(Equipartition { limits: Limits::read(params) })),
 };
 

@@ -22,6 +22,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: false,
+    by_owner: false,
     build: |_, _| Ok(Box::new(Fcfs)),
 };
 

@@ -29,6 +29,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: true,
+    by_owner: false,
     build: |params, _| Ok(Box::new(Folding { limits: Limits::read(params), machine: None })),
 };
 

@@ -25,6 +25,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: false,
     malleable: false,
+    by_owner: false,
     build: |_, sites| {
         let shortest = |site: &Topology| site.grid().sides().iter().copied().min();
         let shortest = sites.iter().filter_map(shortest).max().unwrap_or(0);

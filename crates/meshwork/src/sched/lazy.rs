@@ -61,6 +61,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: false,
     malleable: false,
+    by_owner: false,
     build: |params, _| Ok(Box::new(Lazy::new(params))),
 };
 
@@ -319,7 +320,7 @@ mod tests {
                         arrival = arrival + rng.below(8) as f64 * 0.5;
                         let request = Request::Nodes(1 + rng.below(16) as u32);
                         let runtime = rng.below(9) as f64 * 0.5;
-                        Job { number, arrival, request, runtime, estimate: runtime, owner: None }
+                        Job::new(number, arrival, request, runtime)
                     })
                     .collect();
                 let lazy = Lazy::new(&params);

@@ -46,6 +46,8 @@ pub struct SchedulerEntry {
     /// Whether it divides the machine itself and resizes jobs while they run: it needs a machine of
     /// one site, and asks neither selector, sizing nor allocator.
     pub malleable: bool,
+    /// Whether it goes by whose jobs are: the workload then has to say so, where it knows.
+    pub by_owner: bool,
     /// The policy, for a machine of these sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }

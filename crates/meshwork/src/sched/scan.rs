@@ -43,6 +43,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: false,
+    by_owner: false,
     build: |params, _| {
         Ok(Box::new(Scan {
             down: params.meaning("direction", &DIRECTIONS),

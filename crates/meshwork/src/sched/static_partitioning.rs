@@ -31,6 +31,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: false,
     malleable: false,
+    by_owner: false,
     build: |_, sites| Ok(Box::new(StaticPartitioning::new(sites))),
 };
 

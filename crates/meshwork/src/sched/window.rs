@@ -39,6 +39,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: false,
+    by_owner: false,
     build: |params, _| {
         Ok(Box::new(Window {
             width: params.get_integer("width").unwrap_or(u64::MAX),

@@ -91,7 +91,7 @@ mod tests {
 
     pub(super) fn job(nodes: u32) -> Job {
         let request = Request::Nodes(nodes);
-        Job { number: 0, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0, owner: None }
+        Job::new(0, Time::ZERO, request, 1.0)
     }
 
     fn params(family: &'static Family, name: &str) -> Params {

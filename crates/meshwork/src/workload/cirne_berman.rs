@@ -280,12 +280,8 @@ impl Iterator for CirneBerman {
         let request = libm::exp(low + (high - low) * self.request_stream.unit()).min(LARGEST);
         let accuracy = self.accuracy.draw(&mut self.accuracy_stream).min(1.0);
         Some(Ok(Submission::Job(Job {
-            number: self.number,
-            arrival: Time::new(arrival),
-            request: Request::Nodes(nodes),
-            runtime: request * accuracy,
             estimate: request,
-            owner: None,
+            ..Job::new(self.number, Time::new(arrival), Request::Nodes(nodes), request * accuracy)
         })))
     }
 }

@@ -161,14 +161,12 @@ impl Iterator for DeepLearning {
         // Rounding must not leave a gap at the end.
         let (_, count) = self.counts[place.min(self.counts.len() - 1)];
         let runtime = draw(self.durations, &mut self.runtimes);
-        Some(Ok(Submission::Job(Job {
-            number: self.number,
-            arrival: Time::new(self.clock),
-            request: Request::Nodes(count),
+        Some(Ok(Submission::Job(Job::new(
+            self.number,
+            Time::new(self.clock),
+            Request::Nodes(count),
             runtime,
-            estimate: runtime,
-            owner: None,
-        })))
+        ))))
     }
 }
 

@@ -261,14 +261,12 @@ impl Iterator for Jann {
         class.next += class.gaps.draw(&mut class.gap_stream);
         let nodes = class.nodes();
         let runtime = class.run_times.draw(&mut class.run_stream).min(LARGEST);
-        Some(Ok(Submission::Job(Job {
-            number: self.number,
-            arrival: Time::new(arrival),
-            request: Request::Nodes(nodes),
+        Some(Ok(Submission::Job(Job::new(
+            self.number,
+            Time::new(arrival),
+            Request::Nodes(nodes),
             runtime,
-            estimate: runtime,
-            owner: None,
-        })))
+        ))))
     }
 }
 

@@ -357,14 +357,12 @@ impl Iterator for Lublin {
         source.next = source.arrivals.next();
         let nodes = source.class.sizes.draw(&mut source.nodes);
         let runtime = source.class.run_time(nodes, &mut source.run_times);
-        Some(Ok(Submission::Job(Job {
-            number: self.number,
-            arrival: Time::new(arrival),
-            request: Request::Nodes(nodes),
+        Some(Ok(Submission::Job(Job::new(
+            self.number,
+            Time::new(arrival),
+            Request::Nodes(nodes),
             runtime,
-            estimate: runtime,
-            owner: None,
-        })))
+        ))))
     }
 }
 

@@ -323,13 +323,12 @@ mod tests {
         let jobs = (1..=2_000).map(|number| {
             at += -2_160.0 * libm::log(stream.unit());
             let user = Some((stream.below(40)).to_string());
+            let request = Request::Nodes(1 + stream.below(12) as u32);
+            let runtime = -3_600.0 * libm::log(stream.unit());
             Job {
-                number,
-                arrival: Time::new(at),
-                request: Request::Nodes(1 + stream.below(12) as u32),
-                runtime: -3_600.0 * libm::log(stream.unit()),
                 estimate: 7_200.0,
-                owner: Some(Arc::new(Owner { user, group: None })),
+                owner: Some(Arc::new(Owner { user, ..Owner::default() })),
+                ..Job::new(number, Time::new(at), request, runtime)
             }
         });
         jobs.collect()

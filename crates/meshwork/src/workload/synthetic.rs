@@ -205,14 +205,7 @@ impl<R: Requests> Iterator for Synthetic<R> {
             Some(mean_nodes) => drawn * mean_nodes / request.nodes() as f64,
             None => drawn,
         };
-        Some(Ok(Submission::Job(Job {
-            number: self.number,
-            arrival: Time::new(self.clock),
-            request,
-            runtime,
-            estimate: runtime,
-            owner: None,
-        })))
+        Some(Ok(Submission::Job(Job::new(self.number, Time::new(self.clock), request, runtime))))
     }
 }
 

@@ -127,7 +127,8 @@ impl Listed {
         for row in rows {
             let mut row = row?;
             let key = (row.user.take(), row.group.take());
-            let owner = owners.number(key, |(user, group)| Owner { user, group });
+            let owner =
+                owners.number(key, |(user, group)| Owner { user, group, ..Owner::default() });
             let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
             let number = jobs.len() as u64 + 1;
             let job = job(&row, number, owners.get(owner)).map_err(failed)?;
@@ -167,6 +168,7 @@ fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String>
             None => runtime,
         },
         owner,
+        terms: None,
     })
 }
 

@@ -559,14 +559,7 @@ mod tests {
         // Where the job of 1 processor goes, of three: 1,000 each, standard deviation 26.
         let mut at = [0; 3];
         for seed in 0..3000 {
-            let job = |n: u32| Job {
-                number: u64::from(n),
-                arrival: Time::ZERO,
-                request: Request::Nodes(n),
-                runtime: 1.0,
-                estimate: 1.0,
-                owner: None,
-            };
+            let job = |n: u32| Job::new(u64::from(n), Time::ZERO, Request::Nodes(n), 1.0);
             let jobs = Box::new((1..=3).map(move |n| Ok(Submission::Job(job(n)))));
             let items: Vec<_> = shuffle(jobs, seed).collect();
             let first = items.iter().position(|item| *item == Ok(Submission::Job(job(1))));

@@ -12,7 +12,7 @@ use meshwork::topology::Wiring;
 
 /// A job that arrives, asks and runs like this; its estimate is its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
-    Job { number: 0, arrival: Time::new(arrival), request, runtime, estimate: runtime, owner: None }
+    Job::new(0, Time::new(arrival), request, runtime)
 }
 
 /// A scenario from TOML, with a workload that is not used.

@@ -390,7 +390,7 @@ mod tests {
 
     fn job(number: u64, sides: &[u32]) -> Job {
         let request = Request::block(sides);
-        Job { number, arrival: Time::ZERO, request, runtime: 1.0, estimate: 1.0, owner: None }
+        Job::new(number, Time::ZERO, request, 1.0)
     }
 
     fn started(base: u32, sides: &[u32]) -> What {

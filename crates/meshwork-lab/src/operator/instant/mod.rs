@@ -66,7 +66,7 @@ impl Instant {
     /// A job that asks for this now; nothing is known of its length.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
-        Job { number: 0, arrival: self.now, request, runtime: 1.0, estimate: 1.0, owner: None }
+        Job::new(0, self.now, request, 1.0)
     }
 
     /// Whether it is known of any job that runs when it ends.

@@ -69,14 +69,7 @@ impl Instant {
             };
             let request = as_held(placement, &site);
             let since = own.map_or(now, |own| own.since);
-            let job = Job {
-                number: 0,
-                arrival: since,
-                request,
-                runtime: 1.0,
-                estimate: 1.0,
-                owner: None,
-            };
+            let job = Job::new(0, since, request, 1.0);
             Holder { name, job, site: 0, placement: placement.clone(), since, until: None::<Time> }
         });
         Instant {

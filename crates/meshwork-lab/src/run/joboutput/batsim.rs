@@ -68,14 +68,7 @@ mod tests {
     use super::*;
 
     fn written(estimate: f64, finish: f64, site: usize) -> String {
-        let job = Job {
-            number: 7,
-            arrival: Time::new(1.0),
-            request: Request::Nodes(5),
-            runtime: 8.0,
-            estimate,
-            owner: None,
-        };
+        let job = Job { estimate, ..Job::new(7, Time::new(1.0), Request::Nodes(5), 8.0) };
         let mut placement = Placement::from(Block { base: 3, sides: [2, 2].as_slice().into() });
         placement.blocks.push(Block { base: 8, sides: [1, 1].as_slice().into() });
         let row = Row {

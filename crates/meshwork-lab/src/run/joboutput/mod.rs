@@ -327,12 +327,8 @@ mod tests {
 
     fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {
         let job = Job {
-            number: id + 10,
-            arrival: Time::new(times.0),
-            request,
-            runtime: times.2,
             estimate: times.2 * 2.0,
-            owner: None,
+            ..Job::new(id + 10, Time::new(times.0), request, times.2)
         };
         let placement = Placement::from(Block { base: 5, sides: sides.into() });
         Running {

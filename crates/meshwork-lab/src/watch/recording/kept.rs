@@ -452,7 +452,7 @@ impl Events {
             1 => Request::Block(self.sides()?),
             _ => Request::Subcube(self.number()? as u32),
         };
-        Ok((id, Job { number, arrival: at, request, runtime: 0.0, estimate: 0.0, owner: None }))
+        Ok((id, Job::new(number, at, request, 0.0)))
     }
 
     fn ended(&mut self) -> io::Result<u64> {

@@ -118,14 +118,7 @@ fn happenings(rows: &[Row], topologies: &[Topology]) -> Result<Vec<Happening>, S
             return Err(wrong("times"));
         }
         let times = [row.submit, row.start, row.finish].map(Time::new);
-        let job = Job {
-            number: row.number,
-            arrival: times[0],
-            request,
-            runtime: times[2] - times[1],
-            estimate: times[2] - times[1],
-            owner: None,
-        };
+        let job = Job::new(row.number, times[0], request, times[2] - times[1]);
         let started = What::Started { site: row.site, placement };
         let is_instant = times[1] == times[2];
         let order = [1, 2, if is_instant { 3 } else { 0 }];

@@ -25,15 +25,13 @@ fn told(recording: &Recording) -> Vec<Happening> {
     for (&at, &count) in columns.at.iter().zip(&columns.count) {
         for _ in 0..count {
             let job = columns.job[event] as usize;
-            let asked = |job: usize| Job {
-                number: columns.number[job] as u64,
-                arrival: Time::new(at),
-                request: Request::Nodes(
-                    recording.asked[columns.request[job] as usize].nodes as u32,
-                ),
-                runtime: 1.0,
-                estimate: 1.0,
-                owner: None,
+            let asked = |job: usize| {
+                Job::new(
+                    columns.number[job] as u64,
+                    Time::new(at),
+                    Request::Nodes(recording.asked[columns.request[job] as usize].nodes as u32),
+                    1.0,
+                )
             };
             let mut placement = || {
                 let blocks = columns.blocks[placed] as usize;

@@ -507,14 +507,7 @@ mod tests {
     }
 
     fn job(runtime: f64) -> Job {
-        Job {
-            number: 1,
-            arrival: crate::job::Time::ZERO,
-            request: crate::job::Request::Nodes(1),
-            runtime,
-            estimate: runtime,
-            owner: None,
-        }
+        Job::new(1, crate::job::Time::ZERO, crate::job::Request::Nodes(1), runtime)
     }
 
     #[test]

@@ -170,12 +170,14 @@ impl Plain {
     #[inline]
     fn job(self, owner: Option<Arc<Owner>>) -> Job {
         Job {
-            number: self.number,
-            arrival: Time::new(self.submit),
-            request: Request::Nodes(self.processors),
-            runtime: self.run_time,
             estimate: self.estimate,
             owner,
+            ..Job::new(
+                self.number,
+                Time::new(self.submit),
+                Request::Nodes(self.processors),
+                self.run_time,
+            )
         }
     }
 }
@@ -206,7 +208,7 @@ fn key(record: &Record) -> (i64, i64) {
 /// An owner by the numbers of a log.
 fn named((user, group): (i64, i64)) -> Owner {
     let name = |number: i64| (number >= 0).then(|| number.to_string());
-    Owner { user: name(user), group: name(group) }
+    Owner { user: name(user), group: name(group), ..Owner::default() }
 }
 
 struct Log {
@@ -370,14 +372,7 @@ mod tests {
         let job = one_job(&line(7, 100, 60, 4, 8, 90));
         assert_eq!(
             job,
-            Job {
-                number: 7,
-                arrival: Time::new(100.0),
-                request: Request::Nodes(8),
-                runtime: 60.0,
-                estimate: 90.0,
-                owner: None,
-            }
+            Job { estimate: 90.0, ..Job::new(7, Time::new(100.0), Request::Nodes(8), 60.0) }
         );
         assert_eq!(one_job(&line(7, 100, 60, 4, -1, 90)).request, Request::Nodes(4));
         assert_eq!(one_job(&line(7, 100, 60, 4, 0, 90)).request, Request::Nodes(4));

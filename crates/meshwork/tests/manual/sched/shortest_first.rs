@@ -24,6 +24,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     plans: false,
     serves_all: true,
     malleable: false,
+    by_owner: false,
     build: |_, _| Ok(Box::new(ShortestFirst::default())),
 };
 
