@@ -1,6 +1,7 @@
 //! The engine: the only loop. What happens at an instant, and in which order.
 
 use crate::cluster::{Cluster, Hopeless};
+use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
 use crate::job::Time;
@@ -26,6 +27,8 @@ pub struct Setup {
     pub time: Option<f64>,
     /// What fails, if anything does.
     pub outages: Option<Outages>,
+    /// What processors take, if somebody asks.
+    pub energy: Option<Energy>,
 }
 
 /// How often the scheduler is asked when several jobs end or arrive at one instant.
@@ -79,7 +82,8 @@ pub enum RunError {
 /// [`Passes::Event`] a pass after each of them. Departures of one
 /// instant come in order of the jobs' arrival, arrivals in the order of the workload. A job that
 /// takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
-/// is left.
+/// is left. Processors fall asleep while time passes, between the instants at which anything else happens: no scheduler is
+/// asked then.
 ///
 /// # Errors
 /// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
@@ -93,7 +97,8 @@ pub fn simulate(
     mut jobs: Submissions,
     observer: &mut dyn Observer,
 ) -> Result<Time, RunError> {
-    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time, outages } = setup;
+    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time, outages, energy } =
+        setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
     let mut next = pull(&mut jobs, &mut cluster)?;
@@ -102,6 +107,9 @@ pub fn simulate(
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     if let (Some(outages), Some(first)) = (outages, &next) {
         cluster.suffer(outages, first.arrival, scheduler.reserves());
+    }
+    if let (Some(energy), Some(first)) = (energy, &next) {
+        cluster.draw(energy, first.arrival);
     }
     loop {
         let arrival = next.as_ref().map(|job| job.arrival);

@@ -142,6 +142,7 @@ pub mod network;
 pub mod observe;
 pub mod cluster;
 pub mod sched;
+pub mod energy;
 pub mod engine;
 pub mod catalogue;
 pub mod scenario;

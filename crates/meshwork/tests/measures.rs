@@ -65,7 +65,10 @@ fn all_of_a_run() {
     let all: Vec<&str> = outcome.metrics.iter().map(|metric| metric.name).collect();
     assert_eq!(
         all,
-        meshwork::observe::metrics::usual(meshwork::observe::metrics::METRICS, false, false)
+        meshwork::observe::metrics::usual(
+            meshwork::observe::metrics::METRICS,
+            meshwork::observe::metrics::Features::default(),
+        )
     );
 }
 

@@ -39,6 +39,7 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "sizing",
     "network",
     "failures",
+    "energy",
     "machine",
     "workload",
     "measure",

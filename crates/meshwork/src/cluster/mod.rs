@@ -8,6 +8,7 @@ mod fits;
 mod free_sets;
 mod least_busy;
 mod outlook;
+mod power;
 mod profile;
 mod queue;
 mod reservation;
@@ -70,9 +71,11 @@ pub struct Cluster<'a> {
     fits: Fits,
     empty: Facility,
     arrived: u64,
-    /// The most processors free on any one site: with a long queue most questions are hopeless,
-    /// and a look at this is all they cost.
+    /// The most processors free on any one site, or as many as may be held besides: with a long queue most
+    /// questions are hopeless, and a look at this is all they cost.
     most_free: u64,
+    /// How many processors may be held at once, under a cap on what the machine takes.
+    most_held: u64,
     /// How often anything has been claimed or given back, and how often given back.
     changes: u64,
     releases: u64,
@@ -82,6 +85,8 @@ pub struct Cluster<'a> {
     waits: Option<waits::Waits>,
     /// What is out of service, where nodes fail.
     service: Option<Box<service::Service>>,
+    /// What processors take, where somebody asks.
+    power: Option<Box<power::Power>>,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
@@ -106,6 +111,7 @@ impl<'a> Cluster<'a> {
             now: Time::ZERO,
             empty: facility.fork(),
             most_free: facility.most_free(),
+            most_held: u64::MAX,
             facility,
             state: State { nodes, links: network.links() as u64, ..State::default() },
             network,
@@ -123,6 +129,7 @@ impl<'a> Cluster<'a> {
             without: None,
             waits: None,
             service: None,
+            power: None,
             bug: None,
             unfit: None,
         }
@@ -289,9 +296,9 @@ impl<'a> Cluster<'a> {
     /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
-        if !self.closures().is_empty() {
+        if !self.is_unbounded() {
             let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
-            return Some(Guard::of_nodes(reservation));
+            return Some(self.guard(reservation));
         }
         let sooner = |best: Guard, other: Guard| {
             if other.reservation.at < best.reservation.at { other } else { best }
@@ -322,7 +329,7 @@ impl<'a> Cluster<'a> {
             let extra_nodes = free - request.nodes();
             let (span, hold) = (job.estimate * stretch, Hold::Count(request));
             let reservation = Reservation { at, span, stretch, site, hold };
-            return Some(Guard { reservation, extra_nodes });
+            return Some(Guard { reservation, extra_nodes, headroom: u64::MAX });
         }
         if self.misses_no_block() {
             return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);
@@ -409,7 +416,11 @@ impl<'a> Cluster<'a> {
                 && !self.ran(end).placement.is_clear_of(&nodes, grid)
         });
         let free = blocking.map_or(self.now, |end| end.at.max(self.now));
-        if self.closures().is_empty() { free } else { self.clear_from(reservation, free) }
+        if self.is_unbounded() {
+            return free;
+        }
+        // Only as jobs end may more be held: no window that is behind us comes again.
+        self.clear_from(reservation, self.held_from(reservation, free))
     }
 
     /// Protects a reservation while other jobs are started beside it.
@@ -429,21 +440,29 @@ impl<'a> Cluster<'a> {
                 (free_now + by_then).saturating_sub(wanted.nodes())
             }
         };
-        Guard { reservation, extra_nodes }
+        let headroom = self.headroom_beside(&reservation);
+        Guard { reservation, extra_nodes, headroom }
     }
 
     /// What the running jobs leave free from now on, to plan on.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
-        Outlook::new(self.now, &self.facility, running, self.closures())
+        let headroom = self.is_capped().then(|| self.headroom());
+        Outlook::new(self.now, &self.facility, running, self.closures(), headroom)
+    }
+
+    /// Whether nothing but the running jobs is in the way of those that wait: no window is planned in which processors are
+    /// missing, and as many may be held as there are.
+    pub(super) fn is_unbounded(&self) -> bool {
+        self.closures().is_empty() && !self.is_capped()
     }
 
     /// Whether the machine is one site where only the number of processors matters, no window is planned in which some
-    /// are missing, and every job gets what it asked for.
+    /// are missing, all may be held, and every job gets what it asked for.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
-        self.closures().is_empty()
+        self.is_unbounded()
             && self.facility.sizes_are_fixed()
             && sites.len() == 1
             && sites[0].finds() == Finds::AnyNodes
@@ -495,6 +514,9 @@ impl<'a> Cluster<'a> {
             if self.waits.is_some() {
                 self.tell_waits(to);
             }
+            if self.power.is_some() {
+                self.pass_with_power(to);
+            }
             self.observer.elapsed(self.now, to, &self.state);
             self.now = to;
         }
@@ -530,7 +552,7 @@ impl<'a> Cluster<'a> {
         if self.service.is_some() && !self.departures.is_empty() {
             self.take_drained();
         }
-        self.most_free = self.facility.most_free();
+        self.count_free();
         Ok(!self.departures.is_empty())
     }
 
@@ -543,13 +565,17 @@ impl<'a> Cluster<'a> {
         self.state.held -= u64::from(ran.held);
         self.state.asked -= ran.asked;
         self.state.surplus -= u64::from(ran.held).saturating_sub(ran.asked);
+        if self.power.is_some() {
+            self.leave_idle(ran.id, ran.site, &ran.placement);
+        }
     }
 
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        let fewest = self.facility.fewest(&job).filter(|_| self.fits_empty(&job));
+        let fewest = self.facility.fewest(&job);
+        let fewest = fewest.filter(|&fewest| fewest <= self.most_held && self.fits_empty(&job));
         let Some(fewest) = fewest else {
             self.observer.observe(self.now, &Event::Refused(id, &job));
             return false;
@@ -577,7 +603,11 @@ impl<'a> Cluster<'a> {
             return known;
         }
         let mut sites = 0..self.facility.sites().len();
-        let fits = sites.any(|site| self.empty.propose_at(site, job, self.now).is_some());
+        let most_held = self.most_held;
+        let fits = sites.any(|site| {
+            let found = self.empty.propose_at(site, job, self.now);
+            found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= most_held)
+        });
         self.fits.insert(&job.request, fits);
         fits
     }

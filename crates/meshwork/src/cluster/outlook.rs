@@ -27,6 +27,8 @@ pub struct Outlook {
     planned: Vec<Reservation>,
     /// What is to go out of service. Then it matters everywhere which nodes are free, and not only how many.
     closures: Vec<Closure>,
+    /// How many more processors may be held, of all sites together, under a cap on what the machine takes.
+    headroom: Option<Profile>,
 }
 
 impl Outlook {
@@ -35,22 +37,28 @@ impl Outlook {
         facility: &Facility,
         jobs: impl Iterator<Item = &'a Running>,
         closures: &[Closure],
+        headroom: Option<u64>,
     ) -> Outlook {
         let facility = facility.fork();
         let free_now = facility.sites().iter().map(|managed| managed.site().free_nodes());
         let mut free: Vec<Profile> =
             free_now.map(|nodes| Profile::new(now, u64::from(nodes))).collect();
+        let mut headroom = headroom.map(|more| Profile::new(now, more));
+        let only_running = closures.is_empty() && headroom.is_none();
         let mut running = Vec::new();
         for job in jobs {
             let end = job.expected_end.max(now);
             free[job.site].add(end, None, i64::from(job.held));
-            let counts =
-                closures.is_empty() && facility.sites()[job.site].finds() == Finds::AnyNodes;
+            let counts = only_running && facility.sites()[job.site].finds() == Finds::AnyNodes;
             if !counts {
                 running.push((end, job.site, job.placement.clone()));
             }
+            if let Some(headroom) = headroom.as_mut().filter(|_| !job.is_stand_in()) {
+                headroom.add(end, None, i64::from(job.held));
+            }
         }
-        Outlook { now, facility, free, running, planned: Vec::new(), closures: closures.to_vec() }
+        let (planned, closures) = (Vec::new(), closures.to_vec());
+        Outlook { now, facility, free, running, planned, closures, headroom }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
@@ -73,6 +81,9 @@ impl Outlook {
         let count = reservation.hold.nodes() as i64;
         let until = Some(reservation.until());
         self.free[reservation.site].add(reservation.at, until, sign * count);
+        if let Some(headroom) = &mut self.headroom {
+            headroom.add(reservation.at, until, sign * count);
+        }
     }
 
     /// When and where the job could start at the earliest without touching what is planned;
@@ -118,17 +129,31 @@ impl Outlook {
             .collect();
         in_the_way.sort_unstable();
         let mut at = self.now;
-        for (from, until) in in_the_way {
-            if from >= reservation.moved_to(at).until() {
-                break;
+        loop {
+            for &(from, until) in &in_the_way {
+                if from >= reservation.moved_to(at).until() {
+                    break;
+                }
+                at = at.max(until);
             }
-            at = at.max(until);
+            // What is too much then may be less so in a moment, when others are in the way again.
+            let held = self.from_when_held(&reservation.moved_to(at));
+            if held.is_none_or(|held| held <= at) || at >= reservation.at {
+                return reservation.moved_to(at.min(reservation.at));
+            }
+            at = held.unwrap_or(reservation.at);
         }
-        reservation.moved_to(at.min(reservation.at))
+    }
+
+    /// From when on as many processors as it has may be held throughout, under a cap; `None` without one, or if never.
+    fn from_when_held(&self, reservation: &Reservation) -> Option<Time> {
+        let headroom = self.headroom.as_ref()?;
+        let until = |at: Time| reservation.moved_to(at).until();
+        headroom.first_room(reservation.at, None, reservation.hold.nodes(), until)
     }
 
     fn earliest_on(&mut self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
-        if !self.closures.is_empty() {
+        if !self.closures.is_empty() || self.headroom.is_some() {
             return self.earliest_by_instants(site, job, by);
         }
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
@@ -160,7 +185,8 @@ impl Outlook {
         }
     }
 
-    /// As [`earliest`](Outlook::earliest) by its definition: a place for a job turns up now, or as something ends.
+    /// As [`earliest`](Outlook::earliest) by its definition: a place for a job turns up now, or as something ends; under a
+    /// cap on any site.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -170,8 +196,9 @@ impl Outlook {
         if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
-        let running = self.running.iter().filter(|(_, on, _)| *on == site).map(|(end, ..)| *end);
-        let planned = self.planned.iter().filter(|other| other.site == site);
+        let counts = |on: usize| on == site || self.headroom.is_some();
+        let running = self.running.iter().filter(|(_, on, _)| counts(*on)).map(|(end, ..)| *end);
+        let planned = self.planned.iter().filter(|other| counts(other.site));
         let closed = self.closures.iter().filter(|closure| closure.site == site);
         let mut instants: Vec<Time> = running
             .chain(planned.map(Reservation::until))
@@ -218,7 +245,9 @@ impl Outlook {
             let needed = job.estimate * stretch;
             if needed <= span {
                 let hold = Hold::Nodes(placement);
-                return Some(Reservation { at, span: needed, stretch, site, hold });
+                let found = Reservation { at, span: needed, stretch, site, hold };
+                let is_held = self.headroom.is_none() || self.from_when_held(&found) == Some(at);
+                return is_held.then_some(found);
             }
             span = needed;
         }

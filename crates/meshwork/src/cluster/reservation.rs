@@ -65,11 +65,20 @@ pub struct Guard {
     pub reservation: Reservation,
     /// EASY's *extra nodes*: how many would be left over at the shadow time, where only their number matters.
     pub(super) extra_nodes: u64,
+    /// How many processors besides may be held from the promised start on, under a cap on what the machine takes.
+    pub(super) headroom: u64,
 }
 
 impl Guard {
     /// Protects the nodes of a reservation.
     pub(super) fn of_nodes(reservation: Reservation) -> Guard {
-        Guard { reservation, extra_nodes: 0 }
+        Guard { reservation, extra_nodes: 0, headroom: u64::MAX }
+    }
+
+    /// So many processors more are held beyond the promised start.
+    pub(super) fn take_headroom(&mut self, held: u32) {
+        if self.headroom < u64::MAX {
+            self.headroom -= u64::from(held);
+        }
     }
 }

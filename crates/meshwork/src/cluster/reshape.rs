@@ -95,7 +95,7 @@ impl Cluster<'_> {
                 return Err(error.into());
             }
         }
-        self.most_free = self.facility.most_free();
+        self.count_free();
         self.changes += 1;
         self.releases += 1;
         for change in changes {

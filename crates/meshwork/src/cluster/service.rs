@@ -168,7 +168,7 @@ impl Service {
         }
     }
 
-    /// A job was interrupted, of whose run the first part, so long, was needed to wire its processors.
+    /// A job was interrupted, of whose run the first part, so long, was needed to wire its processors or to wake them.
     fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> Result<(), Hopeless> {
         let career = self.careers.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
         let left = career.left(self.kill_at_estimate);
@@ -239,7 +239,7 @@ impl Cluster<'_> {
         let struck = self.steps(&mut service);
         if matches!(struck, Ok(true)) {
             service.is_disturbed = true;
-            self.most_free = self.facility.most_free();
+            self.count_free();
             let Service { closures, nodes, .. } = &mut *service;
             let now = self.now;
             closures.retain(|closure| {
@@ -343,7 +343,8 @@ impl Cluster<'_> {
         if let Some(ends) = self.ends.get_mut() {
             ends.remove(&End::of(key.slot as usize, &ran));
         }
-        let setup = self.facility.sites()[ran.site].setup_time(&ran.placement);
+        let setup =
+            self.facility.sites()[ran.site].setup_time(&ran.placement) + self.woke_for(ran.id);
         self.give_back(&ran);
         service.interrupts(&mut ran, setup, self.now)?;
         self.observer.observe(self.now, &Event::Interrupted(&ran));
@@ -381,6 +382,7 @@ impl Cluster<'_> {
         self.facility
             .claim(site, &placement, self.now)
             .map_err(|error| Hopeless::Bug(error.to_string()))?;
+        self.switch_off(site, &placement);
         self.changes += 1;
         self.state.down += 1;
         self.observer.observe(self.now, &Event::Down { site, node });
@@ -443,6 +445,7 @@ impl Cluster<'_> {
         if is_out {
             let placement = self.alone(at);
             self.facility.release(at.0, &placement);
+            self.switch_on(at.0, &placement);
             self.changes += 1;
             self.releases += 1;
             self.state.down -= 1;

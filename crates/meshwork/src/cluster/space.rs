@@ -69,7 +69,7 @@ impl Cluster<'_> {
     /// whose allocator misses no block and goes by nothing but which nodes are free; if it is small enough
     /// for many sets of its nodes to be kept.
     pub(crate) fn space(&self) -> Option<Space> {
-        if !self.closures().is_empty() {
+        if !self.is_unbounded() {
             return None;
         }
         let site = self.facility.only_plain_site()?.site();

@@ -108,7 +108,8 @@ impl Cluster<'_> {
         // Nearly all start wherever there is room.
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
             let Some(proposal) = self.ask(ticket, &[]) else { return false };
-            return self.begin(ticket, proposal, rate);
+            let held = proposal.placement.len();
+            return !self.is_too_much(held, &[]) && self.begin(ticket, proposal, rate);
         }
         let proposal = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
@@ -117,6 +118,10 @@ impl Cluster<'_> {
             Place::LeftBy(departure) => self.left_by(departure, ticket),
         };
         let Some(proposal) = proposal else { return false };
+        let held = proposal.placement.len();
+        if self.is_too_much(held, clear_of) {
+            return false;
+        }
         let named = !matches!(place, Place::Sought);
         if named && self.runs_into_closure(ticket, &proposal) {
             return false;
@@ -127,9 +132,12 @@ impl Cluster<'_> {
         if let Some(guard) = beside
             && !self.is_in_time(ticket, &proposal, guard)
         {
+            if u64::from(held) > guard.headroom {
+                return false;
+            }
             match &guard.reservation.hold {
                 Hold::Count(_) => {
-                    let held = u64::from(proposal.placement.len());
+                    let held = u64::from(held);
                     if held > guard.extra_nodes {
                         return false;
                     }
@@ -141,6 +149,7 @@ impl Cluster<'_> {
                     }
                 }
             }
+            guard.take_headroom(held);
         }
         self.begin(ticket, proposal, rate)
     }
@@ -262,7 +271,8 @@ impl Cluster<'_> {
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
-        end <= promised.at || proposal.site != promised.site
+        // What the machine takes is shared by all its sites.
+        end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
     /// Whether a proposal has processors in common with these.
@@ -317,13 +327,15 @@ impl Cluster<'_> {
             self.bug = Some(error.to_string());
             return false;
         }
-        self.most_free = self.facility.most_free();
         self.changes += 1;
         let job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
-        let setup = self.facility.sites()[site].setup_time(&placement);
+        let mut setup = self.facility.sites()[site].setup_time(&placement);
+        if self.power.is_some() {
+            setup += self.wake(ticket.id, site, &placement);
+        }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, &placement, expected_end);
         let (mut job, mut wear) = (job, None);
@@ -358,6 +370,8 @@ impl Cluster<'_> {
             ends.insert(End::of(key.slot as usize, running));
         }
         self.state.held += u64::from(held);
+        self.most_free =
+            self.facility.most_free().min(self.most_held.saturating_sub(self.state.held));
         self.state.asked += asked;
         self.state.surplus += u64::from(held).saturating_sub(asked);
         self.observer.observe(self.now, &Event::Started(running));

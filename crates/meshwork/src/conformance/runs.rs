@@ -72,6 +72,8 @@ impl Observer for Transcript {
             Event::Interrupted(run) => format!("interrupted {}", run.id.0),
             Event::Down { site, node } => format!("down {site} {node}"),
             Event::Up { site, node } => format!("up {site} {node}"),
+            Event::Asleep { site, nodes } => format!("asleep {site} {nodes:?}"),
+            Event::Awake { site, nodes, energy } => format!("awake {site} {nodes:?} {energy}"),
         };
         // Writing to a text does not fail.
         let _ = writeln!(self.text, "{now} {line}");

@@ -102,7 +102,9 @@ impl Observer for Ledger {
             | Event::Promised(..)
             | Event::Unusable(_)
             | Event::Down { .. }
-            | Event::Up { .. } => {}
+            | Event::Up { .. }
+            | Event::Asleep { .. }
+            | Event::Awake { .. } => {}
         }
     }
 }

@@ -71,6 +71,22 @@ pub enum Event<'a> {
         /// Its number there.
         node: Node,
     },
+    /// Nodes fell asleep that no job had held for a while.
+    Asleep {
+        /// The index of their site.
+        site: usize,
+        /// Their numbers there, in order.
+        nodes: &'a [Node],
+    },
+    /// Nodes were woken for the job that starts next.
+    Awake {
+        /// The index of their site.
+        site: usize,
+        /// Their numbers there, in order.
+        nodes: &'a [Node],
+        /// What that takes, in joules.
+        energy: f64,
+    },
 }
 
 /// A job that runs, or has just ended.
@@ -169,7 +185,7 @@ pub struct Messages {
 }
 
 /// What was so during a span of time in which nothing happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// Processors of the whole machine.
@@ -185,6 +201,12 @@ pub struct State {
     /// Processors that were out of service.
     #[cfg_attr(feature = "serde", serde(default))]
     pub down: u64,
+    /// Processors that were asleep.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub asleep: u64,
+    /// What the machine took, in watts, where a scenario says what processors take; else 0.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub power: f64,
     /// Jobs that waited.
     pub waiting: u64,
     /// Jobs that ran.

@@ -139,6 +139,10 @@ pub struct Recorder {
     per_arrival: Vec<usize>,
     /// Their indices, and the share that is looked at after each start and end.
     per_event: Vec<(usize, fn(&State) -> (f64, f64))>,
+    /// Which of them are what the machine took over time.
+    power: Vec<usize>,
+    /// Whether it is summed up what the machine takes.
+    sums_energy: bool,
     /// The machine as it was over the last span of time, but what is held as it is now; kept up where
     /// something is measured at such instants.
     state: State,
@@ -164,6 +168,7 @@ impl Recorder {
         let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
+        let mut power = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -179,14 +184,18 @@ impl Recorder {
                 Measure::PerStart(value) => per_start.push((i, value)),
                 Measure::PerArrival => per_arrival.push(i),
                 Measure::PerEvent(share) => per_event.push((i, share)),
+                Measure::Power => power.push(i),
                 Measure::Quantile(quantity, _) => {
                     if quantiles.iter().all(|(known, ..)| *known != quantity) {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
-                Measure::Total(_) => {}
+                Measure::Total(_) | Measure::Energy(_) => {}
             }
         }
+        let is_of_energy =
+            |metric: &&MetricEntry| matches!(metric.measure, Measure::Power | Measure::Energy(_));
+        let sums_energy = metrics.iter().any(|metric| is_of_energy(metric));
         Recorder {
             window,
             over_time,
@@ -199,6 +208,8 @@ impl Recorder {
             per_start,
             per_arrival,
             per_event,
+            power,
+            sums_energy,
             state: State::default(),
             waiting: 0,
             quantiles,
@@ -228,7 +239,9 @@ impl Recorder {
             .map(|i| {
                 let metric = self.metrics[i];
                 let (value, batches) = match metric.measure {
-                    Measure::Total(total) => (total(&self.totals), Vec::new()),
+                    Measure::Total(total) | Measure::Energy(total) => {
+                        (total(&self.totals), Vec::new())
+                    }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
@@ -237,6 +250,7 @@ impl Recorder {
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
                     | Measure::OverTime(_)
+                    | Measure::Power
                     | Measure::Net(..)
                     | Measure::Rate(..) => {
                         (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
@@ -329,9 +343,11 @@ impl Recorder {
                 | Measure::PerArrival
                 | Measure::PerEvent(_)
                 | Measure::OverTime(_)
+                | Measure::Power
                 | Measure::Net(..)
                 | Measure::Rate(..)
-                | Measure::Total(_) => return None,
+                | Measure::Total(_)
+                | Measure::Energy(_) => return None,
             };
             Some(Measured { name: metric.about.name, value, batches: Vec::new() })
         };
@@ -341,6 +357,9 @@ impl Recorder {
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
         let wait = job.wait();
+        if self.sums_energy {
+            self.totals.turnarounds += now - job.job.arrival;
+        }
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -430,6 +449,17 @@ impl Recorder {
         }
     }
 
+    /// So many processors were woken: what that takes belongs to the time at which it begins.
+    #[cold]
+    fn wake(&mut self, count: u64, energy: f64) {
+        self.totals.woken += count;
+        self.totals.energy += energy;
+        let Some(sums) = self.batches.of_time() else { return };
+        for &i in &self.power {
+            sums[i].add(energy, 0.0);
+        }
+    }
+
     /// A job has just started or ended: what is measured at such instants counts in its batch.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
@@ -452,6 +482,9 @@ impl Observer for Recorder {
         if span <= 0.0 {
             return;
         }
+        if self.sums_energy {
+            self.totals.energy += state.power * span;
+        }
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, rates) in &self.over_time {
             let (over, under) = rates(state);
@@ -459,6 +492,9 @@ impl Observer for Recorder {
         }
         for &(i, _, under) in &self.rates {
             sums[i].add(0.0, under(state) * span);
+        }
+        for &i in &self.power {
+            sums[i].add(state.power * span, span);
         }
     }
 
@@ -524,7 +560,17 @@ impl Observer for Recorder {
                     }
                 }
             }
-            Event::Promised(..) | Event::Moved { .. } | Event::Down { .. } | Event::Up { .. } => {}
+            Event::Promised(..)
+            | Event::Moved { .. }
+            | Event::Down { .. }
+            | Event::Up { .. }
+            | Event::Asleep { .. } => {}
+            Event::Awake { nodes, energy, .. } => {
+                let is_measured = self.measuring_from.is_some_and(|from| now >= from);
+                if self.sums_energy && is_measured && !self.is_done() {
+                    self.wake(nodes.len() as u64, *energy);
+                }
+            }
             Event::Finished(job) => {
                 if self.is_done() {
                     return;

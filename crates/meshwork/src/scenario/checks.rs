@@ -1,6 +1,6 @@
 //! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
 
-use super::Scenario;
+use super::{Parts, Scenario};
 use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
@@ -69,6 +69,7 @@ impl Scenario {
         self.network_memory()?;
         self.check_scheduler()?;
         self.check_failures()?;
+        self.check_energy()?;
         self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.
         let sites = self.shape();
@@ -118,6 +119,47 @@ impl Scenario {
                     "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
                      do: the network `ideal` has work",
                     network.about.name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether scheduler, sizing and network can live with processors that sleep, and with a cap.
+    fn check_energy(&self) -> Result<(), Problem> {
+        let Some(energy) = &self.energy else { return Ok(()) };
+        let Parts { scheduler, sizing, network, .. } = &self.parts;
+        let (sleeps, is_capped) = (energy.sleep().is_some(), energy.is_capped());
+        let key = if sleeps { "energy.sleep" } else { "energy.cap" };
+        if scheduler.0.malleable && (sleeps || is_capped) {
+            return Err(Problem::new(
+                key,
+                format!(
+                    "`{key}` is given, but the scheduler `{}` moves and resizes running jobs, and knows of no processors that \
+                     sleep and of no cap",
+                    scheduler.0.about.name
+                ),
+            ));
+        }
+        let params = self.params.component("sizing", &sizing::FAMILY);
+        let is_fixed = (sizing.0.build)(&params, &self.topologies())?.is_fixed();
+        if is_capped && !is_fixed {
+            return Err(Problem::new(
+                "energy.cap",
+                format!(
+                    "`energy.cap` goes by how many processors a job will hold, which the sizing `{}` decides only as it starts: \
+                     the sizing `exact` leaves it as it was asked for",
+                    sizing.0.about.name
+                ),
+            ));
+        }
+        if network.0.sends && energy.takes_time_to_wake() {
+            return Err(Problem::new(
+                "energy.wake",
+                format!(
+                    "`energy.wake` comes before the work of a job, but in the network `{}` jobs take as long as their messages \
+                     do: the network `ideal` has work",
+                    network.0.about.name
                 ),
             ));
         }

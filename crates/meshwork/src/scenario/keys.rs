@@ -1,6 +1,7 @@
 //! The keys of a scenario, as data.
 
 use crate::alloc;
+use crate::energy;
 use crate::engine::Passes;
 use crate::failures;
 use crate::network;
@@ -73,6 +74,12 @@ pub static PARAMS: &[Param] = &[
         kind: Kind::Table(failures::PARAMS),
         default: DefaultValue::Absent("no node ever fails"),
         help: "which nodes go out of service, when, and what becomes of the jobs on them",
+    },
+    Param {
+        name: "energy",
+        kind: Kind::Table(energy::PARAMS),
+        default: DefaultValue::Absent("nobody asks what the machine takes"),
+        help: "what processors take that are busy, idle or asleep, and what the machine may take",
     },
     Param {
         name: "workload",

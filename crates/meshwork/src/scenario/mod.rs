@@ -7,13 +7,14 @@ pub(crate) mod sites;
 use toml::{Table, Value};
 
 use crate::catalogue::Catalogue;
+use crate::energy::Energy;
 use crate::engine::{RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
-use crate::observe::metrics::{self, MetricEntry, Rules};
+use crate::observe::metrics::{self, Features, MetricEntry, Rules};
 use crate::observe::recorder::{Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
@@ -73,6 +74,8 @@ pub struct Scenario {
     speeds: Option<Speeds>,
     /// What fails, if anything does.
     failures: Option<Failures>,
+    /// What processors take, if somebody asks.
+    energy: Option<Energy>,
 }
 
 /// The entries that a scenario names, looked up once.
@@ -88,12 +91,13 @@ struct Parts {
 }
 
 impl Parts {
-    fn find(catalogue: &Catalogue, params: &Params, fails: bool) -> Parts {
+    fn find(catalogue: &Catalogue, params: &Params, fails: bool, draws: bool) -> Parts {
         fn found<E: Named>(list: &[&'static E], params: &Params) -> Found<E> {
             Found(entry(list, params.name()))
         }
         let network = found(catalogue.networks(), &params.component("network", &network::FAMILY));
-        let usual = || metrics::usual(catalogue.metrics(), network.0.sends, fails);
+        let run = Features { sends: network.0.sends, fails, draws };
+        let usual = || metrics::usual(catalogue.metrics(), run);
         let measure = params.nested("measure");
         let names = measure.get_names("metrics").unwrap_or_else(usual);
         let is_named = |metric: &&MetricEntry| names.contains(&metric.about.name);
@@ -171,8 +175,13 @@ impl Scenario {
             false => None,
         };
         let fails = failures.as_ref().is_some_and(Failures::may_fail);
-        let parts = Parts::find(catalogue, &params, fails);
-        let scenario = Scenario { params, machine: sites, parts, speeds, failures };
+        let processors = topologies.iter().map(|site| u64::from(site.nodes())).sum();
+        let energy = match params.has("energy") {
+            true => Some(Energy::read(&params.nested("energy"), processors)?),
+            false => None,
+        };
+        let parts = Parts::find(catalogue, &params, fails, energy.is_some());
+        let scenario = Scenario { params, machine: sites, parts, speeds, failures, energy };
         scenario.check()?;
         Ok(scenario)
     }
@@ -283,12 +292,13 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// The same of a machine on which nothing fails, for those who put a run together from what happened in it.
+    /// The same of a machine on which nothing fails and of which nobody asks what it takes, for those who put a run
+    /// together from what happened in it.
     ///
     /// # Errors
     /// Only for a bug.
     pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
-        Scenario { failures: None, ..self.clone() }.setup(replication)
+        Scenario { failures: None, energy: None, ..self.clone() }.setup(replication)
     }
 
     /// The same of a scenario whose outages may be read from a file.
@@ -310,6 +320,7 @@ impl Scenario {
             passes: self.params.meaning("passes", &PASSES),
             time: self.params.nested("measure").get_number("time"),
             outages: self.outages(replication, inputs)?,
+            energy: self.energy.clone(),
         })
     }
 

@@ -3,7 +3,7 @@
 //! So a new strategy has an example without a line written for it, and the tests run them all.
 
 use meshwork::catalogue::Catalogue;
-use meshwork::observe::metrics::usual;
+use meshwork::observe::metrics::{Features, usual};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, entry};
 use meshwork::topology::Wiring;
 
@@ -233,14 +233,19 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
             }
         }
         _ => {
-            let of_messages = !usual(catalogue.metrics(), false, false).contains(&name);
-            let of_failures =
-                of_messages && usual(catalogue.metrics(), false, true).contains(&name);
-            let of_messages = of_messages && !of_failures;
-            let top = match (of_messages, of_failures) {
-                (true, _) => "network = \"link_load\"\n",
-                (_, true) => "failures = { mtbf = 500, repair = 20 }\n",
-                _ => "",
+            let plain = Features::default();
+            let is_usual = |run: Features| usual(catalogue.metrics(), run).contains(&name);
+            let (fails, draws) =
+                (Features { fails: true, ..plain }, Features { draws: true, ..plain });
+            let of_messages = !is_usual(fails) && !is_usual(draws);
+            let top = if of_messages {
+                "network = \"link_load\"\n"
+            } else if is_usual(plain) {
+                ""
+            } else if is_usual(fails) {
+                "failures = { mtbf = 500, repair = 20 }\n"
+            } else {
+                "energy = { idle = 100, busy = 300, sleep = 10, sleep_after = 5, wake = 0.5, wake_energy = 500 }\n"
             };
             let workload = if of_messages {
                 SYNTHETIC

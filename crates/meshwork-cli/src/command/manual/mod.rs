@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
+use meshwork::energy;
 use meshwork::failures;
 use meshwork::registry::{About, DefaultValue, Kind, Lists, Param};
 
@@ -220,6 +221,9 @@ fn study() -> String {
         }
         parameters(&mut text, &params.iter().collect::<Vec<_>>(), "");
     }
+    text += "\n## `[energy]`\n\n\
+         What the machine takes: see [energy](../energy.md).\n\n";
+    parameters(&mut text, &energy::PARAMS.iter().collect::<Vec<_>>(), "");
     text += "\n## The study around it\n\n";
     parameters(&mut text, meshwork_lab::study::PARAMS, "");
     text += "\n## `windows`\n\n";

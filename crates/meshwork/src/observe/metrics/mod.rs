@@ -4,6 +4,7 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
+mod energy;
 mod failures;
 mod jobs;
 mod messages;
@@ -15,6 +16,7 @@ mod waits;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
+use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
 use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
@@ -57,7 +59,9 @@ pub enum Measure {
     PerStart(fn(&Running) -> f64),
     /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
     OverTime(fn(&State) -> (f64, f64)),
-    /// The same, less what each run did in vain that ended or was interrupted.
+    /// What the machine took over all time, with what waking took, in watts.
+    Power,
+    /// The same ratio as over time, less what each run did in vain that ended or was interrupted.
     Net(fn(&State) -> (f64, f64), fn(&Running) -> f64),
     /// What each job that finished adds, over what each unit of time does.
     Rate(fn(&Running) -> f64, fn(&State) -> f64),
@@ -71,6 +75,8 @@ pub enum Measure {
     PerMessage(fn(&Messages) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
+    /// The same, of what the machine took.
+    Energy(fn(&Totals) -> Option<f64>),
 }
 
 /// What quantiles are taken of.
@@ -117,6 +123,12 @@ pub struct Totals {
     pub max_wait: Option<f64>,
     /// Processor-time of which interruptions left nothing.
     pub lost: f64,
+    /// What the machine took, in joules, where that is measured.
+    pub energy: f64,
+    /// Processors that were woken, where that is measured.
+    pub woken: u64,
+    /// Turnarounds of the jobs that count, where what the machine took is measured.
+    pub turnarounds: f64,
     /// Jobs that finished and count.
     pub finished: u64,
     /// Jobs that would not fit the empty machine.
@@ -176,6 +188,11 @@ pub static METRICS: &[&MetricEntry] = &[
     &AVAILABILITY,
     &INTERRUPTIONS,
     &LOST_NODE_HOURS,
+    &ENERGY,
+    &MEAN_POWER,
+    &ENERGY_DELAY,
+    &ASLEEP,
+    &WAKE_UPS,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,
@@ -208,18 +225,32 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
-/// What of these metrics is measured where nothing is asked for, in a network whose jobs send messages or do not, on a
-/// machine that fails or does not.
+/// Metrics of what the machine takes: measured where a scenario says what processors take, unless asked for.
+static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
+
+/// What of a run decides which metrics it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Whether its jobs send messages.
+    pub sends: bool,
+    /// Whether nodes may fail.
+    pub fails: bool,
+    /// Whether it is said what processors take.
+    pub draws: bool,
+}
+
+/// What of these metrics is measured in such a run where nothing is asked for.
 #[must_use]
-pub fn usual(metrics: &[&'static MetricEntry], sends: bool, fails: bool) -> Vec<&'static str> {
+pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {
         list.iter().any(|other| other.about.name == metric.about.name)
     };
     let is_usual = |metric: &&&MetricEntry| {
         !matches!(metric.measure, Measure::Quantile(..))
             && !is_in(ON_REQUEST, metric)
-            && (sends || !is_in(OF_MESSAGES, metric))
-            && (fails || !is_in(OF_FAILURES, metric))
+            && (run.sends || !is_in(OF_MESSAGES, metric))
+            && (run.fails || !is_in(OF_FAILURES, metric))
+            && (run.draws || !is_in(OF_ENERGY, metric))
     };
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }

@@ -1,0 +1,208 @@
+//! What a machine takes: the power of processors that are busy, idle or asleep, and a cap on that of all together.
+
+mod keys;
+
+pub use keys::PARAMS;
+
+use crate::observe::State;
+use crate::registry::{Params, Problem, join};
+
+/// What the processors of a machine take: all of `energy` in a scenario, read and checked. Part of a
+/// [`Setup`](crate::engine::Setup).
+///
+/// Powers are in watts for each processor, and energies in joules: so a unit of the clock is a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Energy {
+    idle: f64,
+    busy: f64,
+    sleep: Option<Sleep>,
+    /// How many processors may be held at once.
+    most_held: u64,
+}
+
+/// How processors sleep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sleep {
+    power: f64,
+    /// How long they are idle before they fall asleep.
+    pub(crate) after: f64,
+    /// How long they take to wake.
+    pub(crate) wake: f64,
+    /// What waking one takes, besides the power of a processor that is held.
+    pub(crate) wake_energy: f64,
+}
+
+impl Energy {
+    /// What stands in the table `energy`, for a machine of so many processors.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in one sentence.
+    pub(crate) fn read(params: &Params, processors: u64) -> Result<Energy, Problem> {
+        let (idle, busy) = (params.number("idle"), params.number("busy"));
+        let path = params.path();
+        if busy < idle {
+            return Err(params.problem(
+                "busy",
+                format!(
+                    "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
+                ),
+            ));
+        }
+        let mut energy = Energy { idle, busy, sleep: sleep(params, idle)?, most_held: u64::MAX };
+        if let Some(cap) = params.get_number("cap") {
+            energy.most_held = energy.most_under(cap, processors).ok_or_else(|| {
+                let least = energy.of_machine(processors, 0);
+                let key = join(path, "cap");
+                params.problem(
+                    "cap",
+                    if cap < least {
+                        format!("`{key}` is {cap}, but the {processors} processors take {least} when all are idle")
+                    } else {
+                        format!(
+                            "`{key}` is {cap}, which lets no job start: with one processor busy and the others idle the \
+                             machine takes {}",
+                            energy.of_machine(processors, 1)
+                        )
+                    },
+                )
+            })?;
+        }
+        Ok(energy)
+    }
+
+    /// How processors sleep, if they do.
+    pub(crate) fn sleep(&self) -> Option<Sleep> {
+        self.sleep
+    }
+
+    /// How many processors may be held at once; `u64::MAX` without a cap.
+    pub(crate) fn most_held(&self) -> u64 {
+        self.most_held
+    }
+
+    /// Whether there is a cap that could ever be in the way.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.most_held < u64::MAX
+    }
+
+    /// Whether a job may have to wait for processors that wake.
+    pub(crate) fn takes_time_to_wake(&self) -> bool {
+        self.sleep.is_some_and(|sleep| sleep.wake > 0.0)
+    }
+
+    /// What the machine takes in this state, in watts: a processor that is out of service takes nothing.
+    pub(crate) fn power(&self, state: &State) -> f64 {
+        let awake = state.nodes - state.held - state.down - state.asleep;
+        let sleeping = self.sleep.map_or(0.0, |sleep| sleep.power * state.asleep as f64);
+        self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
+    }
+
+    /// What it takes if none is asleep or out of service.
+    fn of_machine(&self, processors: u64, held: u64) -> f64 {
+        self.power(&State { nodes: processors, held, ..State::default() })
+    }
+
+    /// The most processors that may be held under a cap, if all others are idle; `u64::MAX` if all may be. `None` if that is
+    /// not one.
+    fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
+        let fits = |held: u64| self.of_machine(processors, held) <= cap;
+        if fits(processors) {
+            return Some(u64::MAX);
+        }
+        // The most that fits, by halves: `low` does, `high` does not.
+        let (mut low, mut high) = (0, processors);
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            if fits(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        (low > 0).then_some(low)
+    }
+}
+
+fn sleep(params: &Params, idle: f64) -> Result<Option<Sleep>, Problem> {
+    let path = params.path();
+    let Some(power) = params.get_number("sleep") else {
+        let given = |key: &&str| match *key {
+            "sleep_after" => params.has(key),
+            key => params.number(key) > 0.0,
+        };
+        return match ["sleep_after", "wake", "wake_energy"].into_iter().find(given) {
+            None => Ok(None),
+            Some(key) => Err(params.problem(
+                key,
+                format!("`{path}.{key}` is given, but no `{path}.sleep`, what a processor takes that sleeps"),
+            )),
+        };
+    };
+    if power > idle {
+        return Err(params.problem(
+            "sleep",
+            format!(
+                "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
+            ),
+        ));
+    }
+    let after = params.get_number("sleep_after").ok_or_else(|| {
+        Problem::new(
+            path,
+            format!(
+                "`{path}.sleep_after` is missing: after how long an idle time a processor falls asleep"
+            ),
+        )
+    })?;
+    let (wake, wake_energy) = (params.number("wake"), params.number("wake_energy"));
+    Ok(Some(Sleep { power, after, wake, wake_energy }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Param, resolve};
+
+    fn read(text: &str, processors: u64) -> Result<Energy, Problem> {
+        let params: Vec<&Param> = PARAMS.iter().collect();
+        Energy::read(&resolve("energy", &params, &text.parse().unwrap(), &[])?, processors)
+    }
+
+    #[test]
+    fn a_cap_is_a_count_of_processors() {
+        let most = |cap: f64| {
+            read(&format!("idle = 100\nbusy = 300\ncap = {cap:?}"), 10).unwrap().most_held()
+        };
+        assert_eq!((most(1200.0), most(1399.9), most(1400.0)), (1, 1, 2));
+        assert_eq!((most(2999.0), most(3000.0)), (9, u64::MAX));
+        // Sums that are not exact: the largest count by the formula itself.
+        let odd = read("idle = 0.1\nbusy = 0.3\ncap = 1.6", 10).unwrap();
+        let held = odd.most_held();
+        assert!(odd.of_machine(10, held) <= 1.6 && odd.of_machine(10, held + 1) > 1.6);
+        let alike = read("idle = 5\nbusy = 5\ncap = 50", 10).unwrap();
+        assert!(!alike.is_capped());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, part) in [
+            ("busy = 3", "energy.idle"),
+            ("idle = 3\nbusy = 2", "takes at least the 3 of one that is idle"),
+            ("idle = -1\nbusy = 2", "a number from 0"),
+            ("idle = 3\nbusy = 4\nsleep = 3.5\nsleep_after = 1", "takes at most the 3"),
+            ("idle = 3\nbusy = 4\nsleep = 1", "`energy.sleep_after` is missing"),
+            (
+                "idle = 3\nbusy = 4\nsleep_after = 1",
+                "`energy.sleep_after` is given, but no `energy.sleep`",
+            ),
+            ("idle = 3\nbusy = 4\nwake = 1", "`energy.wake` is given, but no `energy.sleep`"),
+            ("idle = 3\nbusy = 4\nwake_energy = 1", "`energy.wake_energy` is given, but no"),
+            ("idle = 3\nbusy = 4\ncap = 29", "the 10 processors take 30 when all are idle"),
+            ("idle = 3\nbusy = 4\ncap = 30.5", "lets no job start"),
+            ("idle = 3\nbusy = 4\nsleep = 1\nsleep_after = -2", "a number from 0"),
+        ] {
+            let refused = read(text, 10).unwrap_err().message;
+            assert!(refused.contains(part), "{text}: {refused}");
+        }
+    }
+}
