@@ -3,16 +3,21 @@
 pub mod conservative;
 pub mod easy;
 pub mod equipartition;
+pub mod fair_share;
 pub mod fcfs;
 pub mod folding;
 pub mod giving_up;
 pub mod lazy;
 mod malleable;
+pub mod priority;
 mod queues;
+mod ranked;
 pub mod reservation;
 pub mod scan;
+mod shares;
 pub mod sjf;
 pub mod static_partitioning;
+mod usage;
 pub mod window;
 
 use crate::cluster::Cluster;
@@ -28,6 +33,12 @@ pub trait Scheduler: Send {
     /// then waits for what is [reserved](crate::job::Cause::Reserved), and else for its
     /// [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
+        false
+    }
+
+    /// Whether it suspends running jobs, which then go on with the work that is left: it needs a network in which jobs
+    /// have work.
+    fn suspends(&self) -> bool {
         false
     }
 }
@@ -62,6 +73,8 @@ impl Named for SchedulerEntry {
 pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
+    &priority::ENTRY,
+    &fair_share::ENTRY,
     &easy::ENTRY,
     &conservative::ENTRY,
     &window::ENTRY,
