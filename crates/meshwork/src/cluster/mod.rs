@@ -82,6 +82,8 @@ pub struct Cluster<'a> {
     waits: Option<waits::Waits>,
     /// What is out of service, where nodes fail.
     service: Option<Box<service::Service>>,
+    /// The numbers of jobs that were turned away in this pass, where somebody follows them.
+    turned_away: Option<Vec<u64>>,
     bug: Option<String>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
@@ -123,6 +125,7 @@ impl<'a> Cluster<'a> {
             without: None,
             waits: None,
             service: None,
+            turned_away: None,
             bug: None,
             unfit: None,
         }
@@ -471,7 +474,20 @@ impl<'a> Cluster<'a> {
             job = service.starts(ticket.id, job).0;
             service.is_gone(ticket.id);
         }
+        if let Some(turned_away) = &mut self.turned_away {
+            turned_away.push(job.number);
+        }
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
+    }
+
+    /// From now on keeps the numbers of jobs that are turned away.
+    pub(crate) fn note_turned_away(&mut self) {
+        self.turned_away = Some(Vec::new());
+    }
+
+    /// The numbers of the jobs that were turned away since this was asked last.
+    pub(crate) fn take_turned_away(&mut self) -> impl Iterator<Item = u64> {
+        self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
     /// When the next job finishes, if that is before this instant.

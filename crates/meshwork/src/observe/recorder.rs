@@ -8,7 +8,7 @@ use super::batches::{Batches, Ratio};
 use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Messages, Observer, Running, State};
-use crate::job::{Cause, Time};
+use crate::job::{Cause, Owner, Time};
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -23,10 +23,35 @@ pub struct Window {
     pub rules: Rules,
     /// How jobs are grouped by size, if they are.
     pub by_size: Option<SizeClasses>,
-    /// Whether jobs are grouped by their users.
-    pub by_user: bool,
-    /// Whether jobs are grouped by the groups of their users.
-    pub by_group: bool,
+    /// By whose jobs are, and where they were submitted, if they are grouped so.
+    pub by_owner: Vec<By>,
+}
+
+/// What of the owners of jobs these are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Whose they are.
+    User,
+    /// The group of whoever they belong to.
+    Group,
+    /// The queue that they were submitted to.
+    Queue,
+    /// The partition that they were submitted to.
+    Partition,
+}
+
+impl By {
+    /// What the workload calls it; `None` where it does not say.
+    fn name(self, owner: Option<&Owner>) -> Option<String> {
+        let owner = owner?;
+        let name = match self {
+            By::User => &owner.user,
+            By::Group => &owner.group,
+            By::Queue => &owner.queue,
+            By::Partition => &owner.partition,
+        };
+        name.clone()
+    }
 }
 
 /// How jobs are grouped by the processors they asked for.
@@ -76,7 +101,7 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// The jobs of one user, or of one group.
+/// The jobs of one user, group, queue or partition.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
@@ -149,8 +174,8 @@ pub struct Recorder {
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     batches: Batches,
     by_size: Classes<u64>,
-    by_user: Classes<Option<String>>,
-    by_group: Classes<Option<String>>,
+    /// One for each of the window's.
+    by_owner: Vec<Classes<Option<String>>>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -165,6 +190,7 @@ impl Recorder {
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
+        let by_owner = vec![Classes::new(); window.by_owner.len()];
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
@@ -205,8 +231,7 @@ impl Recorder {
             batches: Batches::new(metrics.len()),
             metrics,
             by_size: BTreeMap::new(),
-            by_user: BTreeMap::new(),
-            by_group: BTreeMap::new(),
+            by_owner,
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
@@ -287,20 +312,12 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// The jobs of each user, where that was asked for: those whose names are numbers first, by
-    /// number, then the others, and at last the jobs of nobody known.
+    /// The jobs of each user, group, queue or partition, where that was asked for: those whose names are numbers
+    /// first, by number, then the others, and at last the jobs of which it is not known.
     #[must_use]
-    pub fn by_user(&self) -> Vec<OwnerClass> {
-        self.by_owner(&self.by_user)
-    }
-
-    /// The jobs of each group, where that was asked for, as those of each user.
-    #[must_use]
-    pub fn by_group(&self) -> Vec<OwnerClass> {
-        self.by_owner(&self.by_group)
-    }
-
-    fn by_owner(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
+    pub fn by_owner(&self, by: By) -> Vec<OwnerClass> {
+        let place = self.window.by_owner.iter().position(|own| *own == by);
+        let Some(classes) = place.map(|place| &self.by_owner[place]) else { return Vec::new() };
         let class = |(name, class): (&Option<String>, &Class)| OwnerClass {
             name: name.clone(),
             jobs: class.jobs,
@@ -369,13 +386,8 @@ impl Recorder {
             classes.push(self.by_size.entry(size).or_insert_with(none));
         }
         let owner = job.job.owner.as_deref();
-        if self.window.by_user {
-            let user = owner.and_then(|owner| owner.user.clone());
-            classes.push(self.by_user.entry(user).or_insert_with(none));
-        }
-        if self.window.by_group {
-            let group = owner.and_then(|owner| owner.group.clone());
-            classes.push(self.by_group.entry(group).or_insert_with(none));
+        for (by, own) in self.window.by_owner.iter().zip(&mut self.by_owner) {
+            classes.push(own.entry(by.name(owner)).or_insert_with(none));
         }
         for class in &mut classes {
             class.jobs += 1;

@@ -1,6 +1,6 @@
 //! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
 
-use super::Scenario;
+use super::{OF_OWNERS, Scenario};
 use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
@@ -28,7 +28,7 @@ impl Scenario {
                 ),
             ));
         }
-        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
+        let by_owner = OF_OWNERS.map(|(key, _)| key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             return Err(measure.problem(
                 key,

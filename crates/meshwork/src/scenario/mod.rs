@@ -14,7 +14,7 @@ use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
 use crate::observe::metrics::{self, MetricEntry, Rules};
-use crate::observe::recorder::{Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
+use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, resolve_in};
@@ -30,6 +30,14 @@ use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
 use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 pub use sites::{SITE_FAMILY, SITES};
+
+/// What is measured by whose jobs are, and where they were submitted.
+const OF_OWNERS: [(&str, By); 4] = [
+    ("by_user", By::User),
+    ("by_group", By::Group),
+    ("by_queue", By::Queue),
+    ("by_partition", By::Partition),
+];
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
@@ -127,6 +135,10 @@ pub struct Outcome {
     pub by_user: Vec<OwnerClass>,
     /// The jobs of each group of users, where that was asked for.
     pub by_group: Vec<OwnerClass>,
+    /// The jobs of each queue, where that was asked for.
+    pub by_queue: Vec<OwnerClass>,
+    /// The jobs of each partition that jobs were submitted to, where that was asked for.
+    pub by_partition: Vec<OwnerClass>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -345,8 +357,10 @@ impl Scenario {
         Ok(Outcome {
             metrics: recorder.measured(),
             by_size: recorder.by_size(),
-            by_user: recorder.by_user(),
-            by_group: recorder.by_group(),
+            by_user: recorder.by_owner(By::User),
+            by_group: recorder.by_owner(By::Group),
+            by_queue: recorder.by_owner(By::Queue),
+            by_partition: recorder.by_owner(By::Partition),
             finished: totals.finished,
             refused: totals.refused,
             unusable: totals.unusable,
@@ -376,7 +390,7 @@ impl Scenario {
         inputs: &'a dyn workload::Inputs,
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
-        let measured = measure.flag("by_user") || measure.flag("by_group");
+        let measured = OF_OWNERS.iter().any(|(key, _)| measure.flag(key));
         let owners = measured || self.parts.scheduler.0.by_owner;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
@@ -432,14 +446,15 @@ impl Scenario {
     }
 
     /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
-    /// table, since it has to be sorted, and all of what is shuffled.
+    /// table, since it has to be sorted, and all of what is shuffled or follows others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
         let of_table = if workload.name() == "table" { rows } else { 0 };
         let first = workload.get_integer("first_jobs").unwrap_or(rows);
-        let shuffled = if workload.flag("shuffle") { rows.min(first) } else { 0 };
-        (of_table + shuffled).saturating_mul(BYTES_PER_WHOLE_JOB)
+        let held = workload.flag("shuffle") || workload.has("dependencies");
+        let held = if held { rows.min(first) } else { 0 };
+        (of_table + held).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
 
     fn network_memory(&self) -> Result<u64, Problem> {
@@ -468,14 +483,14 @@ fn in_order(mut table: Table) -> Table {
 }
 
 fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
+    let by_owner = OF_OWNERS.into_iter().filter(|(key, _)| measure.flag(key));
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
         jobs: measure.get_integer("jobs"),
         rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
         by_size: measure.meaning("by_size", &BY_SIZE),
-        by_user: measure.flag("by_user"),
-        by_group: measure.flag("by_group"),
+        by_owner: by_owner.map(|(_, by)| by).collect(),
     };
     Recorder::new(window, metrics)
 }

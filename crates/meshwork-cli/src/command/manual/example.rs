@@ -172,6 +172,19 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 compare: Some("\"workload.estimates\" = \"exact\"".to_owned()),
             }
         }
+        "dependency" => Draft {
+            description: format!(
+                "what is gained by faster service, where jobs follow others: {name}"
+            ),
+            machine: "{ topology = \"flat\", processors = 64 }".to_owned(),
+            workload: "name = \"table\"\npath = \"sessions.csv\"\nruntime_scale = 0.5".to_owned(),
+            metrics: quoted(&["wait", "throughput", "makespan"]),
+            sweep: format!(
+                "\"workload.dependencies\" = [{{ of = \"{name}\", replay = \"held\" }}, \
+                 {{ of = \"{name}\", replay = \"closed\" }}]"
+            ),
+            ..Draft::new()
+        },
         "scheduler" => Draft {
             machine: machine(entry(catalogue.schedulers(), name).serves, None),
             ..Draft::new()
