@@ -255,7 +255,7 @@ fn where_no_job_follows_another_a_replay_is_open() {
     assert!(rows.iter().any(|row| row.after.is_some()), "some follow jobs that are not there");
     let given = Given { rows, ..Given::default() };
     let open = transcript(&flat("", ""), &given);
-    for keys in ["'log'", "{ of = 'log', replay = 'held' }", "'user'"] {
+    for keys in ["'none'", "'log'", "{ of = 'log', replay = 'held' }", "'user'"] {
         assert_eq!(transcript(&flat(&format!("dependencies = {keys}"), ""), &given), open);
     }
 }

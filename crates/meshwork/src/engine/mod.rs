@@ -49,6 +49,9 @@ pub const MAX_WAITING: usize = 4_000_000;
 /// refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
+/// The most jobs whose starts are compared with fair ones: the work grows with the square of their number.
+pub const MAX_JUDGED: usize = 50_000;
+
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -71,6 +74,12 @@ pub enum RunError {
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
     Hopeless(Hopeless),
+    /// Too many jobs to say when each should have started.
+    #[error(
+        "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \
+         `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
+    )]
+    TooManyToJudge,
     /// No job fits.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::batches::{Batches, Ratio};
+use super::evenness::Evenness;
 use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Messages, Observer, Running, State};
@@ -172,6 +173,12 @@ pub struct Recorder {
     /// The values of each quantity that a quantile is taken of,
     /// and the jobs that they are of, in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
+    /// Which of them compare users, and by what.
+    evenness: Vec<(usize, Quantity, Evenness)>,
+    /// Which of them are means over how late the jobs that finish started, which is known only after the run; and those
+    /// jobs, where there are such metrics.
+    per_lateness: Vec<(usize, fn(f64) -> f64)>,
+    judged: Vec<JobId>,
     batches: Batches,
     by_size: Classes<u64>,
     /// One for each of the window's.
@@ -190,6 +197,7 @@ impl Recorder {
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
+        let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
         let by_owner = vec![Classes::new(); window.by_owner.len()];
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
@@ -210,6 +218,8 @@ impl Recorder {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
+                Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
+                Measure::PerLateness(value) => per_lateness.push((i, value)),
                 Measure::Total(_) => {}
             }
         }
@@ -228,6 +238,9 @@ impl Recorder {
             state: State::default(),
             waiting: 0,
             quantiles,
+            evenness,
+            per_lateness,
+            judged: Vec::new(),
             batches: Batches::new(metrics.len()),
             metrics,
             by_size: BTreeMap::new(),
@@ -255,12 +268,14 @@ impl Recorder {
                 let (value, batches) = match metric.measure {
                     Measure::Total(total) => (total(&self.totals), Vec::new()),
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
+                    Measure::Evenness(_) => (self.evenness(i), Vec::new()),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
+                    | Measure::PerLateness(_)
                     | Measure::OverTime(_)
                     | Measure::Net(..)
                     | Measure::Rate(..) => {
@@ -270,6 +285,26 @@ impl Recorder {
                 Measured { name: metric.about.name, value, batches }
             })
             .collect()
+    }
+
+    fn evenness(&self, metric: usize) -> Option<f64> {
+        self.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
+    }
+
+    /// The jobs that finished and count, where it matters how late they started.
+    #[must_use]
+    pub fn judged(&self) -> &[JobId] {
+        &self.judged
+    }
+
+    /// Counts how late each of them started; once, after the run.
+    pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
+        for &id in &self.judged {
+            let sums = self.batches.of_job(id);
+            for &(i, value) in &self.per_lateness {
+                sums[i].add(value(late(id)), 1.0);
+            }
+        }
     }
 
     /// Which jobs are in which batch, and how the queue grew from batch to batch.
@@ -345,6 +380,8 @@ impl Recorder {
                 Measure::PerStart(_)
                 | Measure::PerArrival
                 | Measure::PerEvent(_)
+                | Measure::PerLateness(_)
+                | Measure::Evenness(_)
                 | Measure::OverTime(_)
                 | Measure::Net(..)
                 | Measure::Rate(..)
@@ -386,6 +423,14 @@ impl Recorder {
             classes.push(self.by_size.entry(size).or_insert_with(none));
         }
         let owner = job.job.owner.as_deref();
+        if let Some(user) = owner.and_then(|owner| owner.user.as_ref()) {
+            for (_, quantity, evenness) in &mut self.evenness {
+                evenness.add(user, quantity.of(job, now, &self.window.rules));
+            }
+        }
+        if !self.per_lateness.is_empty() {
+            self.judged.push(job.id);
+        }
         for (by, own) in self.window.by_owner.iter().zip(&mut self.by_owner) {
             classes.push(own.entry(by.name(owner)).or_insert_with(none));
         }

@@ -1,6 +1,7 @@
 //! A scenario: all of one run, from one table.
 
 mod checks;
+mod fair;
 mod keys;
 pub(crate) mod sites;
 
@@ -13,7 +14,7 @@ use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
-use crate::observe::metrics::{self, MetricEntry, Rules};
+use crate::observe::metrics::{self, Measure, MetricEntry, Rules};
 use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
@@ -261,6 +262,9 @@ impl Scenario {
         inputs: &dyn workload::Inputs,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        if self.judges_starts() {
+            return self.run_and_judge(replication, inputs, observer);
+        }
         let jobs = self.jobs(replication, inputs)?;
         self.run_on(self.setup_with(replication, inputs)?, jobs, observer)
     }
@@ -335,7 +339,8 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is.
+    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is. Metrics of fair starts have no
+    /// value then: they take more than one run.
     ///
     /// # Errors
     /// If the jobs cannot be read on, or a strategy breaks its contract.
@@ -345,6 +350,15 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        Ok(self.watch(setup, jobs, observer)?.outcome())
+    }
+
+    fn watch(
+        &self,
+        setup: Setup,
+        jobs: workload::Submissions,
+        observer: &mut dyn Observer,
+    ) -> Result<Seen, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let metrics = self.parts.metrics.iter().map(|found| found.0).collect();
@@ -353,21 +367,7 @@ impl Scenario {
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
         let end = simulate(setup, jobs, &mut all)?;
         ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
-        let totals = *recorder.totals();
-        Ok(Outcome {
-            metrics: recorder.measured(),
-            by_size: recorder.by_size(),
-            by_user: recorder.by_owner(By::User),
-            by_group: recorder.by_owner(By::Group),
-            by_queue: recorder.by_owner(By::Queue),
-            by_partition: recorder.by_owner(By::Partition),
-            finished: totals.finished,
-            refused: totals.refused,
-            unusable: totals.unusable,
-            end,
-            speeds,
-            cut: recorder.cut(),
-        })
+        Ok(Seen { recorder, end, speeds })
     }
 
     /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
@@ -391,8 +391,15 @@ impl Scenario {
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
         let measured = OF_OWNERS.iter().any(|(key, _)| measure.flag(key));
-        let owners = measured || self.parts.scheduler.0.by_owner;
+        let owners = measured || self.evenness().is_some() || self.parts.scheduler.0.by_owner;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
+    }
+
+    /// A metric that compares users, if any does.
+    fn evenness(&self) -> Option<&'static str> {
+        let metrics = self.parts.metrics.iter().map(|found| found.0);
+        let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
+        of_users.next().map(|metric| metric.about.name)
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {
@@ -452,7 +459,7 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let of_table = if workload.name() == "table" { rows } else { 0 };
         let first = workload.get_integer("first_jobs").unwrap_or(rows);
-        let held = workload.flag("shuffle") || workload.has("dependencies");
+        let held = workload.flag("shuffle") || workload::follow_others(&workload);
         let held = if held { rows.min(first) } else { 0 };
         (of_table + held).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
@@ -493,6 +500,34 @@ fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
         by_owner: by_owner.map(|(_, by)| by).collect(),
     };
     Recorder::new(window, metrics)
+}
+
+/// A run that was watched to its end.
+struct Seen {
+    recorder: Recorder,
+    end: Time,
+    speeds: Vec<f64>,
+}
+
+impl Seen {
+    fn outcome(self) -> Outcome {
+        let Seen { recorder, end, speeds } = self;
+        let totals = *recorder.totals();
+        Outcome {
+            metrics: recorder.measured(),
+            by_size: recorder.by_size(),
+            by_user: recorder.by_owner(By::User),
+            by_group: recorder.by_owner(By::Group),
+            by_queue: recorder.by_owner(By::Queue),
+            by_partition: recorder.by_owner(By::Partition),
+            finished: totals.finished,
+            refused: totals.refused,
+            unusable: totals.unusable,
+            end,
+            speeds,
+            cut: recorder.cut(),
+        }
+    }
 }
 
 /// Those who watch a run of a scenario; only the recorder may end it.

@@ -2,6 +2,7 @@
 
 pub mod conservative;
 pub mod easy;
+pub mod edf;
 pub mod equipartition;
 pub mod fcfs;
 pub mod folding;
@@ -62,6 +63,7 @@ impl Named for SchedulerEntry {
 pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
+    &edf::ENTRY,
     &easy::ENTRY,
     &conservative::ENTRY,
     &window::ENTRY,

@@ -25,6 +25,7 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
 pub use dependencies::DEPENDENCIES;
+pub(crate) use dependencies::are_asked_for as follow_others;
 pub use estimates::ESTIMATES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 

@@ -213,8 +213,8 @@ pub fn transformed(
         let factor = params.nested("deadlines").number("factor");
         jobs = Box::new(jobs.map(move |item| item.map(|item| with_deadline(item, factor))));
     }
-    if let Some(params) = params.get_component("dependencies", &DEPENDENCIES) {
-        jobs = dependencies::linked(jobs, &params);
+    if dependencies::are_asked_for(params) {
+        jobs = dependencies::linked(jobs, &params.component("dependencies", &DEPENDENCIES));
     }
     Ok(jobs)
 }
@@ -269,7 +269,7 @@ fn check(
     if params.has("scale") && !is_bounded {
         return Err(endless("scale", "scales all jobs together"));
     }
-    if params.has("dependencies") && !is_bounded {
+    if dependencies::are_asked_for(params) && !is_bounded {
         return Err(endless("dependencies", "links all jobs together"));
     }
     let estimates = params.get_component("estimates", &ESTIMATES);

@@ -4,7 +4,9 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
+mod deadlines;
 mod failures;
+mod fairness;
 mod jobs;
 mod messages;
 mod quantiles;
@@ -15,7 +17,9 @@ mod waits;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
+use deadlines::{MISSED_DEADLINES, TARDINESS};
 use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
+use fairness::{JAIN_SLOWDOWN, JAIN_WAIT, UNFAIR_JOBS, UNFAIRNESS};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
     bounded_slowdown, slowdown,
@@ -69,6 +73,11 @@ pub enum Measure {
     Quantile(Quantity, f64),
     /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
     PerMessage(fn(&Messages) -> f64),
+    /// Jain's index of the users' means of a quantity of the jobs that finished: how alike they are served.
+    Evenness(Quantity),
+    /// The mean over the jobs that finished of this of the time by which each started later than it would have if nobody
+    /// had arrived after it.
+    PerLateness(fn(f64) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
 }
@@ -176,6 +185,12 @@ pub static METRICS: &[&MetricEntry] = &[
     &AVAILABILITY,
     &INTERRUPTIONS,
     &LOST_NODE_HOURS,
+    &MISSED_DEADLINES,
+    &TARDINESS,
+    &JAIN_SLOWDOWN,
+    &JAIN_WAIT,
+    &UNFAIR_JOBS,
+    &UNFAIRNESS,
     &FINISHED,
     &REFUSED,
     &UNUSABLE,
@@ -193,7 +208,7 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 ];
 
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job: what jobs wait for
-/// costs questions.
+/// costs questions, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -203,6 +218,12 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UTILIZATION_AT_EVENTS,
     &QUEUE_SEEN,
     &PADDING,
+    &MISSED_DEADLINES,
+    &TARDINESS,
+    &JAIN_SLOWDOWN,
+    &JAIN_WAIT,
+    &UNFAIR_JOBS,
+    &UNFAIRNESS,
 ];
 
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.

@@ -21,7 +21,7 @@ pub(crate) use sessions::Sessions;
 /// A way to know after which others jobs come, in the list.
 struct DependenciesEntry {
     about: About,
-    source: fn(&Params) -> Source,
+    source: fn(&Params) -> Option<Source>,
 }
 
 impl Named for DependenciesEntry {
@@ -44,7 +44,20 @@ pub static DEPENDENCIES: Family = Family {
     }],
 };
 
-static ENTRIES: &[&DependenciesEntry] = &[&LOG, &USER];
+static ENTRIES: &[&DependenciesEntry] = &[&NONE, &LOG, &USER];
+
+static NONE: DependenciesEntry = DependenciesEntry {
+    about: About {
+        name: "none",
+        aliases: &["open"],
+        summary: "none: jobs arrive when they arrive, whatever becomes of others",
+        definition: "An open loop, as without the key: for a sweep that compares it with the others.",
+        complexity: "Nothing.",
+        source: "general",
+        params: &[],
+    },
+    source: |_| None,
+};
 
 static LOG: DependenciesEntry = DependenciesEntry {
     about: About {
@@ -57,7 +70,7 @@ static LOG: DependenciesEntry = DependenciesEntry {
         source: "Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers, JSSPP 1999",
         params: &[],
     },
-    source: |_| Source::Log,
+    source: |_| Some(Source::Log),
 };
 
 static USER: DependenciesEntry = DependenciesEntry {
@@ -79,7 +92,7 @@ static USER: DependenciesEntry = DependenciesEntry {
             help: "how long after the end of a job its user is still waiting for it",
         }],
     },
-    source: |params| Source::User { session: params.number("session") },
+    source: |params| Some(Source::User { session: params.number("session") }),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +120,7 @@ impl Source {
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
-        ENTRIES.iter().find(is_named).map(|entry| (entry.source)(&params))
+        ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
     /// Whether the workload must know whose its jobs are.
@@ -122,6 +135,11 @@ impl Source {
             Source::User { session } => Some(Sessions::new(session)),
         }
     }
+}
+
+/// Whether jobs of a workload follow others.
+pub(crate) fn are_asked_for(workload: &Params) -> bool {
+    Source::of(workload).is_some()
 }
 
 /// These jobs, those first that follow others.
