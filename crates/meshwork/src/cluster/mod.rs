@@ -2,12 +2,14 @@
 //! place that changes a machine.
 
 mod candidates;
+mod careers;
 mod closures;
 mod ends;
 mod fits;
 mod free_sets;
 mod least_busy;
 mod outlook;
+mod preempt;
 mod profile;
 mod queue;
 mod reservation;
@@ -19,6 +21,7 @@ mod waits;
 
 pub use candidates::{Candidates, Hopeful};
 pub use outlook::Outlook;
+pub use preempt::Preempted;
 pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
@@ -165,6 +168,12 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |glance| self.may_start_beside(glance, guard))
     }
 
+    /// Whether it is not clear, without asking anyone, that a waiting job cannot start beside the guard.
+    #[must_use]
+    pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
+        self.may_start_beside(self.queue.glance(ticket), guard)
+    }
+
     /// The next waiting job after this one of which it is not clear, without asking anyone, that it
     /// cannot start. Who goes on from one to the next asks for [all of them](Cluster::hopeful) sooner.
     #[must_use]
@@ -292,6 +301,9 @@ impl<'a> Cluster<'a> {
     /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
+        if let Some(again) = self.earliest_again(ticket) {
+            return Some(Guard::of_nodes(again));
+        }
         if !self.closures().is_empty() {
             let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
             return Some(Guard::of_nodes(reservation));
@@ -472,7 +484,7 @@ impl<'a> Cluster<'a> {
         self.facility.crowd.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.starts(ticket.id, job).0;
-            service.is_gone(ticket.id);
+            service.careers.is_gone(ticket.id);
         }
         if let Some(turned_away) = &mut self.turned_away {
             turned_away.push(job.number);
@@ -535,7 +547,7 @@ impl<'a> Cluster<'a> {
             }
             self.give_back(&ran);
             if let Some(service) = &mut self.service {
-                service.ends(&mut ran);
+                service.careers.ends(&mut ran);
             }
             self.observer.observe(self.now, &Event::Finished(&ran));
             self.departures.push(Departure { ran });
@@ -574,7 +586,7 @@ impl<'a> Cluster<'a> {
         self.facility.arrived(&job);
         self.facility.crowd.waiting += 1;
         if let Some(service) = &mut self.service {
-            job = service.arrives(id, job);
+            job = service.careers.arrives(id, job);
         }
         let facility = &self.facility;
         let ticket = self.queue.push(id, job, fewest, |job| facility.only_form(&job.request));

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use super::careers::Careers;
 use super::closures::Closure;
 use super::ends::End;
+use super::queue::Ticket;
 use super::{Cluster, Departure};
-use crate::failures::{Checkpoint, Outages, Saved, Step, Timeline, What};
+use crate::failures::{Outages, Step, Timeline, What};
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Job, Request, Time};
 use crate::network::RunKey;
@@ -52,19 +54,17 @@ pub enum Hopeless {
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    checkpoint: Option<Checkpoint>,
     /// Nodes with an outage, by site.
     nodes: BTreeMap<(usize, Node), Affected>,
     /// How many of them wait for their job to end.
     draining: usize,
     /// How many running jobs are none but hold a node that is out of service.
     pub(super) stand_ins: usize,
-    careers: BTreeMap<JobId, Career>,
+    pub(super) careers: Careers,
     /// What schedulers see coming.
     pub(super) closures: Vec<Closure>,
     /// Whether something went out of service or came back since the last pass.
     pub(super) is_disturbed: bool,
-    kill_at_estimate: bool,
     idle: u32,
 }
 
@@ -81,117 +81,32 @@ struct Affected {
     expected: Time,
 }
 
-/// What has become of a job so far.
-#[derive(Clone)]
-struct Career {
-    job: Job,
-    /// Work that checkpoints hold.
-    saved: f64,
-    interruptions: u32,
-    /// Time on processors.
-    earlier: f64,
-}
-
-impl Career {
-    fn of(job: &Job) -> Career {
-        Career { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0 }
-    }
-
-    /// Work that is left, if it is ended at its estimate or not.
-    fn left(&self, kill_at_estimate: bool) -> f64 {
-        let Job { runtime, estimate, .. } = self.job;
-        let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
-        (whole - self.saved).max(0.0)
-    }
-
-    /// The job as it waits: with what is left of it, checkpoints included.
-    fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
-        let nodes = self.job.request.nodes();
-        let left = |whole: f64| {
-            let left = (whole - self.saved).max(0.0);
-            left + checkpoint.map_or(0.0, |checkpoint| checkpoint.overhead(left, nodes))
-        };
-        Job {
-            runtime: left(self.job.runtime),
-            estimate: left(self.job.estimate),
-            ..self.job.clone()
-        }
-    }
-}
-
 impl Service {
+    /// That of a machine on which nothing fails, but jobs are preempted.
+    pub(super) fn of_a_sound_machine(kill_at_estimate: bool) -> Service {
+        let timeline = Timeline::default();
+        Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
+    }
+
     fn new(outages: Outages, kill_at_estimate: bool) -> Service {
         let Outages { timeline, to_the_end, checkpoint } = outages;
         Service {
             timeline,
             to_the_end,
-            checkpoint,
             nodes: BTreeMap::new(),
             draining: 0,
             stand_ins: 0,
-            careers: BTreeMap::new(),
+            careers: Careers::new(checkpoint, kill_at_estimate),
             closures: Vec::new(),
             is_disturbed: false,
-            kill_at_estimate,
             idle: 0,
         }
-    }
-
-    /// A job has arrived: as it is to wait.
-    pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
-        let Some(checkpoint) = &self.checkpoint else { return job };
-        let career = self.careers.entry(id).or_insert(Career::of(&job));
-        career.waits_as(Some(checkpoint))
     }
 
     /// A job starts that waited like this: as its workload gave it, and what it has been through.
     pub(super) fn starts(&mut self, id: JobId, job: Job) -> (Job, Option<Box<Wear>>) {
         self.idle = 0;
-        let Some(career) = self.careers.get(&id) else { return (job, None) };
-        let Career { ref job, interruptions, earlier, .. } = *career;
-        (job.clone(), Some(Box::new(Wear { interruptions, earlier, lost: 0.0, overhead: 0.0 })))
-    }
-
-    /// A job has left the queue for good.
-    pub(super) fn is_gone(&mut self, id: JobId) {
-        self.careers.remove(&id);
-    }
-
-    /// A job has ended.
-    #[cold]
-    pub(super) fn ends(&mut self, ran: &mut Running) {
-        let Some(career) = self.careers.remove(&ran.id) else { return };
-        let left = career.left(self.kill_at_estimate);
-        let overhead = self.checkpoint.map_or(0.0, |each| each.overhead(left, ran.asked));
-        if let Some(wear) = &mut ran.wear {
-            wear.overhead = overhead * ran.stretch;
-        }
-    }
-
-    /// A job was interrupted, of whose run the first part, so long, was needed to wire its processors.
-    fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> Result<(), Hopeless> {
-        let career = self.careers.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
-        let left = career.left(self.kill_at_estimate);
-        let (span, stretch) = (now - ran.start, ran.stretch);
-        let saved = match &self.checkpoint {
-            Some(each) if stretch > 0.0 => {
-                each.saved(left, (span - setup).max(0.0) / stretch, ran.asked)
-            }
-            _ => Saved { work: 0.0, overhead: 0.0 },
-        };
-        ran.wear = Some(Box::new(Wear {
-            interruptions: career.interruptions + 1,
-            earlier: career.earlier,
-            lost: (span - (saved.work + saved.overhead) * stretch).max(0.0),
-            overhead: saved.overhead * stretch,
-        }));
-        career.interruptions += 1;
-        career.earlier += span;
-        career.saved += saved.work;
-        if career.interruptions > MAX_INTERRUPTIONS {
-            return Err(Hopeless::NeverEnds { number: ran.job.number });
-        }
-        Ok(())
+        self.careers.starts(id, job)
     }
 }
 
@@ -298,7 +213,13 @@ impl Cluster<'_> {
         let hit = if drains { Vec::new() } else { self.who_runs_on(site, &nodes) };
         let mut interrupted = Vec::new();
         for key in hit {
-            let ran = self.interrupt(service, key)?;
+            let mut interruptions = 0;
+            let ran = self.stop(key, |ran, setup, now| {
+                interruptions = service.careers.interrupts(ran, setup, now);
+            });
+            if interruptions > MAX_INTERRUPTIONS {
+                return Err(Hopeless::NeverEnds { number: ran.job.number });
+            }
             let held = ran.placement.nodes(self.site(site).grid());
             back.extend(held.into_iter().filter(|node| service.nodes.contains_key(&(site, *node))));
             interrupted.push(ran);
@@ -312,7 +233,7 @@ impl Cluster<'_> {
             self.take_out(service, (site, node))?;
         }
         for ran in interrupted {
-            self.wait_again(service, &ran)?;
+            self.wait_again(service, &ran, service.to_the_end)?;
         }
         Ok(())
     }
@@ -335,8 +256,13 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Stops a running job, which gives its nodes back.
-    fn interrupt(&mut self, service: &mut Service, key: RunKey) -> Result<Running, Hopeless> {
+    /// Stops a running job, which gives its nodes back; `tell` writes down what becomes of it, and is told how long the
+    /// wiring of its nodes took and what time it is.
+    pub(super) fn stop(
+        &mut self,
+        key: RunKey,
+        tell: impl FnOnce(&mut Running, f64, Time),
+    ) -> Running {
         let mut ran = self.running.remove(key.slot as usize);
         self.network.stop(self.now, key);
         self.facility.crowd.running -= 1;
@@ -345,25 +271,29 @@ impl Cluster<'_> {
         }
         let setup = self.facility.sites()[ran.site].setup_time(&ran.placement);
         self.give_back(&ran);
-        service.interrupts(&mut ran, setup, self.now)?;
+        tell(&mut ran, setup, self.now);
         self.observer.observe(self.now, &Event::Interrupted(&ran));
         self.departures.push(Departure { ran: ran.clone() });
-        Ok(ran)
+        ran
     }
 
-    /// An interrupted job joins the queue again.
-    fn wait_again(&mut self, service: &mut Service, ran: &Running) -> Result<(), Hopeless> {
-        let career = service.careers.entry(ran.id).or_insert_with(|| Career::of(&ran.job));
-        let job = career.waits_as(service.checkpoint.as_ref());
+    /// A job that was stopped joins the queue again.
+    pub(super) fn wait_again(
+        &mut self,
+        service: &mut Service,
+        ran: &Running,
+        to_the_end: bool,
+    ) -> Result<Ticket, Hopeless> {
+        let job = service.careers.waits_again(ran);
         let Some(fewest) = self.facility.fewest(&job) else {
             return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.crowd.waiting += 1;
         let facility = &self.facility;
         let form = |job: &Job| facility.only_form(&job.request);
-        let ticket = self.queue.put_back(ran.id, job, fewest, service.to_the_end, form);
+        let ticket = self.queue.put_back(ran.id, job, fewest, to_the_end, form);
         self.arrivals.push(ticket);
-        Ok(())
+        Ok(ticket)
     }
 
     /// Takes a node out of service, unless it is already or a job is to end on it first.

@@ -186,6 +186,13 @@ impl Cluster<'_> {
         if self.service.is_none() {
             return self.ask_clear_of(ticket, kept);
         }
+        if let Some(its) = self.suspended(ticket) {
+            let proposal = its.proposal();
+            let site = self.site(its.site);
+            let is_free = its.placement.is_within(site.free(), site.grid());
+            let is_kept = kept.iter().any(|&kept| self.meets(&proposal, kept));
+            return (is_free && !is_kept).then_some(proposal);
+        }
         let proposal = self.ask_clear_of(ticket, kept)?;
         self.clear_of_closures(ticket, kept, proposal)
     }
@@ -308,7 +315,7 @@ impl Cluster<'_> {
     }
 
     /// Claims the place, tells everyone, and lets the job run.
-    fn begin(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
+    pub(super) fn begin(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
         if self.bug.is_some() {
             return false;
         }

@@ -76,6 +76,7 @@ pub(super) struct Chance {
 ///
 /// # Complexity
 /// **O(log n)** for each step, with *n* units and known outages; memory **O(n)**.
+#[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,
     fixed: Vec<Fixed>,

@@ -176,7 +176,30 @@ impl Scenario {
                 ),
             ));
         }
-        (scheduler.build)(&params, &topologies).map(drop)
+        let suspends = (scheduler.build)(&params, &topologies)?.suspends();
+        if suspends { self.check_suspension() } else { Ok(()) }
+    }
+
+    /// Whether network and failures can live with jobs that are suspended.
+    fn check_suspension(&self) -> Result<(), Problem> {
+        let (scheduler, network) = (self.parts.scheduler.0, self.parts.network.0);
+        let beside = if network.sends {
+            format!(
+                "in the network `{}` they take as long as their messages do: the network `ideal` has work",
+                network.about.name
+            )
+        } else if self.failures.is_some() {
+            "with `failures` the nodes on which they would go on may not come back".to_owned()
+        } else {
+            return Ok(());
+        };
+        let name = scheduler.about.name;
+        Err(Problem::new(
+            "scheduler",
+            format!(
+                "the scheduler `{name}` suspends jobs to go on with the work that is left, but {beside}"
+            ),
+        ))
     }
 
     /// Whether the pattern of communication is for all sizes that the workload draws, as the allocators shape

@@ -37,7 +37,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// arrived costs **O(1)** for each of them.
 #[derive(Default)]
 struct Easy {
-    /// The head of the queue and what protects it, as the last pass left them.
+    promise: Promise,
+}
+
+/// What the first job that cannot start was promised, from pass to pass.
+#[derive(Default)]
+pub(super) struct Promise {
+    /// That job and what protects it, as the last pass left them.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -48,9 +54,9 @@ impl Scheduler for Easy {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
-            self.guarded = None; // what was promised is promised anew
+            self.promise.forget(); // what was promised is promised anew
         }
-        if let Some(guard) = self.unchanged_guard(cluster) {
+        if let Some(guard) = self.promise.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
             for ticket in cluster.arrivals().to_vec() {
                 cluster.start(ticket, StartOptions::beside(guard));
@@ -58,23 +64,36 @@ impl Scheduler for Easy {
             return;
         }
         while let Some(head) = cluster.head()
-            && self.start(cluster, head)
+            && self.promise.start(cluster, head)
         {}
         let Some(head) = cluster.head() else { return };
-        let Some(mut guard) = self.promise(cluster, head) else { return };
-        if self.guarded.as_ref().is_none_or(|(ticket, _)| *ticket != head) {
+        let Some(mut guard) = self.promise.make(cluster, head) else { return };
+        if !self.promise.is_to(head) {
             cluster.promise(head, guard.reservation.at);
         }
         let mut candidates = cluster.candidates(head, &guard);
         while let Some(candidate) = candidates.next(cluster, &guard) {
             cluster.start(candidate, StartOptions::beside(&mut guard));
         }
-        self.guarded = Some((head, guard));
+        self.promise.keep(head, guard);
     }
 }
 
-impl Easy {
-    fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
+impl Promise {
+    pub(super) fn forget(&mut self) {
+        self.guarded = None;
+    }
+
+    pub(super) fn keep(&mut self, head: Ticket, guard: Guard) {
+        self.guarded = Some((head, guard));
+    }
+
+    fn is_to(&self, head: Ticket) -> bool {
+        self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
+    }
+
+    /// Starts a job wherever there is room, or where it was promised some.
+    pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
         }
@@ -98,7 +117,7 @@ impl Easy {
     }
 
     /// What protects the better of the promise kept from the last pass and the one that would be made now.
-    fn promise(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
+    pub(super) fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, Guard { reservation: kept, .. })) =
             kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))

@@ -4,16 +4,21 @@ pub mod conservative;
 pub mod easy;
 pub mod edf;
 pub mod equipartition;
+pub mod fair_share;
 pub mod fcfs;
 pub mod folding;
 pub mod giving_up;
 pub mod lazy;
 mod malleable;
+pub mod priority;
 mod queues;
+mod ranked;
 pub mod reservation;
 pub mod scan;
+mod shares;
 pub mod sjf;
 pub mod static_partitioning;
+mod usage;
 pub mod window;
 
 use crate::cluster::Cluster;
@@ -29,6 +34,12 @@ pub trait Scheduler: Send {
     /// then waits for what is [reserved](crate::job::Cause::Reserved), and else for its
     /// [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
+        false
+    }
+
+    /// Whether it suspends running jobs, which then go on with the work that is left: it needs a network in which jobs
+    /// have work.
+    fn suspends(&self) -> bool {
         false
     }
 }
@@ -64,6 +75,8 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
     &edf::ENTRY,
+    &priority::ENTRY,
+    &fair_share::ENTRY,
     &easy::ENTRY,
     &conservative::ENTRY,
     &window::ENTRY,

@@ -1,0 +1,88 @@
+//! Fair share: next is a job of the user who has had least.
+
+use std::collections::BTreeMap;
+
+use super::ranked::{BACKFILL_PARAM, Rank, Ranked, backfills};
+use super::shares::{HALF_LIFE, SHARES, Shares, half_life};
+use super::usage::{Usage, User};
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::{Cluster, Ticket};
+use crate::registry::About;
+use crate::topology::Wiring;
+
+/// The entry of `fair_share`.
+pub static ENTRY: SchedulerEntry = SchedulerEntry {
+    about: About {
+        name: "fair_share",
+        aliases: &[],
+        summary: "jobs of the user who has had least of the machine for their share come first, those of one user \
+                  by arrival",
+        definition: "What a user has had is processors times time, of which half is forgotten after every \
+                     `half_life`; what still runs counts as it runs. The waiting job whose user has had least, over \
+                     that user's share, is next, and among equals the one that arrived first. When it cannot start, \
+                     nothing else does or, with `backfill = \"easy\"`, what does not delay it. Jobs without a user \
+                     are those of one.",
+        complexity: "O(q + u) in each pass with q waiting jobs of u users, and a question to the allocator for \
+                     each that is small enough.",
+        source: "Kay & Lauder, A fair share scheduler, CACM 31(1), 1988, for a queue of jobs",
+        params: &[HALF_LIFE, SHARES, BACKFILL_PARAM],
+    },
+    serves: &Wiring::ALL,
+    plans: false,
+    serves_all: true,
+    malleable: false,
+    by_owner: true,
+    build: |params, _| {
+        Ok(Box::new(FairShare {
+            usage: Usage::new(half_life(params)),
+            shares: Shares::of(params)?,
+            waiting: BTreeMap::new(),
+            ranked: Ranked::new(backfills(params)),
+        }))
+    },
+};
+
+struct FairShare {
+    usage: Usage,
+    shares: Shares,
+    waiting: BTreeMap<Ticket, Waiting>,
+    ranked: Ranked,
+}
+
+#[derive(Clone, Copy)]
+struct Waiting {
+    user: User,
+    processors: u64,
+}
+
+impl Scheduler for FairShare {
+    fn reserves(&self) -> bool {
+        self.ranked.reserves()
+    }
+
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now();
+        let FairShare { usage, shares, waiting, ranked } = self;
+        for departure in cluster.departures() {
+            let user = usage.user(&departure.ran.job, |name| shares.meets(name));
+            usage.ends(user, departure.ran.asked, now);
+        }
+        for &ticket in cluster.arrivals() {
+            let job = cluster.job(ticket);
+            let user = usage.user(job, |name| shares.meets(name));
+            waiting.insert(ticket, Waiting { user, processors: job.request.nodes() });
+        }
+        let had: Vec<f64> = usage.all(now).zip(shares.all()).map(|(had, of)| had / of).collect();
+        let rank =
+            |(&ticket, its): (&Ticket, &Waiting)| Rank { by: -had[its.user.index()], ticket };
+        let ranks: Vec<Rank> = waiting.iter().map(rank).collect();
+        let mut started = |ticket: Ticket| {
+            if let Some(Waiting { user, processors }) = waiting.remove(&ticket) {
+                usage.begins(user, processors, now);
+            }
+        };
+        if let Some((head, behind)) = ranked.serve(cluster, ranks, &mut started) {
+            ranked.backfill(cluster, head, behind, started);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Which part of a machine users are to have.
+
+use std::collections::BTreeMap;
+
+use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
+
+/// The parameter that says how fast what was used is forgotten.
+pub(super) const HALF_LIFE: Param = Param {
+    name: "half_life",
+    kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
+    default: DefaultValue::Is("604800"),
+    help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
+};
+
+/// The parameter that says what users are to have.
+pub(super) const SHARES: Param = Param {
+    name: "shares",
+    kind: Kind::Tables(&[
+        Param {
+            name: "user",
+            kind: Kind::Text,
+            default: DefaultValue::Required,
+            help: "the user, as the log or the table has it",
+        },
+        Param {
+            name: "share",
+            kind: Kind::Number(Range::Positive),
+            default: DefaultValue::Required,
+            help: "that user's share; of those who are not named each has 1",
+        },
+    ]),
+    default: DefaultValue::Absent("all users have the same share"),
+    help: "what users are to have of the machine, beside each other",
+};
+
+/// The half-life that was given.
+pub(super) fn half_life(params: &Params) -> f64 {
+    params.get_number(HALF_LIFE.name).unwrap_or(f64::INFINITY)
+}
+
+/// The shares of the users that were met, in that order.
+pub(super) struct Shares {
+    named: BTreeMap<String, f64>,
+    met: Vec<f64>,
+}
+
+impl Shares {
+    /// # Errors
+    /// If a user is named twice.
+    pub(super) fn of(params: &Params) -> Result<Shares, Problem> {
+        let mut named = BTreeMap::new();
+        for given in params.get_tables(SHARES.name).unwrap_or_default() {
+            let user = given.text("user");
+            if named.insert(user.to_owned(), given.number("share")).is_some() {
+                return Err(given.problem("user", format!("the user \"{user}\" has two shares")));
+            }
+        }
+        Ok(Shares { named, met: Vec::new() })
+    }
+
+    /// A user is met for the first time.
+    pub(super) fn meets(&mut self, user: &str) {
+        self.met.push(self.named.get(user).copied().unwrap_or(1.0));
+    }
+
+    /// Of each user that was met, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = f64> {
+        self.met.iter().copied()
+    }
+}
