@@ -157,9 +157,9 @@ fn users_are_compared_by_their_means() {
     ];
     let text = "machine = { topology = 'flat', processors = 1 }\n\
                 workload = { name = 'table', path = 'jobs.csv' }\n\
-                measure = { metrics = ['jain_wait', 'jain_slowdown'], slowdown_threshold = 1 }";
+                measure = { metrics = ['jain_slowdown', 'jain_wait'], slowdown_threshold = 1 }";
     // Means 1 and 4: 25 / (2 · 17). Slowdowns 1, 2 and 3: means 1.5 and 3: 20.25 / (2 · 11.25).
-    assert_eq!(values(&read(text), &rows), [Some(25.0 / 34.0), Some(0.9)]);
+    assert_eq!(values(&read(text), &rows), [Some(0.9), Some(25.0 / 34.0)]);
     let nobody: Vec<Row> = rows.iter().map(|row| Row { user: None, ..row.clone() }).collect();
     assert_eq!(values(&read(text), &nobody), [None, None]);
 }
@@ -194,7 +194,7 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
         job
     };
     let text = "machine = { topology = 'flat', processors = 4 }\nscheduler = 'edf'\n\
-                workload = { name = 'lublin', jobs = 1 }";
+                workload = { name = 'table', path = 'none' }";
     let start = |jobs: Vec<Job>| -> Vec<f64> {
         let all = starts(read(text).setup(0).unwrap(), jobs);
         all.into_iter().map(Option::unwrap).collect()
@@ -234,7 +234,7 @@ fn no_order_of_jobs_is_less_late_than_by_deadline() {
         let mut least = f64::INFINITY;
         permutations(&mut vec![0, 1, 2, 3, 4], 0, &mut |order| least = latest(order).min(least));
         let text = "machine = { topology = 'flat', processors = 1 }\nscheduler = 'edf'\n\
-                    workload = { name = 'lublin', jobs = 1 }";
+                    workload = { name = 'table', path = 'none' }";
         let given = jobs.iter().map(|&(runtime, deadline)| {
             let mut job = Job::new(0, Time::ZERO, Request::Nodes(1), runtime);
             let deadline = Some(Time::new(deadline));
