@@ -116,7 +116,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              median_turnaround, p90_turnaround, p99_turnaround, median_slowdown, \
              p90_slowdown, p95_slowdown, p99_slowdown, median_bounded_slowdown, p90_bounded_slowdown, \
              p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
-             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, energy, mean_power, energy_delay, asleep, wake_ups, finished, refused, unusable)",
+             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, missed_deadlines, tardiness, jain_slowdown, jain_wait, unfair_jobs, unfairness, energy, mean_power, energy_delay, asleep, wake_ups, finished, refused, unusable)",
         ),
         (
             "drawn.toml --set energy={idle=100,busy=300,cap=500}",

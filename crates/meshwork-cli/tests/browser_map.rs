@@ -521,7 +521,9 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     );
     page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = sjf'"));
     page.act(&format!("{MACHINE}.seek({MACHINE}.timeOf(0.7))"));
-    page.wait("location.hash !== ''");
+    // It is written a moment later, and the choice of the run may have been before.
+    let time = format!("Number({MACHINE}.time.toPrecision(10))");
+    page.wait(&format!("decodeURIComponent(location.hash).includes('/' + {time})"));
     let seen = format!("[{MACHINE}.run.recording.scenario, Number({MACHINE}.time.toPrecision(9))]");
     let (address, seen_here) = (page.value("location.href"), page.value(&seen));
     let other = Page::visit(&browser, address.as_str().unwrap());

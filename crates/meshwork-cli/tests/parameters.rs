@@ -11,8 +11,8 @@ use common::{Said, command, line, meshwork, said};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
 use meshwork::speeds::PARAMS as SPEEDS;
-use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
+use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use toml::{Table, Value};
 
 /// What no number of any kind may be.
@@ -113,12 +113,13 @@ fn everywhere() -> Vec<(String, Table)> {
                   speeds = { variance = 0.1 }";
     sites.insert("machine".to_owned(), Value::Table(speeds.parse().unwrap()));
     add("machine.speeds", &SPEEDS.iter().collect::<Vec<_>>(), &sites);
-    let families: [(&str, &Family); 10] = [
+    let families: [(&str, &Family); 11] = [
         ("machine", &SITE_FAMILY),
         ("workload", &meshwork::workload::FAMILY),
         ("workload.sizes", &SIZES),
         ("workload.runtimes", &RUNTIMES),
         ("workload.estimates", &ESTIMATES),
+        ("workload.dependencies", &DEPENDENCIES),
         ("scheduler", &meshwork::sched::FAMILY),
         ("selector", &meshwork::select::FAMILY),
         ("sizing", &meshwork::sizing::FAMILY),
@@ -136,6 +137,11 @@ fn everywhere() -> Vec<(String, Table)> {
                     if inner == "estimates" {
                         // Some of them hold all jobs, which must be so many then.
                         outer.insert("first_jobs".to_owned(), Value::Integer(40));
+                    }
+                    if inner == "dependencies" {
+                        outer.clear();
+                        outer.insert("name".to_owned(), "table".into());
+                        outer.insert("path".to_owned(), "jobs.csv".into());
                     }
                     outer.insert(inner.to_owned(), component);
                 }

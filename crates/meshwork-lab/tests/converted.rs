@@ -26,7 +26,7 @@ fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let jobs = scenario.jobs(0, &Files::default()).unwrap();
     jobs.filter_map(|item| match item.unwrap() {
         Submission::Job(job) => Some(job),
-        Submission::Unusable(_) => None,
+        _ => None,
     })
     .collect()
 }

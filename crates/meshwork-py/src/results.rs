@@ -199,6 +199,14 @@ impl Results {
         self.by_owner("group", |row| &row.by_group)
     }
 
+    fn by_queue(&self) -> Option<Table> {
+        self.by_owner("queue", |row| &row.by_queue)
+    }
+
+    fn by_partition(&self) -> Option<Table> {
+        self.by_owner("partition", |row| &row.by_partition)
+    }
+
     fn comparison(&self) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
             let all = row.differences.iter();

@@ -20,9 +20,9 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::TOPOLOGIES;
-use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{self, WORKLOADS};
+use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
@@ -107,6 +107,7 @@ fn families() -> Vec<&'static Family> {
         &SIZES,
         &RUNTIMES,
         &ESTIMATES,
+        &DEPENDENCIES,
         &DURATIONS,
     ]
 }

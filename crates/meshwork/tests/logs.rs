@@ -102,7 +102,7 @@ fn jobs_come_in_order_and_none_is_lost() {
                     last = job.arrival.units();
                     jobs += 1;
                 }
-                Submission::Unusable(_) => unusable += 1,
+                _ => unusable += 1,
             }
         }
         assert_eq!(unusable, expected.no_run_time + expected.no_processors, "{}", expected.name);
@@ -176,7 +176,7 @@ fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
         let jobs = Scenario::read(&study.parse().unwrap()).unwrap().jobs(0, &Logs).unwrap();
         jobs.filter_map(|item| match item.unwrap() {
             Submission::Job(job) => Some(job.request.nodes()),
-            Submission::Unusable(_) => None,
+            _ => None,
         })
         .collect()
     };
@@ -208,7 +208,7 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     let jobs = Scenario::read(&study.parse().unwrap()).unwrap().jobs(0, &Logs).unwrap();
     jobs.filter_map(|item| match item.unwrap() {
         Submission::Job(job) => Some(job),
-        Submission::Unusable(_) => None,
+        _ => None,
     })
     .collect()
 }

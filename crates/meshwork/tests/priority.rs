@@ -82,7 +82,7 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order(&only("queue", queues), queued()), [2, 1, 3]);
     assert_eq!(order(&only("queue", ""), queued()), [1, 2, 3]);
     let urgent = [0.1, 0.9, 0.5].into_iter().zip(1..).map(|(priority, number)| Job {
-        terms: Some(Box::new(Terms { priority, deadline: None })),
+        terms: Some(Box::new(Terms { priority, ..Terms::default() })),
         ..job(number, 1.0, 8, 1.0)
     });
     assert_eq!(order(&only("job", ""), urgent), [2, 3, 1]);

@@ -4,8 +4,8 @@ use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Lists, Param, entry};
 use meshwork::scenario::SITE_FAMILY;
-use meshwork::workload::ESTIMATES;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
+use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use serde_json::{Value as Json, json};
 use toml::Table;
 
@@ -97,6 +97,13 @@ pub(super) static KINDS: &[Listed] = &[
         &ESTIMATES,
         "What users say that their jobs will run, which is all that a scheduler knows: the key `estimates` of any \
          workload. Without it estimates are those of the workload.",
+    ),
+    kind(
+        "dependency",
+        &["dependencies"],
+        &DEPENDENCIES,
+        "Which jobs are submitted after others have ended: the key `dependencies` of the workloads `swf` and `table`, as a \
+         word or as a table with `of`. Without it jobs arrive when they arrive, whatever becomes of others.",
     ),
     kind(
         "scheduler",

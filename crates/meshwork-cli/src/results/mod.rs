@@ -43,6 +43,8 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     print_sizes(out, finished)?;
     print_owners(out, finished, "user", |row| &row.by_user)?;
     print_owners(out, finished, "group", |row| &row.by_group)?;
+    print_owners(out, finished, "queue", |row| &row.by_queue)?;
+    print_owners(out, finished, "partition", |row| &row.by_partition)?;
     print_claims(out, finished)?;
     print_notes(out, study, finished)
 }
@@ -76,6 +78,12 @@ pub(crate) fn print_files(
     }
     if rows.iter().any(|row| !row.by_group.is_empty()) {
         files.push("by_group.csv");
+    }
+    if rows.iter().any(|row| !row.by_queue.is_empty()) {
+        files.push("by_queue.csv");
+    }
+    if rows.iter().any(|row| !row.by_partition.is_empty()) {
+        files.push("by_partition.csv");
     }
     if rows.iter().any(|row| !row.speeds.is_empty()) {
         files.push("speeds.csv");

@@ -14,7 +14,8 @@ use crate::run::Results;
 use crate::study::Study;
 
 /// What is the better the more there is of it.
-const HIGHEST: [&str; 3] = ["utilization", "throughput", "carried_load"];
+const HIGHEST: [&str; 5] =
+    ["utilization", "throughput", "carried_load", "jain_slowdown", "jain_wait"];
 
 /// A sentence for the top of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

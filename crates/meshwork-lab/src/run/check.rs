@@ -210,9 +210,12 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
     }
-    for (what, stored, now) in
-        [("users", &stored.by_user, &now.by_user), ("groups", &stored.by_group, &now.by_group)]
-    {
+    for (what, stored, now) in [
+        ("users", &stored.by_user, &now.by_user),
+        ("groups", &stored.by_group, &now.by_group),
+        ("queues", &stored.by_queue, &now.by_queue),
+        ("partitions", &stored.by_partition, &now.by_partition),
+    ] {
         if stored != now {
             return Some(format!("the jobs of {what} have other metrics than are stored"));
         }
@@ -278,6 +281,8 @@ mod tests {
             by_size: vec![],
             by_user: vec![],
             by_group: vec![],
+            by_queue: vec![],
+            by_partition: vec![],
             finished: 1,
             refused: 0,
             unusable: 0,

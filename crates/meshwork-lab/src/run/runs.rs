@@ -40,6 +40,8 @@ struct Ended {
     sizes: Classes<u64>,
     users: Classes<Option<String>>,
     groups: Classes<Option<String>>,
+    queues: Classes<Option<String>>,
+    partitions: Classes<Option<String>>,
     /// The index of a run and the speeds that it drew.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
@@ -216,6 +218,18 @@ impl Runs {
         self.ended.groups.gathered()
     }
 
+    /// The jobs of each queue; `None` is none known.
+    #[must_use]
+    pub fn queues(&self) -> Vec<Class<'_, Option<String>>> {
+        self.ended.queues.gathered()
+    }
+
+    /// The jobs of each partition; `None` is none known.
+    #[must_use]
+    pub fn partitions(&self) -> Vec<Class<'_, Option<String>>> {
+        self.ended.partitions.gathered()
+    }
+
     /// Those that ended well and are all here, with their batches, if they had any: what can be stored.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
@@ -287,9 +301,12 @@ impl Ended {
             let metrics = class.metrics.iter().map(|f| (f.name.as_str(), pair(f)));
             self.sizes.push(row, &class.size, class.jobs, metrics);
         }
-        for (owners, classes) in
-            [(&mut self.users, &findings.by_user), (&mut self.groups, &findings.by_group)]
-        {
+        for (owners, classes) in [
+            (&mut self.users, &findings.by_user),
+            (&mut self.groups, &findings.by_group),
+            (&mut self.queues, &findings.by_queue),
+            (&mut self.partitions, &findings.by_partition),
+        ] {
             for class in classes {
                 let metrics = class.metrics.iter().map(|(name, value)| (name.as_str(), *value));
                 owners.push(row, &class.name, class.jobs, metrics);
@@ -339,6 +356,8 @@ impl Ended {
                 .collect(),
             by_user: owners(&self.users),
             by_group: owners(&self.groups),
+            by_queue: owners(&self.queues),
+            by_partition: owners(&self.partitions),
             finished: self.finished[row],
             refused: self.refused[row],
             unusable: self.unusable[row],
@@ -406,6 +425,8 @@ mod tests {
         );
         (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| Findings {
             by_group: by_user.iter().rev().take(1).cloned().collect(),
+            by_queue: by_user.iter().take(1).cloned().collect(),
+            by_partition: by_user.iter().skip(1).cloned().collect(),
             batch_jobs: if metrics[0].batches.is_empty() { 0 } else { 4 },
             first_batch: metrics[0].batches.len() as u64,
             metrics,
@@ -470,6 +491,8 @@ mod tests {
                 by_size: vec![],
                 by_user: vec![],
                 by_group: vec![],
+                by_queue: vec![],
+                by_partition: vec![],
                 finished: 40,
                 refused: 0,
                 unusable: 0,

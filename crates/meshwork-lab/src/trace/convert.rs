@@ -16,6 +16,9 @@ use super::{Form, TraceError, on_the_clock_of, write};
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
+/// Parameters that say how jobs are replayed, for which a log has no fields.
+const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
+
 /// What a conversion did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
@@ -95,6 +98,9 @@ fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
     }
+    if let Some(key) = OF_REPLAYS.iter().find(|key| changes.contains_key(**key)) {
+        return Err(format!("`{key}` says how jobs are replayed, and changes nothing of a log"));
+    }
     let mut table = Table::new();
     table.insert("name".to_owned(), "swf".into());
     table.insert("path".to_owned(), path.into());
@@ -120,7 +126,7 @@ impl Log {
 
     fn read_table(shown: &str, choice: &Choice) -> Result<Log, String> {
         let rows = Files::default().rows(shown).map_err(|error| error.0)?;
-        let Listed { jobs, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
+        let Listed { jobs, waits, origin } = Listed::read(rows, shown).map_err(|error| error.0)?;
         let done = Converted { lines: jobs.len() as u64, ..Converted::default() };
         let mut log = Log { header: Header::default(), kept: Vec::new(), done };
         let mut add =
@@ -132,8 +138,9 @@ impl Log {
             add("UnixStartTime", origin.to_string());
         }
         let mut above = f64::NEG_INFINITY;
-        for (job, has_estimate) in jobs {
+        for ((job, has_estimate), wait) in jobs.into_iter().zip(waits) {
             let mut record = Record::of(&job);
+            record.fields[2] = wait.unwrap_or(-1.0);
             if !has_estimate {
                 record.fields[8] = -1.0;
             }
@@ -199,7 +206,8 @@ fn changed(log: &Log, params: &Params, seed: u64) -> Result<Vec<(usize, Record, 
             let user = record.user().filter(|_| params.has("scale"));
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
-            Job { number, owner, ..job.clone() }
+            // After which others they come stays as their lines say it.
+            Job { number, owner, terms: None, ..job.clone() }
         })
         .collect();
     // A log from a machine that is too large to be simulated can still be changed, but not split or scaled to a load.

@@ -342,6 +342,16 @@ class Results:
         return _maybe(self._native.by_group())
 
     @property
+    def by_queue(self) -> Table | None:
+        """The summary for the jobs of each queue, where `measure.by_queue` asks for it."""
+        return _maybe(self._native.by_queue())
+
+    @property
+    def by_partition(self) -> Table | None:
+        """The summary for the jobs of each partition, where `measure.by_partition` asks for it."""
+        return _maybe(self._native.by_partition())
+
+    @property
     def comparison(self) -> Table | None:
         """Paired differences from the baselines of `compare`, where there are some."""
         return _maybe(self._native.comparison())

@@ -86,6 +86,9 @@ impl World {
             match self.jobs.next().transpose().map_err(|error| error.to_string())? {
                 Some(Submission::Job(job)) => break Some(job),
                 Some(Submission::Unusable(_)) => {}
+                Some(Submission::Following { .. }) => {
+                    return Err("`workload.dependencies` is given, but the jobs of an environment follow no others".to_owned());
+                }
                 None => break None,
             }
         };

@@ -88,6 +88,8 @@ pub struct Cluster<'a> {
     waits: Option<waits::Waits>,
     /// What is out of service, where nodes fail.
     service: Option<Box<service::Service>>,
+    /// The numbers of jobs that were turned away in this pass, where somebody follows them.
+    turned_away: Option<Vec<u64>>,
     /// What processors take, where somebody asks.
     power: Option<Box<power::Power>>,
     bug: Option<String>,
@@ -132,6 +134,7 @@ impl<'a> Cluster<'a> {
             without: None,
             waits: None,
             service: None,
+            turned_away: None,
             power: None,
             bug: None,
             unfit: None,
@@ -502,7 +505,20 @@ impl<'a> Cluster<'a> {
             job = service.starts(ticket.id, job).0;
             service.careers.is_gone(ticket.id);
         }
+        if let Some(turned_away) = &mut self.turned_away {
+            turned_away.push(job.number);
+        }
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
+    }
+
+    /// From now on keeps the numbers of jobs that are turned away.
+    pub(crate) fn note_turned_away(&mut self) {
+        self.turned_away = Some(Vec::new());
+    }
+
+    /// The numbers of the jobs that were turned away since this was asked last.
+    pub(crate) fn take_turned_away(&mut self) -> impl Iterator<Item = u64> {
+        self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
     /// When the next job finishes, if that is before this instant.

@@ -250,8 +250,21 @@ pub struct Owner {
 pub struct Terms {
     /// How urgent it is, from 0 to 1.
     pub priority: f64,
-    /// By when it is to have ended.
+    /// By when it is to have ended. It moves with the arrival, where a job is made to arrive at another instant.
     pub deadline: Option<Time>,
+    /// After which other job it was submitted, where its workload says.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub after: Option<After>,
+}
+
+/// That a job was submitted after another one had ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct After {
+    /// The workload's number for that other job.
+    pub number: u64,
+    /// How long after its end, in units of the clock.
+    pub think: f64,
 }
 
 /// One job, as its workload gives it. It never changes during a run.
@@ -289,6 +302,51 @@ impl Job {
     #[must_use]
     pub fn new(number: u64, arrival: Time, request: Request, runtime: f64) -> Job {
         Job { number, arrival, request, runtime, estimate: runtime, owner: None, terms: None }
+    }
+
+    /// After which other job it was submitted, where its workload says.
+    #[must_use]
+    pub fn after(&self) -> Option<After> {
+        self.terms.as_ref()?.after
+    }
+
+    /// By when it is to have ended, where that was agreed on.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.terms.as_ref()?.deadline
+    }
+
+    /// Makes it arrive at another instant: its deadline is as long after it as before.
+    ///
+    /// ```
+    /// use meshwork::job::{Job, Request, Terms, Time};
+    /// let mut job = Job::new(1, Time::new(3.0), Request::Nodes(4), 5.0);
+    /// job.terms = Some(Box::new(Terms { deadline: Some(Time::new(10.0)), ..Terms::default() }));
+    /// job.move_to(Time::new(20.0));
+    /// assert_eq!(job.deadline(), Some(Time::new(27.0)));
+    /// ```
+    pub fn move_to(&mut self, arrival: Time) {
+        if let Some(terms) = &mut self.terms {
+            terms.deadline = terms.deadline.map(|deadline| arrival + (deadline - self.arrival));
+        }
+        self.arrival = arrival;
+    }
+
+    /// Makes it so many times longer, with its estimate and the time that it is left until its deadline.
+    pub(crate) fn lengthen(&mut self, factor: f64) {
+        self.runtime *= factor;
+        self.estimate *= factor;
+        if let Some(terms) = &mut self.terms {
+            let arrival = self.arrival;
+            terms.deadline = terms.deadline.map(|end| arrival + (end - arrival) * factor);
+        }
+    }
+
+    /// Makes its user think so many times longer before it is submitted.
+    pub(crate) fn delay(&mut self, factor: f64) {
+        if let Some(after) = self.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
+            after.think *= factor;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can be seen of a run: events and spans of time, told to observers that never answer.
 
 mod batches;
+mod evenness;
 pub mod ledger;
 pub mod metrics;
 mod quantiles;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::batches::{Batches, Ratio};
+use super::evenness::Evenness;
 use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Messages, Observer, Running, State};
-use crate::job::{Cause, Time};
+use crate::job::{Cause, Owner, Time};
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -23,10 +24,35 @@ pub struct Window {
     pub rules: Rules,
     /// How jobs are grouped by size, if they are.
     pub by_size: Option<SizeClasses>,
-    /// Whether jobs are grouped by their users.
-    pub by_user: bool,
-    /// Whether jobs are grouped by the groups of their users.
-    pub by_group: bool,
+    /// By whose jobs are, and where they were submitted, if they are grouped so.
+    pub by_owner: Vec<By>,
+}
+
+/// What of the owners of jobs these are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Whose they are.
+    User,
+    /// The group of whoever they belong to.
+    Group,
+    /// The queue that they were submitted to.
+    Queue,
+    /// The partition that they were submitted to.
+    Partition,
+}
+
+impl By {
+    /// What the workload calls it; `None` where it does not say.
+    fn name(self, owner: Option<&Owner>) -> Option<String> {
+        let owner = owner?;
+        let name = match self {
+            By::User => &owner.user,
+            By::Group => &owner.group,
+            By::Queue => &owner.queue,
+            By::Partition => &owner.partition,
+        };
+        name.clone()
+    }
 }
 
 /// How jobs are grouped by the processors they asked for.
@@ -76,7 +102,7 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// The jobs of one user, or of one group.
+/// The jobs of one user, group, queue or partition.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
@@ -151,10 +177,16 @@ pub struct Recorder {
     /// The values of each quantity that a quantile is taken of,
     /// and the jobs that they are of, in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
+    /// Which of them compare users, and by what.
+    evenness: Vec<(usize, Quantity, Evenness)>,
+    /// Which of them are means over how late the jobs that finish started, which is known only after the run; and those
+    /// jobs, where there are such metrics.
+    per_lateness: Vec<(usize, fn(f64) -> f64)>,
+    judged: Vec<JobId>,
     batches: Batches,
     by_size: Classes<u64>,
-    by_user: Classes<Option<String>>,
-    by_group: Classes<Option<String>>,
+    /// One for each of the window's.
+    by_owner: Vec<Classes<Option<String>>>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -170,6 +202,8 @@ impl Recorder {
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut power = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
+        let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
+        let by_owner = vec![Classes::new(); window.by_owner.len()];
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
@@ -190,6 +224,8 @@ impl Recorder {
                         quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
+                Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
+                Measure::PerLateness(value) => per_lateness.push((i, value)),
                 Measure::Total(_) | Measure::Energy(_) => {}
             }
         }
@@ -213,11 +249,13 @@ impl Recorder {
             state: State::default(),
             waiting: 0,
             quantiles,
+            evenness,
+            per_lateness,
+            judged: Vec::new(),
             batches: Batches::new(metrics.len()),
             metrics,
             by_size: BTreeMap::new(),
-            by_user: BTreeMap::new(),
-            by_group: BTreeMap::new(),
+            by_owner,
             totals: Totals::default(),
             all_finished: 0,
             measuring_from: None,
@@ -243,12 +281,14 @@ impl Recorder {
                         (total(&self.totals), Vec::new())
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
+                    Measure::Evenness(_) => (self.evenness(i), Vec::new()),
                     Measure::PerJob(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
+                    | Measure::PerLateness(_)
                     | Measure::OverTime(_)
                     | Measure::Power
                     | Measure::Net(..)
@@ -259,6 +299,26 @@ impl Recorder {
                 Measured { name: metric.about.name, value, batches }
             })
             .collect()
+    }
+
+    fn evenness(&self, metric: usize) -> Option<f64> {
+        self.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
+    }
+
+    /// The jobs that finished and count, where it matters how late they started.
+    #[must_use]
+    pub fn judged(&self) -> &[JobId] {
+        &self.judged
+    }
+
+    /// Counts how late each of them started; once, after the run.
+    pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
+        for &id in &self.judged {
+            let sums = self.batches.of_job(id);
+            for &(i, value) in &self.per_lateness {
+                sums[i].add(value(late(id)), 1.0);
+            }
+        }
     }
 
     /// Which jobs are in which batch, and how the queue grew from batch to batch.
@@ -301,20 +361,12 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// The jobs of each user, where that was asked for: those whose names are numbers first, by
-    /// number, then the others, and at last the jobs of nobody known.
+    /// The jobs of each user, group, queue or partition, where that was asked for: those whose names are numbers
+    /// first, by number, then the others, and at last the jobs of which it is not known.
     #[must_use]
-    pub fn by_user(&self) -> Vec<OwnerClass> {
-        self.by_owner(&self.by_user)
-    }
-
-    /// The jobs of each group, where that was asked for, as those of each user.
-    #[must_use]
-    pub fn by_group(&self) -> Vec<OwnerClass> {
-        self.by_owner(&self.by_group)
-    }
-
-    fn by_owner(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
+    pub fn by_owner(&self, by: By) -> Vec<OwnerClass> {
+        let place = self.window.by_owner.iter().position(|own| *own == by);
+        let Some(classes) = place.map(|place| &self.by_owner[place]) else { return Vec::new() };
         let class = |(name, class): (&Option<String>, &Class)| OwnerClass {
             name: name.clone(),
             jobs: class.jobs,
@@ -342,6 +394,8 @@ impl Recorder {
                 Measure::PerStart(_)
                 | Measure::PerArrival
                 | Measure::PerEvent(_)
+                | Measure::PerLateness(_)
+                | Measure::Evenness(_)
                 | Measure::OverTime(_)
                 | Measure::Power
                 | Measure::Net(..)
@@ -388,13 +442,16 @@ impl Recorder {
             classes.push(self.by_size.entry(size).or_insert_with(none));
         }
         let owner = job.job.owner.as_deref();
-        if self.window.by_user {
-            let user = owner.and_then(|owner| owner.user.clone());
-            classes.push(self.by_user.entry(user).or_insert_with(none));
+        if let Some(user) = owner.and_then(|owner| owner.user.as_ref()) {
+            for (_, quantity, evenness) in &mut self.evenness {
+                evenness.add(user, quantity.of(job, now, &self.window.rules));
+            }
         }
-        if self.window.by_group {
-            let group = owner.and_then(|owner| owner.group.clone());
-            classes.push(self.by_group.entry(group).or_insert_with(none));
+        if !self.per_lateness.is_empty() {
+            self.judged.push(job.id);
+        }
+        for (by, own) in self.window.by_owner.iter().zip(&mut self.by_owner) {
+            classes.push(own.entry(by.name(owner)).or_insert_with(none));
         }
         for class in &mut classes {
             class.jobs += 1;

@@ -117,8 +117,9 @@ impl fmt::Display for Kind {
             Kind::Component(family) => {
                 write!(
                     f,
-                    "the name of {}, or a table with `name` and its parameters",
-                    with_article(family.kind)
+                    "the name of {}, or a table with `{}` and its parameters",
+                    with_article(family.kind),
+                    family.key
                 )
             }
             Kind::Components(family) => write!(f, "a list of {}s", family.kind),

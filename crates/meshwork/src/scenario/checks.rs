@@ -1,6 +1,6 @@
 //! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
 
-use super::{Parts, Scenario};
+use super::{OF_OWNERS, Parts, Scenario};
 use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
@@ -28,7 +28,7 @@ impl Scenario {
                 ),
             ));
         }
-        let by_owner = ["by_user", "by_group"].into_iter().find(|key| measure.flag(key));
+        let by_owner = OF_OWNERS.map(|(key, _)| key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             return Err(measure.problem(
                 key,
@@ -38,6 +38,7 @@ impl Scenario {
                 ),
             ));
         }
+        self.check_fairness()?;
         let (warmup_jobs, warmup_time) =
             (measure.integer("warmup_jobs"), measure.number("warmup_time"));
         if warmup_jobs > 0 && warmup_time > 0.0 {
@@ -81,6 +82,30 @@ impl Scenario {
             Err(BuildError::Problem(problem)) => Err(problem),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the workload has what metrics of fairness compare.
+    fn check_fairness(&self) -> Result<(), Problem> {
+        let measure = self.params.nested("measure");
+        let workload = self.params.component("workload", &workload::FAMILY);
+        if let Some(metric) = self.evenness().filter(|_| !self.parts.workload.0.knows_owners) {
+            return Err(measure.problem(
+                "metrics",
+                format!(
+                    "the metric `{metric}` compares users, but the jobs of the workload `{}` are nobody's: it is for logs \
+                     and tables",
+                    workload.name()
+                ),
+            ));
+        }
+        if self.judges_starts() && workload::follow_others(&workload) {
+            return Err(measure.problem(
+                "metrics",
+                "the metrics `unfair_jobs` and `unfairness` compare runs of jobs that arrive when they arrive, but with \
+                 `workload.dependencies` that depends on how others are served",
+            ));
+        }
+        Ok(())
     }
 
     /// Whether every site's allocator, the sizing and the selector can be built: one at a time, so that many

@@ -154,4 +154,17 @@ pub static MEASURE: &[Param] = &[
         default: DefaultValue::Is("false"),
         help: "whether means and quantiles over jobs are also given for each group of users: of logs and tables",
     },
+    Param {
+        name: "by_queue",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether means and quantiles over jobs are also given for each queue: of logs and tables",
+    },
+    Param {
+        name: "by_partition",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether means and quantiles over jobs are also given for each partition that jobs were submitted to: of \
+               logs and tables",
+    },
 ];

@@ -1,6 +1,7 @@
 //! A scenario: all of one run, from one table.
 
 mod checks;
+mod fair;
 mod keys;
 pub(crate) mod sites;
 
@@ -14,8 +15,8 @@ use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
-use crate::observe::metrics::{self, Features, MetricEntry, Rules};
-use crate::observe::recorder::{Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
+use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
+use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
 use crate::registry::{Named, Param, Params, Problem, entry, join, resolve_in};
@@ -31,6 +32,14 @@ use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
 use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
 pub use sites::{SITE_FAMILY, SITES};
+
+/// What is measured by whose jobs are, and where they were submitted.
+const OF_OWNERS: [(&str, By); 4] = [
+    ("by_user", By::User),
+    ("by_group", By::Group),
+    ("by_queue", By::Queue),
+    ("by_partition", By::Partition),
+];
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
@@ -131,6 +140,10 @@ pub struct Outcome {
     pub by_user: Vec<OwnerClass>,
     /// The jobs of each group of users, where that was asked for.
     pub by_group: Vec<OwnerClass>,
+    /// The jobs of each queue, where that was asked for.
+    pub by_queue: Vec<OwnerClass>,
+    /// The jobs of each partition that jobs were submitted to, where that was asked for.
+    pub by_partition: Vec<OwnerClass>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -258,6 +271,9 @@ impl Scenario {
         inputs: &dyn workload::Inputs,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        if self.judges_starts() {
+            return self.run_and_judge(replication, inputs, observer);
+        }
         let jobs = self.jobs(replication, inputs)?;
         self.run_on(self.setup_with(replication, inputs)?, jobs, observer)
     }
@@ -334,7 +350,8 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is.
+    /// Runs and measures a setup on these jobs, whatever the scenario's own workload is. Metrics of fair starts have no
+    /// value then: they take more than one run.
     ///
     /// # Errors
     /// If the jobs cannot be read on, or a strategy breaks its contract.
@@ -344,6 +361,15 @@ impl Scenario {
         jobs: workload::Submissions,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        Ok(self.watch(setup, jobs, observer)?.outcome())
+    }
+
+    fn watch(
+        &self,
+        setup: Setup,
+        jobs: workload::Submissions,
+        observer: &mut dyn Observer,
+    ) -> Result<Seen, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
         let metrics = self.parts.metrics.iter().map(|found| found.0).collect();
@@ -352,19 +378,7 @@ impl Scenario {
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
         let end = simulate(setup, jobs, &mut all)?;
         ledger.balance(end).map_err(|books| RunError::Bug(books.to_string()))?;
-        let totals = *recorder.totals();
-        Ok(Outcome {
-            metrics: recorder.measured(),
-            by_size: recorder.by_size(),
-            by_user: recorder.by_user(),
-            by_group: recorder.by_group(),
-            finished: totals.finished,
-            refused: totals.refused,
-            unusable: totals.unusable,
-            end,
-            speeds,
-            cut: recorder.cut(),
-        })
+        Ok(Seen { recorder, end, speeds })
     }
 
     /// What a workload may know of the sites. A load is one of the machine as the study writes it, before
@@ -387,9 +401,16 @@ impl Scenario {
         inputs: &'a dyn workload::Inputs,
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
-        let measured = measure.flag("by_user") || measure.flag("by_group");
-        let owners = measured || self.parts.scheduler.0.by_owner;
+        let measured = OF_OWNERS.iter().any(|(key, _)| measure.flag(key));
+        let owners = measured || self.evenness().is_some() || self.parts.scheduler.0.by_owner;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
+    }
+
+    /// A metric that compares users, if any does.
+    fn evenness(&self) -> Option<&'static str> {
+        let metrics = self.parts.metrics.iter().map(|found| found.0);
+        let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
+        of_users.next().map(|metric| metric.about.name)
     }
 
     fn facility(&self, replication: u64) -> Result<Facility, Problem> {
@@ -443,14 +464,15 @@ impl Scenario {
     }
 
     /// What a run takes besides, in bytes, because its workload holds jobs of a file of so many rows at once: all of a
-    /// table, since it has to be sorted, and all of what is shuffled.
+    /// table, since it has to be sorted, and all of what is shuffled or follows others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
         let of_table = if workload.name() == "table" { rows } else { 0 };
         let first = workload.get_integer("first_jobs").unwrap_or(rows);
-        let shuffled = if workload.flag("shuffle") { rows.min(first) } else { 0 };
-        (of_table + shuffled).saturating_mul(BYTES_PER_WHOLE_JOB)
+        let held = workload.flag("shuffle") || workload::follow_others(&workload);
+        let held = if held { rows.min(first) } else { 0 };
+        (of_table + held).saturating_mul(BYTES_PER_WHOLE_JOB)
     }
 
     fn network_memory(&self) -> Result<u64, Problem> {
@@ -479,16 +501,44 @@ fn in_order(mut table: Table) -> Table {
 }
 
 fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
+    let by_owner = OF_OWNERS.into_iter().filter(|(key, _)| measure.flag(key));
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
         jobs: measure.get_integer("jobs"),
         rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
         by_size: measure.meaning("by_size", &BY_SIZE),
-        by_user: measure.flag("by_user"),
-        by_group: measure.flag("by_group"),
+        by_owner: by_owner.map(|(_, by)| by).collect(),
     };
     Recorder::new(window, metrics)
+}
+
+/// A run that was watched to its end.
+struct Seen {
+    recorder: Recorder,
+    end: Time,
+    speeds: Vec<f64>,
+}
+
+impl Seen {
+    fn outcome(self) -> Outcome {
+        let Seen { recorder, end, speeds } = self;
+        let totals = *recorder.totals();
+        Outcome {
+            metrics: recorder.measured(),
+            by_size: recorder.by_size(),
+            by_user: recorder.by_owner(By::User),
+            by_group: recorder.by_owner(By::Group),
+            by_queue: recorder.by_owner(By::Queue),
+            by_partition: recorder.by_owner(By::Partition),
+            finished: totals.finished,
+            refused: totals.refused,
+            unusable: totals.unusable,
+            end,
+            speeds,
+            cut: recorder.cut(),
+        }
+    }
 }
 
 /// Those who watch a run of a scenario; only the recorder may end it.

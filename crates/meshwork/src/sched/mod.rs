@@ -2,6 +2,7 @@
 
 pub mod conservative;
 pub mod easy;
+pub mod edf;
 pub mod equipartition;
 pub mod fair_share;
 pub mod fcfs;
@@ -73,6 +74,7 @@ impl Named for SchedulerEntry {
 pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
+    &edf::ENTRY,
     &priority::ENTRY,
     &fair_share::ENTRY,
     &easy::ENTRY,

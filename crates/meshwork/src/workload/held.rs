@@ -8,7 +8,7 @@ use super::{Submission, Submissions, WorkloadError};
 const MAX_JOBS: usize = 10_000_000;
 
 /// Does something to all jobs together.
-type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Job>, WorkloadError> + Send>;
+type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
 /// Holds all jobs, changes them, and hands them out. Lines that are no jobs come first; an error comes alone,
 /// since it has no place among them.
@@ -25,6 +25,17 @@ impl Held {
         jobs: Submissions,
         key: String,
         change: impl FnOnce(Vec<Job>) -> Result<Vec<Job>, WorkloadError> + Send + 'static,
+    ) -> Held {
+        Held::handing_out(jobs, key, move |jobs| {
+            Ok(change(jobs)?.into_iter().map(Submission::Job).collect())
+        })
+    }
+
+    /// The same where it is not only jobs that are handed out.
+    pub(super) fn handing_out(
+        jobs: Submissions,
+        key: String,
+        change: impl FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send + 'static,
     ) -> Held {
         Held { source: Some((jobs, Box::new(change))), ready: Vec::new().into_iter(), key }
     }
@@ -44,11 +55,11 @@ impl Held {
                     )));
                 }
                 Submission::Job(job) => jobs.push(job),
-                other @ Submission::Unusable(_) => unusable.push(Ok(other)),
+                // Jobs are linked only after they have been changed.
+                other => unusable.push(Ok(other)),
             }
         }
-        let jobs = change(jobs)?.into_iter().map(|job| Ok(Submission::Job(job)));
-        Ok(unusable.into_iter().chain(jobs).collect())
+        Ok(unusable.into_iter().chain(change(jobs)?.into_iter().map(Ok)).collect())
     }
 }
 

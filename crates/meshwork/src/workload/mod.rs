@@ -4,6 +4,7 @@
 mod held;
 pub mod cirne_berman;
 pub mod deep_learning;
+mod dependencies;
 pub mod distribution;
 pub mod estimates;
 pub mod jann;
@@ -19,20 +20,31 @@ mod transform;
 
 use std::io::BufRead;
 
-use crate::job::Job;
+use crate::job::{After, Job};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
+pub use dependencies::DEPENDENCIES;
+pub(crate) use dependencies::are_asked_for as follow_others;
 pub use estimates::ESTIMATES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
-/// What a workload hands to the engine, in order of arrival.
+/// What a workload hands to the engine: first the jobs that follow others, then all others in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Submission {
     /// A job.
     Job(Job),
+    /// A job that is submitted after others have ended, and not before its arrival.
+    Following {
+        /// The job; its arrival is the beginning of the clock where only the others count.
+        job: Job,
+        /// After which others, by their number, and how much later.
+        after: After,
+        /// How many jobs with that number there are: it follows the last of them.
+        ends: u32,
+    },
     /// A line of a log that is no job: it is counted and passed over.
     Unusable(Unusable),
 }
@@ -138,7 +150,7 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether it ends by itself; the others need `measure.jobs` or `measure.time`.
     pub ends: bool,
-    /// Whether it may know users and groups.
+    /// Whether it may know users and groups, and after which others its jobs come.
     pub knows_owners: bool,
     /// Its jobs, on a machine of this shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,

@@ -120,7 +120,8 @@ impl Scaling {
         match self.method {
             Method::Interarrival => {
                 for job in &mut jobs {
-                    job.arrival = first + (job.arrival - first) / factor;
+                    job.move_to(first + (job.arrival - first) / factor);
+                    job.delay(1.0 / factor);
                 }
                 if jobs.last().is_some_and(|last| last.arrival.units() > LARGEST) {
                     return Err(self.impossible("arrivals beyond 1e15"));
@@ -128,8 +129,7 @@ impl Scaling {
             }
             Method::RunTime => {
                 for job in &mut jobs {
-                    job.runtime *= factor;
-                    job.estimate *= factor;
+                    job.lengthen(factor);
                     if job.runtime > LARGEST || job.estimate > LARGEST {
                         return Err(self.impossible("run times beyond 1e15"));
                     }
@@ -245,15 +245,18 @@ impl Scaling {
         let total: f64 = jobs.iter().map(work).sum();
         let whole = libm::floor(factor) as u32;
         let mut taken: Vec<Job> = if whole > 0 { jobs.to_vec() } else { Vec::new() };
-        let later = |group: &[usize], taken: &mut Vec<Job>, stream: &mut Stream| {
+        let numbers = numbers_apart(jobs);
+        let later = |pass: u32, group: &[usize], taken: &mut Vec<Job>, stream: &mut Stream| {
             let shift = self.shift(span, stream);
             taken.extend(group.iter().map(|&place| {
-                let job = &jobs[place];
-                Job { arrival: first + shift.of(job.arrival - first), ..job.clone() }
+                let mut job = jobs[place].clone();
+                job.move_to(first + shift.of(job.arrival - first));
+                renumber(&mut job, u64::from(pass) * numbers);
+                job
             }));
         };
-        for _ in 1..whole {
-            groups.iter().for_each(|group| later(group, &mut taken, stream));
+        for pass in 1..whole {
+            groups.iter().for_each(|group| later(pass, group, &mut taken, stream));
         }
         for last in (1..groups.len()).rev() {
             groups.swap(last, stream.below(last as u64 + 1) as usize);
@@ -268,7 +271,7 @@ impl Scaling {
             if whole == 0 {
                 taken.extend(group.iter().map(|&place| jobs[place].clone()));
             } else {
-                later(group, &mut taken, stream);
+                later(whole, group, &mut taken, stream);
             }
         }
         if taken.is_empty() {
@@ -291,6 +294,22 @@ impl Scaling {
         }
         let by = (1 + stream.below(periods as u64 - 1)) as f64 * self.period;
         Shift { by, around: periods * self.period }
+    }
+}
+
+/// By how much the numbers of jobs that come again are larger each time: a job that comes again after another one comes
+/// after that one as it came again. Where none does, numbers stay.
+fn numbers_apart(jobs: &[Job]) -> u64 {
+    if jobs.iter().all(|job| job.after().is_none()) {
+        return 0;
+    }
+    jobs.iter().map(|job| job.number).max().unwrap_or(0) + 1
+}
+
+fn renumber(job: &mut Job, by: u64) {
+    job.number += by;
+    if let Some(after) = job.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
+        after.number += by;
     }
 }
 

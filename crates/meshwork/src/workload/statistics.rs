@@ -134,7 +134,7 @@ impl Statistics {
     /// # Errors
     /// The first row that is no job, or a table without rows.
     pub fn of_table(rows: Rows, path: &str) -> Result<Statistics, WorkloadError> {
-        let Listed { jobs, origin } = Listed::read(rows, path)?;
+        let Listed { jobs, origin, .. } = Listed::read(rows, path)?;
         let mut collected = Collected::default();
         if let Some(origin) = origin {
             let entry = ("UnixStartTime".to_owned(), origin.to_string());

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use crate::job::{Dims, EXCLUSIVE, Job, Owner, Request, Time, Wants, hostlist};
+use crate::job::{After, Dims, EXCLUSIVE, Job, Owner, Request, Terms, Time, Wants, hostlist};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
+use super::dependencies::{Sessions, Source};
 use super::owners::Owners;
 use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 
@@ -21,10 +22,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate`, `job`, `user` and `group`. A row with `nodes` may say what \
+                     `subcube`; perhaps `estimate`, `job`, `user`, `group`, `queue` and `partition`. `priority` is from 0 to 1, \
+                     `deadline` an instant of the clock of `submit`; `after` is the number of the job after whose end \
+                     this one was submitted, and `think` how long after it; `wait` how long it waited. A row with `nodes` may say what \
                      else it wants of an allocator that goes by what a site has written down: `nodes_max`, \
                      `segment`, `spread_segments`, `consolidate_segments`, `switches`, `contiguous`, `exclusive` (`topo`: \
-                     no other job in its blocks), `require` and `exclude` (lists of nodes such as `n[0-3]`), and `partition`. `submit` may be a \
+                     no other job in its blocks), `require` and `exclude` (lists of nodes such as `n[0-3]`), and `partition` again. `submit` may be a \
                      date, such as `2003-05-01T12:30:00`: the clock then begins with the first \
                      submission, and counts seconds. A row that is no job is an error.",
         complexity: "The whole table is held in memory and sorted: O(j log j) for j jobs.",
@@ -40,12 +43,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     knows_owners: true,
     build: |params, setting| {
         let path = params.text("path");
-        let mut rows = setting.inputs.rows(path)?;
+        let mut listed = Listed::read(setting.inputs.rows(path)?, path)?;
         if !setting.owners {
-            let without = |row: Row| Row { user: None, group: None, ..row };
-            rows = Box::new(rows.map(move |row| row.map(without)));
+            listed.jobs.iter_mut().for_each(|(job, _)| job.owner = None);
         }
-        Ok(Box::new(jobs(rows, path)?.into_iter().map(Ok)))
+        match Source::of(params).and_then(Source::sessions) {
+            Some(sessions) => listed.infer(sessions),
+            None => listed.jobs.sort_by_key(|(job, _)| job.arrival),
+        }
+        Ok(Box::new(listed.jobs.into_iter().map(|(job, _)| Ok(Submission::Job(job)))))
     },
 };
 
@@ -75,6 +81,20 @@ pub struct Row {
     pub user: Option<String>,
     /// The group of whoever it belongs to.
     pub group: Option<String>,
+    /// The queue that it was submitted to.
+    pub queue: Option<String>,
+    /// How urgent it is.
+    pub priority: Option<f64>,
+    /// By when it is to have ended.
+    pub deadline: Option<f64>,
+    /// Whether that is a date, as [`is_dated`](Row::is_dated).
+    pub is_deadline_dated: bool,
+    /// The number of the job after whose end it was submitted.
+    pub after: Option<f64>,
+    /// How long after that.
+    pub think: Option<f64>,
+    /// How long it waited, where it has run before.
+    pub wait: Option<f64>,
     /// What else it wants: the name of a column of [`WANTS`], and its cell.
     pub wants: Vec<(&'static str, String)>,
 }
@@ -111,6 +131,8 @@ pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
 pub struct Listed {
     /// Every job, in file order, and whether the table says its estimate.
     pub jobs: Vec<(Job, bool)>,
+    /// How long each of them waited, where the table says.
+    pub waits: Vec<Option<f64>>,
     /// When its clock begins, in seconds since the beginning of 1970: with the first submission, where those are
     /// dates; `None` where they are not.
     pub origin: Option<f64>,
@@ -122,13 +144,19 @@ impl Listed {
     /// # Errors
     /// The first row that is no job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
-        let (mut jobs, mut is_dated) = (Vec::new(), None);
+        let (mut jobs, mut waits, mut is_dated) = (Vec::new(), Vec::new(), None);
         let mut owners = Owners::default();
         for row in rows {
             let mut row = row?;
-            let key = (row.user.take(), row.group.take());
-            let owner =
-                owners.number(key, |(user, group)| Owner { user, group, ..Owner::default() });
+            let partition = row.wants.iter().find(|(column, _)| *column == "partition");
+            let partition = partition.map(|(_, cell)| cell.clone());
+            let key = (row.user.take(), row.group.take(), row.queue.take(), partition);
+            let owner = owners.number(key, |(user, group, queue, partition)| Owner {
+                user,
+                group,
+                queue,
+                partition,
+            });
             let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
             let number = jobs.len() as u64 + 1;
             let job = job(&row, number, owners.get(owner)).map_err(failed)?;
@@ -137,6 +165,12 @@ impl Listed {
                     if row.is_dated { ("a date", "numbers") } else { ("a number", "dates") };
                 return Err(failed(format!("submit is {this}, but those above are {others}")));
             }
+            if row.deadline.is_some() && row.is_deadline_dated != row.is_dated {
+                let (this, other) =
+                    if row.is_dated { ("a number", "a date") } else { ("a date", "a number") };
+                return Err(failed(format!("deadline is {this}, but submit is {other}")));
+            }
+            waits.push(row.wait.map(|_| span(row.wait, "wait")).transpose().map_err(failed)?);
             jobs.push((job, row.estimate.is_some()));
         }
         let first = jobs.iter().map(|(job, _)| job.arrival).min();
@@ -146,10 +180,24 @@ impl Listed {
         let origin = (is_dated == Some(true)).then_some(first.units());
         if let Some(origin) = origin {
             for (job, _) in &mut jobs {
-                job.arrival = Time::new(job.arrival.units() - origin);
+                job.move_to(Time::new(job.arrival.units() - origin));
             }
         }
-        Ok(Listed { jobs, origin })
+        Ok(Listed { jobs, waits, origin })
+    }
+
+    /// Puts the jobs in order of submission, each after the job that its user was waiting for, whatever the table says.
+    fn infer(&mut self, mut sessions: Sessions) {
+        let waits = std::mem::take(&mut self.waits);
+        let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
+        jobs.sort_by_key(|((job, _), _)| job.arrival);
+        for ((job, _), wait) in &mut jobs {
+            let after = sessions.after(job, wait.unwrap_or(0.0));
+            if after.is_some() || job.after().is_some() {
+                job.terms.get_or_insert_default().after = after;
+            }
+        }
+        (self.jobs, self.waits) = jobs.into_iter().unzip();
     }
 }
 
@@ -168,8 +216,32 @@ fn job(row: &Row, number: u64, owner: Option<Arc<Owner>>) -> Result<Job, String>
             None => runtime,
         },
         owner,
-        terms: None,
+        terms: terms(row)?,
     })
+}
+
+/// What was agreed on for a job, if anything was.
+fn terms(row: &Row) -> Result<Option<Box<Terms>>, String> {
+    let priority = match row.priority {
+        Some(own) if !(0.0..=1.0).contains(&own) => {
+            return Err(format!("priority is {own}, but must be a number from 0 to 1"));
+        }
+        own => own.unwrap_or(0.0),
+    };
+    let deadline = match row.deadline {
+        Some(_) => Some(Time::new(span(row.deadline, "deadline")?)),
+        None => None,
+    };
+    let after = match row.after {
+        Some(own) => {
+            let number = whole(own, "after", 0.0, LARGEST)? as u64;
+            let think = row.think.map_or(Ok(0.0), |_| span(row.think, "think"))?;
+            Some(After { number, think })
+        }
+        None => None,
+    };
+    let terms = Terms { priority, deadline, after };
+    Ok((terms != Terms::default()).then(|| Box::new(terms)))
 }
 
 fn span(cell: Option<f64>, column: &str) -> Result<f64, String> {
@@ -280,7 +352,7 @@ mod tests {
             .into_iter()
             .map(|item| match item {
                 Submission::Job(job) => job,
-                Submission::Unusable(_) => panic!("a table has no unusable lines"),
+                other => panic!("{other:?}"),
             })
             .collect())
     }
@@ -342,6 +414,73 @@ mod tests {
             "jobs.csv:7: the row wants `segment`, which goes with `nodes` and not with a block or a subcube"
         );
         assert_eq!(read(vec![wanting("partition")]).unwrap()[0].request, Request::block(&[2, 2]));
+    }
+
+    #[test]
+    fn attributes_of_a_job() {
+        let wants = vec![("partition", "debug".to_owned())];
+        let full = Row {
+            user: Some("ada".into()),
+            queue: Some("night".into()),
+            priority: Some(0.5),
+            deadline: Some(9.0),
+            after: Some(4.0),
+            wants,
+            ..row()
+        };
+        let jobs =
+            read(vec![full.clone(), Row { think: Some(3.0), ..full.clone() }, row()]).unwrap();
+        let owner = jobs[0].owner.as_deref().unwrap();
+        let name = |name: &str| Some(name.to_owned());
+        assert_eq!((&owner.user, &owner.group), (&name("ada"), &None));
+        assert_eq!((&owner.queue, &owner.partition), (&name("night"), &name("debug")));
+        let after = Some(After { number: 4, think: 0.0 });
+        let terms = Terms { priority: 0.5, deadline: Some(Time::new(9.0)), after };
+        assert_eq!(jobs[0].terms.as_deref(), Some(&terms));
+        assert_eq!(jobs[1].after(), Some(After { number: 4, think: 3.0 }));
+        assert_eq!((&jobs[2].owner, &jobs[2].terms), (&None, &None));
+        for (given, sentence) in [
+            (
+                Row { priority: Some(1.5), ..row() },
+                "priority is 1.5, but must be a number from 0 to 1",
+            ),
+            (
+                Row { deadline: Some(-1.0), ..row() },
+                "deadline is -1, but must be a number from 0 to 1e15",
+            ),
+            (
+                Row { after: Some(1.5), ..row() },
+                "after is 1.5, but must be a whole number from 0 to 1000000000000000",
+            ),
+            (
+                Row { after: Some(1.0), think: Some(-1.0), ..row() },
+                "think is -1, but must be a number from 0 to 1e15",
+            ),
+            (Row { wait: Some(-1.0), ..row() }, "wait is -1, but must be a number from 0 to 1e15"),
+            (
+                Row { deadline: Some(9.0), is_deadline_dated: true, ..row() },
+                "deadline is a date, but submit is a number",
+            ),
+        ] {
+            assert_eq!(read(vec![given]).unwrap_err(), format!("jobs.csv:7: {sentence}"));
+        }
+        let dated = Row { submit: Some(1e9), is_dated: true, ..row() };
+        let later = Row {
+            submit: Some(1e9 + 5.0),
+            deadline: Some(1e9 + 60.0),
+            is_deadline_dated: true,
+            ..dated.clone()
+        };
+        let jobs = read(vec![dated.clone(), later]).unwrap();
+        assert_eq!(
+            jobs[1].deadline(),
+            Some(Time::new(60.0)),
+            "on the clock that begins with the first"
+        );
+        assert_eq!(
+            read(vec![Row { deadline: Some(60.0), ..dated }]).unwrap_err(),
+            "jobs.csv:7: deadline is a number, but submit is a date"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::job::{Job, Request, Time};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
+use super::dependencies::{self, DEPENDENCIES, Source};
 use super::estimates::{self, ESTIMATES};
 use super::held::Held;
 use super::scale;
@@ -70,8 +71,28 @@ pub(super) const PARAMS: &[Param] = &[
         default: DefaultValue::Absent("those of the workload"),
         help: "a model of what users say that their jobs will run",
     },
+    Param {
+        name: "deadlines",
+        kind: Kind::Table(DEADLINES),
+        default: DefaultValue::Absent("those of the workload"),
+        help: "gives jobs without a deadline one: `{ factor = 2.0 }`",
+    },
+    Param {
+        name: "dependencies",
+        kind: Kind::Component(&DEPENDENCIES),
+        default: DefaultValue::Absent("jobs arrive when they arrive, whatever becomes of others"),
+        help: "which jobs are submitted after others have ended: `\"log\"`, or `{ of = \"user\", replay = \"held\" }`",
+    },
     SHAPE,
 ];
+
+/// What is said of deadlines.
+const DEADLINES: &[Param] = &[Param {
+    name: "factor",
+    kind: Kind::Number(Range::Positive),
+    default: DefaultValue::Required,
+    help: "a job is to have ended so many times its estimate after its arrival",
+}];
 
 /// What the words of [`SHAPE`] mean.
 pub static SHAPES: Words<ShapeRule, 2> =
@@ -98,30 +119,34 @@ pub fn submissions(
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, BuildError> {
     check(entry.ends, params, setting)?;
+    let source = Source::of(params);
     let by_users = params.has("scale") && scale::asks_for_owners(&params.nested("scale"));
-    if by_users && !entry.knows_owners {
-        return Err(params
-            .nested("scale")
-            .problem(
-                "by",
-                format!(
-                    "`{}` is \"users\", but the workload `{}` does not say whose its jobs are",
-                    join(params.path(), "scale.by"),
-                    params.name()
-                ),
-            )
-            .into());
-    }
-    let jobs = if by_users {
-        let known = WorkloadContext { owners: true, ..*setting };
-        (entry.build)(params, &known)?
-    } else {
-        (entry.build)(params, setting)?
+    let nobodys = |at: &Params, key: &str, given: &str, why: &str| {
+        at.problem(
+            key,
+            format!(
+                "`{}` is {given}, but the workload `{}` does not say {why}",
+                join(at.path(), key),
+                params.name()
+            ),
+        )
     };
+    if by_users && !entry.knows_owners {
+        let scale = params.nested("scale");
+        return Err(nobodys(&scale, "by", "\"users\"", "whose its jobs are").into());
+    }
+    if source.is_some() && !entry.knows_owners {
+        return Err(
+            nobodys(params, "dependencies", "given", "after which others its jobs come").into()
+        );
+    }
+    let knows = by_users || source.is_some_and(Source::asks_for_owners);
+    let known = WorkloadContext { owners: setting.owners || knows, ..*setting };
+    let jobs = (entry.build)(params, &known)?;
     Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
-/// These jobs, cut, shuffled, split, scaled and given other estimates, as the parameters common to all workloads
+/// These jobs, cut, shuffled, split, scaled, given other estimates and deadlines, and linked, as the parameters common to all workloads
 /// say, in this order.
 ///
 /// # Errors
@@ -167,13 +192,14 @@ pub fn transformed(
     if !(is_one(runtime_scale) && is_one(arrival_scale)) {
         jobs = Box::new(jobs.map(move |item| {
             item.map(|submission| match submission {
-                Submission::Job(job) => Submission::Job(Job {
-                    arrival: Time::new(job.arrival.units() * arrival_scale),
-                    runtime: job.runtime * runtime_scale,
-                    estimate: job.estimate * runtime_scale,
-                    ..job
-                }),
-                unusable @ Submission::Unusable(_) => unusable,
+                Submission::Job(job) => {
+                    let mut job = job;
+                    job.move_to(Time::new(job.arrival.units() * arrival_scale));
+                    job.lengthen(runtime_scale);
+                    job.delay(arrival_scale);
+                    Submission::Job(job)
+                }
+                other => other,
             })
         }));
     }
@@ -183,7 +209,25 @@ pub fn transformed(
     if let Some(model) = params.get_component("estimates", &ESTIMATES) {
         jobs = estimates::given(jobs, &model, setting)?;
     }
+    if params.has("deadlines") {
+        let factor = params.nested("deadlines").number("factor");
+        jobs = Box::new(jobs.map(move |item| item.map(|item| with_deadline(item, factor))));
+    }
+    if dependencies::are_asked_for(params) {
+        jobs = dependencies::linked(jobs, &params.component("dependencies", &DEPENDENCIES));
+    }
     Ok(jobs)
+}
+
+/// A job that has no deadline with one: so many times its estimate after its arrival.
+fn with_deadline(mut item: Submission, factor: f64) -> Submission {
+    if let Submission::Job(job) = &mut item
+        && job.deadline().is_none()
+    {
+        let deadline = Some(job.arrival + factor * job.estimate);
+        job.terms.get_or_insert_default().deadline = deadline;
+    }
+    item
 }
 
 /// What contradicts itself, which is found before any file is opened; returns the processors above
@@ -224,6 +268,9 @@ fn check(
     }
     if params.has("scale") && !is_bounded {
         return Err(endless("scale", "scales all jobs together"));
+    }
+    if dependencies::are_asked_for(params) && !is_bounded {
+        return Err(endless("dependencies", "links all jobs together"));
     }
     let estimates = params.get_component("estimates", &ESTIMATES);
     if !is_bounded && estimates.is_some_and(|model| estimates::holds_all(&model)) {
@@ -281,7 +328,7 @@ impl Cut {
         let rest = if self.ends { Some(&mut self.jobs) } else { None };
         let last = rest.into_iter().flatten().filter_map(|item| match item {
             Ok(Submission::Job(job)) => Some(job.arrival.units()),
-            Ok(Submission::Unusable(_)) | Err(_) => None,
+            _ => None,
         });
         let last = last.last().or(beyond).or(self.last_passed);
         WorkloadError(match (self.first, last) {
@@ -365,8 +412,8 @@ fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     for last in (1..jobs.len()).rev() {
         jobs.swap(last, stream.below(last as u64 + 1) as usize);
     }
-    let arriving = jobs.into_iter().zip(arrivals);
-    arriving.map(|(job, arrival)| Job { arrival, ..job }).collect()
+    jobs.iter_mut().zip(arrivals).for_each(|(job, arrival)| job.move_to(arrival));
+    jobs
 }
 
 /// Cuts jobs that ask for a count above `most` into several, with the same number, arrival and run
@@ -464,7 +511,7 @@ mod tests {
                 Submission::Job(job) => {
                     (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate)
                 }
-                Submission::Unusable(_) => panic!("a table has no unusable lines"),
+                other => panic!("{other:?}"),
             })
             .collect()
     }

@@ -172,6 +172,20 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 compare: Some("\"workload.estimates\" = \"exact\"".to_owned()),
             }
         }
+        "dependency" => Draft {
+            description: format!(
+                "whether jobs wait for others on a machine that is twice as fast: {name}"
+            ),
+            machine: "{ topology = \"flat\", processors = 64 }".to_owned(),
+            workload: "name = \"table\"\npath = \"sessions.csv\"\nruntime_scale = 0.5".to_owned(),
+            metrics: quoted(&["wait", "throughput", "makespan"]),
+            sweep: format!(
+                "\"workload.dependencies\" = [\"none\", \"{}\"]",
+                if name == "none" { "log" } else { name }
+            ),
+            compare: Some("\"workload.dependencies\" = \"none\"".to_owned()),
+            ..Draft::new()
+        },
         "scheduler" => Draft {
             machine: machine(entry(catalogue.schedulers(), name).serves, None),
             ..Draft::new()
@@ -232,6 +246,21 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::new()
             }
         }
+        _ if ["missed_deadlines", "tardiness"].contains(&name) => Draft {
+            description: format!("{name}, in order of arrival and of deadlines"),
+            workload: format!("{SYNTHETIC}\ndeadlines = {{ factor = 3.0 }}"),
+            metrics: quoted(&[name]),
+            sweep: "scheduler = [\"fcfs\", \"edf\"]".to_owned(),
+            ..Draft::new()
+        },
+        _ if name.starts_with("jain_") || name.starts_with("unfair") => Draft {
+            description: format!("{name}, where small jobs overtake and where nobody does"),
+            machine: "{ topology = \"flat\", processors = 64 }".to_owned(),
+            workload: "name = \"table\"\npath = \"sessions.csv\"".to_owned(),
+            metrics: quoted(&["wait", name]),
+            sweep: "scheduler = [\"fcfs\", \"sjf\", \"easy\"]".to_owned(),
+            ..Draft::new()
+        },
         _ => {
             let plain = Features::default();
             let is_usual = |run: Features| usual(catalogue.metrics(), run).contains(&name);

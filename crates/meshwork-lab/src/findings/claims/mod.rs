@@ -605,6 +605,8 @@ mod tests {
                     .to_vec(),
                 by_user: vec![],
                 by_group: vec![],
+                by_queue: vec![],
+                by_partition: vec![],
                 finished: 1,
                 refused: 0,
                 unusable: 0,

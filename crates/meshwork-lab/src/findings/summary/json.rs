@@ -36,9 +36,12 @@ impl Row {
             };
             object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
         }
-        for (key, name, classes) in
-            [("by_user", "user", &self.by_user), ("by_group", "group", &self.by_group)]
-        {
+        for (key, name, classes) in [
+            ("by_user", "user", &self.by_user),
+            ("by_group", "group", &self.by_group),
+            ("by_queue", "queue", &self.by_queue),
+            ("by_partition", "partition", &self.by_partition),
+        ] {
             let class = |class: &OwnerRow| {
                 json!({
                     name: class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)

@@ -8,6 +8,8 @@
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
 //! | `by_user.csv` | `user, jobs, metric, mean, half_width, replications` |
 //! | `by_group.csv` | `group, jobs, metric, mean, half_width, replications` |
+//! | `by_queue.csv` | `queue, jobs, metric, mean, half_width, replications` |
+//! | `by_partition.csv` | `partition, jobs, metric, mean, half_width, replications` |
 //! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications, method` |
 //! | `speeds.csv` | `replication, site, speed` |
 //! | `failures.csv` | `replication, message` |
@@ -50,6 +52,10 @@ pub struct Row {
     pub by_user: Vec<OwnerRow>,
     /// The jobs of each group of users, where that was asked for.
     pub by_group: Vec<OwnerRow>,
+    /// The jobs of each queue, where that was asked for.
+    pub by_queue: Vec<OwnerRow>,
+    /// The jobs of each partition that jobs were submitted to, where that was asked for.
+    pub by_partition: Vec<OwnerRow>,
     /// The speed of each site, replication by replication, where they were drawn.
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// How it differs from each baseline, where that was asked for.
@@ -73,7 +79,7 @@ pub struct SizeRow {
     pub metrics: Means,
 }
 
-/// The jobs of one user, or of one group, of one scenario.
+/// The jobs of one user, group, queue or partition of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerRow {
     /// What the workload calls them; `unknown` for the jobs of which it does not say.
@@ -122,6 +128,8 @@ impl Summary {
                 .collect(),
             by_user: by_owner(runs(index).users(), rule),
             by_group: by_owner(runs(index).groups(), rule),
+            by_queue: by_owner(runs(index).queues(), rule),
+            by_partition: by_owner(runs(index).partitions(), rule),
             speeds: runs(index).speeds().map(|(at, speeds)| (at, speeds.to_vec())).collect(),
             differences: study
                 .compare
@@ -157,6 +165,8 @@ impl Summary {
             ("comparison.csv", self.comparison_csv()),
             ("by_user.csv", self.by_user_csv()),
             ("by_group.csv", self.by_group_csv()),
+            ("by_queue.csv", self.by_queue_csv()),
+            ("by_partition.csv", self.by_partition_csv()),
             ("speeds.csv", self.speeds_csv()),
             ("failures.csv", self.failures_csv()),
         ];
@@ -241,6 +251,8 @@ mod tests {
                 })
                 .to_vec(),
             by_group: vec![],
+            by_queue: vec![],
+            by_partition: vec![],
             finished: 1,
             refused: 0,
             unusable: 0,

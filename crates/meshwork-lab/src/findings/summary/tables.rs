@@ -53,6 +53,18 @@ impl Summary {
         self.by_class_csv("group", |row| owners(&row.by_group))
     }
 
+    /// `by_queue.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_queue_csv(&self) -> Option<String> {
+        self.by_class_csv("queue", |row| owners(&row.by_queue))
+    }
+
+    /// `by_partition.csv`, where that was asked for.
+    #[must_use]
+    pub fn by_partition_csv(&self) -> Option<String> {
+        self.by_class_csv("partition", |row| owners(&row.by_partition))
+    }
+
     /// One row for each class of jobs and metric; nothing if no scenario has classes.
     fn by_class_csv(&self, class: &str, of: fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
         if self.rows.iter().all(|row| of(row).is_empty()) {

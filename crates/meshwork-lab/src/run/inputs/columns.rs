@@ -8,11 +8,16 @@ use meshwork::workload::{Rows, WorkloadError};
 
 use crate::date::unix_seconds;
 
+/// The columns of what a job is.
+const OWN: [&str; 15] = [
+    "job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group", "queue",
+    "priority", "deadline", "after", "think", "wait",
+];
+
 /// The columns that are read; all others are left alone.
-pub(super) const COLUMNS: [&str; 9 + WANTS.len()] = {
-    let own =
-        ["job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group"];
-    let mut all = [""; 9 + WANTS.len()];
+pub(super) const COLUMNS: [&str; OWN.len() + WANTS.len()] = {
+    let own = OWN;
+    let mut all = [""; OWN.len() + WANTS.len()];
     let mut place = 0;
     while place < all.len() {
         all[place] = if place < own.len() { own[place] } else { WANTS[place - own.len()] };
@@ -163,6 +168,7 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
         "block" => Some(&mut row.block),
         "user" => Some(&mut row.user),
         "group" => Some(&mut row.group),
+        "queue" => Some(&mut row.queue),
         _ => None,
     };
     if let Some(words) = words {
@@ -175,17 +181,11 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
     }
     let number = match cell {
         Cell::Number(number) => number,
-        Cell::Date(seconds) if column == "submit" => {
-            row.is_dated = true;
-            seconds
-        }
+        Cell::Date(seconds) if is_instant(column) => dated(row, column, seconds),
         Cell::Date(_) => return Err("a date"),
         Cell::Text(text) => match (text.trim().parse(), unix_seconds(text)) {
             (Ok(number), _) => number,
-            (_, Some(seconds)) if column == "submit" => {
-                row.is_dated = true;
-                seconds
-            }
+            (_, Some(seconds)) if is_instant(column) => dated(row, column, seconds),
             _ => return Err(text),
         },
     };
@@ -195,15 +195,34 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
         "runtime" => &mut row.runtime,
         "estimate" => &mut row.estimate,
         "nodes" => &mut row.nodes,
+        "priority" => &mut row.priority,
+        "deadline" => &mut row.deadline,
+        "after" => &mut row.after,
+        "think" => &mut row.think,
+        "wait" => &mut row.wait,
         _ => &mut row.subcube,
     };
     *field = Some(number);
     Ok(())
 }
 
+/// Whether a column holds instants, which may be dates.
+fn is_instant(column: &str) -> bool {
+    matches!(column, "submit" | "deadline")
+}
+
+/// Notes that an instant is a date.
+fn dated(row: &mut Row, column: &str, seconds: f64) -> f64 {
+    match column {
+        "deadline" => row.is_deadline_dated = true,
+        _ => row.is_dated = true,
+    }
+    seconds
+}
+
 /// What a column must hold.
 pub(super) fn kind(column: &str) -> &'static str {
-    if column == "submit" { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
+    if is_instant(column) { "a number, or a date such as 2003-05-01T12:30:00" } else { "a number" }
 }
 
 fn csv_failed(path: &str, error: &csv::Error, passed: &Passed) -> WorkloadError {

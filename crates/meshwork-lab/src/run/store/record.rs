@@ -68,6 +68,10 @@ pub struct Findings {
     pub by_user: Vec<OwnerFindings>,
     /// The jobs of each group of users, where that was asked for.
     pub by_group: Vec<OwnerFindings>,
+    /// The jobs of each queue, where that was asked for.
+    pub by_queue: Vec<OwnerFindings>,
+    /// The jobs of each partition that jobs were submitted to, where that was asked for.
+    pub by_partition: Vec<OwnerFindings>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -120,6 +124,8 @@ impl Findings {
                 .collect(),
             by_user: outcome.by_user.iter().map(OwnerFindings::of).collect(),
             by_group: outcome.by_group.iter().map(OwnerFindings::of).collect(),
+            by_queue: outcome.by_queue.iter().map(OwnerFindings::of).collect(),
+            by_partition: outcome.by_partition.iter().map(OwnerFindings::of).collect(),
             finished: outcome.finished,
             refused: outcome.refused,
             unusable: outcome.unusable,
@@ -224,6 +230,8 @@ impl Record {
                 .collect(),
             by_user: findings.by_user.clone(),
             by_group: findings.by_group.clone(),
+            by_queue: findings.by_queue.clone(),
+            by_partition: findings.by_partition.clone(),
             finished: findings.finished,
             refused: findings.refused,
             unusable: findings.unusable,
@@ -290,6 +298,8 @@ impl<S> Line<S> {
             by_size: by_size.collect::<Option<_>>()?,
             by_user: std::mem::take(&mut self.by_user),
             by_group: std::mem::take(&mut self.by_group),
+            by_queue: std::mem::take(&mut self.by_queue),
+            by_partition: std::mem::take(&mut self.by_partition),
             finished: self.finished,
             refused: self.refused,
             unusable: self.unusable,
@@ -390,6 +400,10 @@ struct Line<S> {
     by_user: Vec<OwnerFindings>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     by_group: Vec<OwnerFindings>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    by_queue: Vec<OwnerFindings>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    by_partition: Vec<OwnerFindings>,
     finished: u64,
     refused: u64,
     unusable: u64,

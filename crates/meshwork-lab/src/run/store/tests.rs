@@ -32,6 +32,8 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> Record {
             }],
             by_user: vec![],
             by_group: vec![],
+            by_queue: vec![],
+            by_partition: vec![],
             finished: 7,
             refused: 1,
             unusable: 0,

@@ -4,8 +4,10 @@
 //! jobs, a utilization is processor-time held over processor-time there was. So one accumulator
 //! serves them all, for the whole run, for each batch of it, and for each size of job.
 
+mod deadlines;
 mod energy;
 mod failures;
+mod fairness;
 mod jobs;
 mod messages;
 mod quantiles;
@@ -16,8 +18,10 @@ mod waits;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
+use deadlines::{MISSED_DEADLINES, TARDINESS};
 use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
 use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
+use fairness::{JAIN_SLOWDOWN, JAIN_WAIT, UNFAIR_JOBS, UNFAIRNESS};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
     bounded_slowdown, slowdown,
@@ -73,6 +77,11 @@ pub enum Measure {
     Quantile(Quantity, f64),
     /// The mean of this over the messages of the jobs that finished: what each job adds to a sum.
     PerMessage(fn(&Messages) -> f64),
+    /// Jain's index of the users' means of a quantity of the jobs that finished: how alike they are served.
+    Evenness(Quantity),
+    /// The mean over the jobs that finished of this of the time by which each started later than it would have if nobody
+    /// had arrived after it.
+    PerLateness(fn(f64) -> f64),
     /// Something that only the run as a whole has.
     Total(fn(&Totals) -> Option<f64>),
     /// The same, of what the machine took.
@@ -188,6 +197,12 @@ pub static METRICS: &[&MetricEntry] = &[
     &AVAILABILITY,
     &INTERRUPTIONS,
     &LOST_NODE_HOURS,
+    &MISSED_DEADLINES,
+    &TARDINESS,
+    &JAIN_SLOWDOWN,
+    &JAIN_WAIT,
+    &UNFAIR_JOBS,
+    &UNFAIRNESS,
     &ENERGY,
     &MEAN_POWER,
     &ENERGY_DELAY,
@@ -210,7 +225,7 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 ];
 
 /// Measured only where a study asks for it, besides all quantiles, which keep a number for each job: what jobs wait for
-/// costs questions.
+/// costs questions, fair starts cost runs, and most jobs have neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -220,6 +235,12 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UTILIZATION_AT_EVENTS,
     &QUEUE_SEEN,
     &PADDING,
+    &MISSED_DEADLINES,
+    &TARDINESS,
+    &JAIN_SLOWDOWN,
+    &JAIN_WAIT,
+    &UNFAIR_JOBS,
+    &UNFAIRNESS,
 ];
 
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.

@@ -56,7 +56,7 @@ fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'stati
                 job.estimate = estimate(&job).min(LARGEST);
                 Submission::Job(job)
             }
-            unusable @ Submission::Unusable(_) => unusable,
+            other => other,
         })
     }))
 }

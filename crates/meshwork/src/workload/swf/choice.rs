@@ -74,7 +74,7 @@ mod tests {
             let table: toml::Table = given.parse().unwrap();
             let params = FAMILY.resolve("workload", &table.into()).unwrap();
             let reader = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
-            chosen_jobs(reader, "log.swf", 10, Choice::of(&params), false).collect::<Vec<_>>()
+            chosen_jobs(reader, "log.swf", 10, Choice::of(&params), None).collect::<Vec<_>>()
         };
         assert_eq!(numbers(&chosen("")), [1, 3, 4]);
         assert_eq!(chosen("").len(), 4);
@@ -103,7 +103,7 @@ mod tests {
             b"1 0 -1 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1".to_vec(),
         ));
         let choice = Choice { users: vec![1], queues: Vec::new() };
-        let items: Vec<_> = chosen_jobs(reader, "log.swf", 10, choice, false).collect();
+        let items: Vec<_> = chosen_jobs(reader, "log.swf", 10, choice, None).collect();
         assert_eq!(items.len(), 1);
         assert_eq!(
             items[0].as_ref().unwrap_err().0,

@@ -119,6 +119,10 @@ impl Record {
         fields[7] = nodes;
         fields[8] = job.estimate;
         fields[10] = 1.0;
+        if let Some(after) = job.after() {
+            fields[16] = after.number as f64;
+            fields[17] = after.think;
+        }
         Record { fields }
     }
 
@@ -168,6 +172,32 @@ impl Record {
     #[must_use]
     pub fn queue(&self) -> Option<f64> {
         Some(self.fields[14]).filter(|&queue| queue >= 0.0)
+    }
+
+    /// Field 16: the partition of the machine that it was submitted to, where that is known.
+    #[must_use]
+    pub fn partition(&self) -> Option<f64> {
+        Some(self.fields[15]).filter(|&partition| partition >= 0.0)
+    }
+
+    /// Field 3: how long it waited, in seconds, where that is known.
+    #[must_use]
+    pub fn wait(&self) -> Option<f64> {
+        Some(self.fields[2]).filter(|&wait| wait >= 0.0)
+    }
+
+    /// Field 17: the number of the job after whose end it was submitted, where there is one. Jobs of a log are numbered
+    /// from 1.
+    #[must_use]
+    pub fn preceding(&self) -> Option<f64> {
+        Some(self.fields[16]).filter(|&number| number > 0.0)
+    }
+
+    /// Field 18: how many seconds after that job's end it was submitted; 0 where that is not known. Nobody submits a job
+    /// after another one and before it: less than 0 is 0 as well.
+    #[must_use]
+    pub fn think_time(&self) -> f64 {
+        self.fields[17].max(0.0)
     }
 
     /// Reads a line into this record. `false` where it is no line of a log; [`fault`] says why.

@@ -6,14 +6,14 @@
 //! without a run time, without processors or without a time of submission is no job: it is counted
 //! and passed over. Memory does not grow with the log.
 
+mod attributes;
 mod choice;
 mod format;
 
 use std::collections::VecDeque;
 use std::io::BufRead;
-use std::sync::Arc;
 
-use crate::job::{Job, Owner, Request, Time};
+use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 pub use choice::Choice;
@@ -21,8 +21,9 @@ pub use format::{
     FIELDS, Header, Line, Record, RecordError, header, records, write_header, write_record,
 };
 
-use super::owners::{Owners, UNKNOWN};
+use super::dependencies::Source;
 use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
+use attributes::{Attributes, NOTHING};
 use format::Lines;
 
 /// How many jobs are held back, where a study does not say, so that a log whose lines are a little
@@ -38,7 +39,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         definition: "Each line of the log is a job: submitted at field 2, asking for the \
                      processors of field 8 (else field 5), running for field 4, with the \
                      estimate of field 9 (else the run time). A line without processors, run \
-                     time or time of submission is counted as `unusable` and passed over.",
+                     time or time of submission is counted as `unusable` and passed over. Where it is asked for, a job \
+                     belongs to the user and group of fields 12 and 13, was submitted to the queue and the partition of \
+                     fields 15 and 16, and after the end of the job of field 17, by the think time of field 18.",
         complexity: "O(1) for each line of a log that is in order; memory O(`reorder`), whatever \
                      the length of the log.",
         source: "Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)",
@@ -75,7 +78,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
         let path = params.text("path");
         let reader = setting.inputs.text(path)?;
         let reorder = params.integer("reorder") as usize;
-        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params), setting.owners)))
+        let attributes = Attributes::asked_for(setting.owners, Source::of(params));
+        Ok(Box::new(chosen_jobs(reader, path, reorder, Choice::of(params), attributes)))
     },
 };
 
@@ -91,7 +95,7 @@ pub fn jobs(
     path: &str,
     reorder: usize,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
-    chosen_jobs(reader, path, reorder, Choice::default(), false)
+    chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
 /// The jobs of those lines of a log that are chosen, as [`jobs`] gives those of all.
@@ -100,7 +104,7 @@ fn chosen_jobs(
     path: &str,
     reorder: usize,
     choice: Choice,
-    owners: bool,
+    attributes: Option<Attributes>,
 ) -> impl Iterator<Item = Result<Submission, WorkloadError>> + use<> {
     Log {
         lines: Lines::new(reader, path),
@@ -114,7 +118,7 @@ fn chosen_jobs(
         usable: 0,
         read_all: false,
         failed: false,
-        owners: owners.then(Owners::default),
+        attributes,
     }
 }
 
@@ -124,7 +128,7 @@ fn chosen_jobs(
 /// # Errors
 /// What is wrong with the line, in words that follow `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
-    Ok(Plain::of(record, count)?.map(|plain| plain.job(None)))
+    Ok(Plain::of(record, count)?.map(|plain| plain.job()))
 }
 
 /// A job in the form in which many are held back.
@@ -135,8 +139,8 @@ struct Plain {
     run_time: f64,
     estimate: f64,
     processors: u32,
-    /// The number of its owner.
-    owner: u32,
+    /// Under which number it is kept what else its line says.
+    attributes: u32,
 }
 
 impl Plain {
@@ -163,15 +167,14 @@ impl Plain {
             run_time,
             estimate: record.requested_time().unwrap_or(run_time),
             processors: processors as u32,
-            owner: UNKNOWN,
+            attributes: NOTHING,
         }))
     }
 
     #[inline]
-    fn job(self, owner: Option<Arc<Owner>>) -> Job {
+    fn job(self) -> Job {
         Job {
             estimate: self.estimate,
-            owner,
             ..Job::new(
                 self.number,
                 Time::new(self.submit),
@@ -199,18 +202,6 @@ fn not_whole(record: &Record) -> RecordError {
     RecordError::NotWhole { field: field + 1, name: FIELDS[field], number, most }
 }
 
-/// User and group of a line, below 0 where they are not known.
-fn key(record: &Record) -> (i64, i64) {
-    let field = |value: Option<f64>| value.map_or(-1, |value| value as i64);
-    (field(record.user()), field(record.group()))
-}
-
-/// An owner by the numbers of a log.
-fn named((user, group): (i64, i64)) -> Owner {
-    let name = |number: i64| (number >= 0).then(|| number.to_string());
-    Owner { user: name(user), group: name(group), ..Owner::default() }
-}
-
 struct Log {
     lines: Lines,
     /// The line being read.
@@ -228,8 +219,8 @@ struct Log {
     usable: u64,
     read_all: bool,
     failed: bool,
-    /// Users and groups, where jobs are to say whose they are.
-    owners: Option<Owners<(i64, i64)>>,
+    /// What else lines say, where it is asked for.
+    attributes: Option<Attributes>,
 }
 
 impl Log {
@@ -256,8 +247,9 @@ impl Log {
             }
             match Plain::of(&self.record, self.seen) {
                 Ok(Ok(mut job)) => {
-                    if let Some(owners) = &mut self.owners {
-                        job.owner = owners.number(key(&self.record), named);
+                    if let Some(attributes) = &mut self.attributes {
+                        let noted = attributes.note(&self.record);
+                        job.attributes = noted.map_err(|what| self.lines.error(what))?;
                     }
                     self.hold(job)?;
                 }
@@ -268,10 +260,13 @@ impl Log {
                 Err(what) => return Err(self.lines.error(what)),
             }
         }
-        Ok(self.held.pop_front().map(|job| {
-            self.released = job.submit;
-            let owner = self.owners.as_ref().and_then(|owners| owners.get(job.owner));
-            Submission::Job(job.job(owner))
+        Ok(self.held.pop_front().map(|plain| {
+            self.released = plain.submit;
+            let mut job = plain.job();
+            if let Some(attributes) = &mut self.attributes {
+                attributes.give(plain.attributes, &mut job);
+            }
+            Submission::Job(job)
         }))
     }
 

@@ -1,14 +1,17 @@
 //! The engine: the only loop. What happens at an instant, and in which order.
 
+mod followers;
+
 use crate::cluster::{Cluster, Hopeless};
 use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
-use crate::job::Time;
+use crate::job::{Job, Time};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer};
 use crate::sched::Scheduler;
 use crate::workload::{Submission, Submissions, WorkloadError};
+use followers::Followers;
 
 /// Everything that a run consists of, besides its jobs.
 pub struct Setup {
@@ -49,6 +52,9 @@ pub const MAX_WAITING: usize = 4_000_000;
 /// refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
+/// The most jobs whose starts are compared with fair ones: the work grows with the square of their number.
+pub const MAX_JUDGED: usize = 50_000;
+
 /// Why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -71,6 +77,12 @@ pub enum RunError {
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
     Hopeless(Hopeless),
+    /// Too many jobs to say when each should have started.
+    #[error(
+        "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \
+         `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
+    )]
+    TooManyToJudge,
     /// No job fits.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
@@ -80,8 +92,8 @@ pub enum RunError {
 ///
 /// Within one instant: departures, then repairs, then failures, then arrivals, then one scheduling pass; or with
 /// [`Passes::Event`] a pass after each of them. Departures of one
-/// instant come in order of the jobs' arrival, arrivals in the order of the workload. A job that
-/// takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
+/// instant come in order of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs
+/// that have ended. A job that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
 /// is left. Processors fall asleep while time passes, between the instants at which anything else happens: no scheduler is
 /// asked then.
 ///
@@ -101,7 +113,10 @@ pub fn simulate(
         setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
-    let mut next = pull(&mut jobs, &mut cluster)?;
+    let (mut followers, mut next) = first(&mut jobs, &mut cluster)?;
+    if followers.is_some() {
+        cluster.note_turned_away();
+    }
     // Until the first job fits.
     let mut refused = Some(0);
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
@@ -112,7 +127,10 @@ pub fn simulate(
         cluster.draw(energy, first.arrival);
     }
     loop {
-        let arrival = next.as_ref().map(|job| job.arrival);
+        let mut arrival = next.as_ref().map(|job| job.arrival);
+        if let Some(followers) = &followers {
+            arrival = earlier(arrival, followers.next_arrival());
+        }
         let outage = cluster.next_outage(arrival.is_some());
         let by = earlier(earlier(arrival, outage), until);
         let finish = cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
@@ -130,6 +148,9 @@ pub fn simulate(
         let departed = cluster
             .depart(passes == Passes::Event)
             .map_err(|error| RunError::Bug(error.to_string()))?;
+        if let Some(followers) = &mut followers {
+            release_followers(followers, &cluster);
+        }
         let mut may_arrive = passes == Passes::Instant || !departed;
         if outage == Some(instant) && may_arrive {
             let struck = cluster.strike(arrival.is_some()).map_err(|hopeless| match hopeless {
@@ -138,21 +159,38 @@ pub fn simulate(
             })?;
             may_arrive = passes == Passes::Instant || !struck;
         }
-        while let Some(job) = next.take_if(|job| may_arrive && job.arrival == instant) {
+        while may_arrive {
+            let from_workload = next.take_if(|job| job.arrival == instant);
+            let pulls_on = from_workload.is_some();
+            let follower = || followers.as_mut().and_then(|followers| followers.take(instant));
+            let Some(job) = from_workload.or_else(follower) else { break };
             may_arrive = passes == Passes::Instant;
-            refused = if cluster.arrive(job) { None } else { refused.map(|jobs| jobs + 1) };
+            let number = job.number;
+            if cluster.arrive(job) {
+                refused = None;
+            } else {
+                refused = refused.map(|jobs| jobs + 1);
+                if let Some(followers) = &mut followers {
+                    followers.ended(number, instant);
+                }
+            }
             if refused == Some(MAX_REFUSED) {
                 return Err(RunError::NoneFits);
             }
             if cluster.waiting_jobs() > MAX_WAITING {
                 return Err(RunError::Overload);
             }
-            next = pull(&mut jobs, &mut cluster)?;
+            if pulls_on {
+                next = pull(&mut jobs, &mut cluster)?;
+            }
         }
         if cluster.is_done() {
             return Ok(instant);
         }
         scheduler.schedule(&mut cluster);
+        if let Some(followers) = &mut followers {
+            cluster.take_turned_away().for_each(|number| followers.ended(number, instant));
+        }
         if let Some(error) = cluster.take_unfit() {
             return Err(RunError::Network(error));
         }
@@ -171,15 +209,44 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// The next job of the workload; lines that are none are told to the observer.
-fn pull(
+/// Those that follow jobs that have just ended, and are no longer on the machine, are submitted.
+#[cold]
+fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
+    for departure in cluster.departures() {
+        followers.ended(departure.ran.job.number, cluster.now());
+    }
+}
+
+/// The first job of the workload that follows no other, after all that do.
+fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-) -> Result<Option<crate::job::Job>, RunError> {
+) -> Result<(Option<Box<Followers>>, Option<Job>), RunError> {
+    let mut followers: Option<Box<Followers>> = None;
+    loop {
+        match jobs.next().transpose()? {
+            Some(Submission::Job(job)) => return Ok((followers, Some(job))),
+            Some(Submission::Following { job, after, ends }) => {
+                followers.get_or_insert_default().keep(job, after, ends);
+            }
+            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
+            None => return Ok((followers, None)),
+        }
+    }
+}
+
+/// The next job of the workload; lines that are none are told to the observer.
+fn pull(jobs: &mut Submissions, cluster: &mut Cluster<'_>) -> Result<Option<Job>, RunError> {
     loop {
         match jobs.next().transpose()? {
             Some(Submission::Job(job)) => return Ok(Some(job)),
             Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
+            Some(Submission::Following { job, .. }) => {
+                return Err(RunError::Bug(format!(
+                    "the workload hands out job {}, which follows another, after one that does not",
+                    job.number
+                )));
+            }
             None => return Ok(None),
         }
     }

@@ -1,0 +1,262 @@
+//! Jobs that are submitted after others have ended: a log replayed as what users did, and not as when they did it.
+//!
+//! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of parallel job scheduling*,
+//! MASCOTS 2014): users wait for their jobs, think, and submit the next; a replay in which jobs come when they came on another
+//! machine, under another scheduler, has users who do not mind.
+
+mod sessions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::job::{After, Job, Time};
+use crate::registry::{
+    About, DefaultValue, Family, Kind, Named, Param, Params, Range, Words, abouts,
+};
+
+use super::held::Held;
+use super::{Submission, Submissions, WorkloadError};
+
+pub(crate) use sessions::Sessions;
+
+/// A way to know after which others jobs come, in the list.
+struct DependenciesEntry {
+    about: About,
+    source: fn(&Params) -> Option<Source>,
+}
+
+impl Named for DependenciesEntry {
+    fn about(&self) -> &About {
+        &self.about
+    }
+}
+
+/// Ways to know after which others jobs come, as a family of names.
+pub static DEPENDENCIES: Family = Family {
+    kind: "source of dependencies",
+    key: "of",
+    entries: || abouts(ENTRIES),
+    common: &[Param {
+        name: "replay",
+        kind: REPLAYS.kind(),
+        default: DefaultValue::Is("\"closed\""),
+        help: "closed: a job that follows another is submitted at its end and the think time, whenever it was submitted in \
+               the log; held: not before it was submitted in the log either",
+    }],
+};
+
+static ENTRIES: &[&DependenciesEntry] = &[&NONE, &LOG, &USER];
+
+static NONE: DependenciesEntry = DependenciesEntry {
+    about: About {
+        name: "none",
+        aliases: &["open"],
+        summary: "none: jobs arrive when they arrive, whatever becomes of others",
+        definition: "An open loop, as without the key: for a sweep that compares it with the others.",
+        complexity: "Nothing.",
+        source: "general",
+        params: &[],
+    },
+    source: |_| None,
+};
+
+static LOG: DependenciesEntry = DependenciesEntry {
+    about: About {
+        name: "log",
+        aliases: &[],
+        summary: "the jobs that the log names",
+        definition: "A job follows the one that its log names in field 17, by the think time of field 18, or its table in \
+                     the columns `after` and `think`. A think time below 0, with which logs say that it is not known, is 0.",
+        complexity: "O(log j) for each of j jobs, all of which are held in memory.",
+        source: "Chapin et al., Benchmarks and standards for the evaluation of parallel job schedulers, JSSPP 1999",
+        params: &[],
+    },
+    source: |_| Some(Source::Log),
+};
+
+static USER: DependenciesEntry = DependenciesEntry {
+    about: About {
+        name: "user",
+        aliases: &[],
+        summary: "the last job of the same user that had ended, if that was not long before",
+        definition: "A job follows the last of its user's jobs that had ended in the log when it was submitted, by the time \
+                     between, if that is at most `session`; after a longer one its user has come back for other reasons. A job \
+                     ended in the log after the wait of field 3, or of the column `wait`, and its run time; where no wait is \
+                     known, after its run time. Jobs of which no user is known follow none.",
+        complexity: "O(log j) for each of j jobs, all of which are held in memory.",
+        source: "Zakay & Feitelson, Preserving user behavior characteristics in trace-based simulation of parallel job \
+                 scheduling, MASCOTS 2014",
+        params: &[Param {
+            name: "session",
+            kind: Kind::Number(Range::NonNegative),
+            default: DefaultValue::Is("1200.0"),
+            help: "how long after the end of a job its user is still waiting for it",
+        }],
+    },
+    source: |params| Some(Source::User { session: params.number("session") }),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replay {
+    Closed,
+    Held,
+}
+
+static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("held", Replay::Held)]);
+
+/// How it is known after which others jobs come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Source {
+    /// The log says so.
+    Log,
+    /// It is seen from when users submitted their jobs.
+    User {
+        /// How long after an end a user is still there.
+        session: f64,
+    },
+}
+
+impl Source {
+    /// What a workload is asked for, if it is.
+    pub(super) fn of(workload: &Params) -> Option<Source> {
+        let params = workload.get_component("dependencies", &DEPENDENCIES)?;
+        let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
+        ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
+    }
+
+    /// Whether the workload must know whose its jobs are.
+    pub(super) fn asks_for_owners(self) -> bool {
+        matches!(self, Source::User { .. })
+    }
+
+    /// Users at work, where it is from them that it is known.
+    pub(super) fn sessions(self) -> Option<Sessions> {
+        match self {
+            Source::Log => None,
+            Source::User { session } => Some(Sessions::new(session)),
+        }
+    }
+}
+
+/// Whether jobs of a workload follow others.
+pub(crate) fn are_asked_for(workload: &Params) -> bool {
+    Source::of(workload).is_some()
+}
+
+/// These jobs, those first that follow others.
+pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
+    let replay = params.meaning("replay", &REPLAYS);
+    let key = params.path().to_owned();
+    let said = key.clone();
+    Box::new(Held::handing_out(jobs, key, move |jobs| {
+        let followed = Followed::among(&jobs);
+        if let Some(cycle) = followed.cycle(&jobs) {
+            return Err(WorkloadError(format!("`{said}` is given, but {cycle}")));
+        }
+        Ok(followed.hand_out(jobs, replay))
+    }))
+}
+
+/// Jobs that others follow: how many have each number. A job that was split has several with one number, and so have the
+/// lines that some logs keep of one job.
+struct Followed(BTreeMap<u64, u32>);
+
+impl Followed {
+    fn among(jobs: &[Job]) -> Followed {
+        let numbers: BTreeSet<u64> =
+            jobs.iter().filter_map(|job| job.after().map(|after| after.number)).collect();
+        let mut followed = BTreeMap::new();
+        for job in jobs.iter().filter(|job| numbers.contains(&job.number)) {
+            *followed.entry(job.number).or_default() += 1;
+        }
+        Followed(followed)
+    }
+
+    /// After which job of the workload one comes; none of which it has none comes after another.
+    fn after(&self, job: &Job) -> Option<(After, u32)> {
+        let after = job.after()?;
+        self.0.get(&after.number).map(|&ends| (after, ends))
+    }
+
+    /// What is wrong, if some jobs would never be submitted because each waits for another of them.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* jobs.
+    fn cycle(&self, jobs: &[Job]) -> Option<String> {
+        // How many of each number have not been reached, and who follows it.
+        let mut left = self.0.clone();
+        let mut followers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut reached: Vec<u64> = Vec::new();
+        for job in jobs {
+            match self.after(job) {
+                Some((after, _)) => followers.entry(after.number).or_default().push(job.number),
+                None => reached.push(job.number),
+            }
+        }
+        while let Some(number) = reached.pop() {
+            let Some(count) = left.get_mut(&number) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                left.remove(&number);
+                reached.extend(followers.remove(&number).unwrap_or_default());
+            }
+        }
+        // Whoever is left over follows somebody who is, so that whoever goes on comes round.
+        let leads: BTreeMap<u64, u64> = jobs
+            .iter()
+            .filter_map(|job| Some((job.number, self.after(job)?.0.number)))
+            .filter(|(number, lead)| left.contains_key(number) && left.contains_key(lead))
+            .collect();
+        let (mut way, mut places) = (Vec::new(), BTreeMap::new());
+        let mut number = *left.keys().next()?;
+        loop {
+            if let Some(begin) = places.insert(number, way.len()) {
+                return Some(said(&way[begin..]));
+            }
+            way.push(number);
+            number = *leads.get(&number)?;
+        }
+    }
+
+    fn hand_out(&self, jobs: Vec<Job>, replay: Replay) -> Vec<Submission> {
+        let (mut following, mut others) = (Vec::new(), Vec::new());
+        for job in jobs {
+            match self.after(&job) {
+                Some((after, ends)) => {
+                    let mut job = job;
+                    if replay == Replay::Closed {
+                        job.move_to(Time::ZERO);
+                    }
+                    following.push(Submission::Following { job, after, ends });
+                }
+                None => others.push(Submission::Job(job)),
+            }
+        }
+        following.append(&mut others);
+        following
+    }
+}
+
+/// A cycle in a sentence, that begins with its least number.
+fn said(cycle: &[u64]) -> String {
+    let least = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
+    let mut way: Vec<String> = cycle[least..]
+        .iter()
+        .chain(&cycle[..least])
+        .map(|number| format!("job {number}"))
+        .collect();
+    match &way[..] {
+        [itself] => format!("{itself} follows itself"),
+        _ if way.len() <= 6 => {
+            way.push(way[0].clone());
+            way.join(" follows ")
+        }
+        _ => format!(
+            "{} and so on: {} jobs follow one another in a circle",
+            way[..3].join(" follows "),
+            way.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;
