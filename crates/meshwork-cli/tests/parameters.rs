@@ -41,6 +41,7 @@ fn sample(kind: &Kind) -> Value {
         Kind::Flags => Value::Array(vec![Value::Boolean(true)]),
         Kind::Choice(words) | Kind::Or(words, _) => words[0].into(),
         Kind::Text => "jobs.csv".into(),
+        Kind::Texts => Value::Array(vec!["ann".into()]),
         Kind::Integers(..) => Value::Array(vec![Value::Integer(4), Value::Integer(4)]),
         Kind::Numbers(_) => Value::Array(vec![Value::Float(1.0)]),
         Kind::Component(family) => component(family, (family.entries)()[0]),

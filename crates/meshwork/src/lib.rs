@@ -131,6 +131,7 @@ pub mod presets;
 pub mod workload;
 pub mod speeds;
 pub mod form;
+pub mod access;
 pub mod alloc;
 pub mod shape;
 pub mod sizing;

@@ -156,7 +156,7 @@ impl Cluster<'_> {
         let span = self.queue.job(ticket).estimate * stretch;
         let hold = Hold::Nodes(placement);
         let there = Reservation { at: self.now, span, stretch, site, hold };
-        Some(there.moved_to(self.expected_free(&there)))
+        Some(there.moved_to(self.expected_free(ticket, &there)))
     }
 }
 

@@ -1,11 +1,14 @@
 //! Nodes that are to go out of service, as far as that is known beforehand.
 
+use std::sync::Arc;
+
 use super::Cluster;
+use super::access::Gate;
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
 use crate::failures::Planned;
 use crate::geometry::{Block, NodeSet, Placement};
-use crate::job::{Dims, Time};
+use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
@@ -37,7 +40,34 @@ impl Closure {
     }
 }
 
+/// What is closed, to whom: as plans see it.
+pub(super) struct Closures {
+    planned: Vec<Closure>,
+    gate: Option<Arc<Gate>>,
+}
+
+impl Closures {
+    pub(super) fn new(planned: &[Closure], gate: Option<Arc<Gate>>) -> Closures {
+        Closures { planned: planned.to_vec(), gate }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.planned.is_empty() && self.gate.is_none()
+    }
+
+    /// What is closed to a job, now or at some time.
+    pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
+        self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
+    }
+}
+
 impl Cluster<'_> {
+    /// What is to go out of service, and has not wholly, and what is never or not yet for a job.
+    fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
+        let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
+        self.closures().iter().chain(kept)
+    }
+
     /// What is to go out of service, and has not wholly; the earliest first.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
@@ -54,8 +84,7 @@ impl Cluster<'_> {
             let until = self.end_of(ticket, &proposal);
             let hinders = |closure: &&Closure| closure.hinders(self.now, until);
             let closed: Vec<(usize, Placement)> = self
-                .closures()
-                .iter()
+                .closures_for(self.queue.job(ticket))
                 .filter(hinders)
                 .map(|closure| (closure.site, closure.placement.clone()))
                 .collect();
@@ -68,12 +97,12 @@ impl Cluster<'_> {
 
     /// Whether a job that starts like this would reach into a window.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
-        let closures = self.closures();
-        if closures.is_empty() {
+        if self.closures().is_empty() && self.gate.is_none() {
             return false;
         }
+        let mut closures = self.closures_for(self.queue.job(ticket));
         let (until, grid) = (self.end_of(ticket, proposal), self.site(proposal.site).grid());
-        closures.iter().any(|closure| {
+        closures.any(|closure| {
             closure.site == proposal.site
                 && closure.hinders(self.now, until)
                 && !proposal.placement.is_clear_of(&closure.nodes, grid)
@@ -85,12 +114,13 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// The reservation's first instant, from one on, at which no window is in its way.
-    pub(super) fn clear_from(&self, reservation: &Reservation, from: Time) -> Time {
+    /// The first instant of a job's reservation, from one on, at which no window is in its way.
+    pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();
         let mut at = from;
-        let here = self.closures().iter().filter(|closure| {
+        let all = self.closures_for(self.queue.job(ticket));
+        let here = all.filter(|closure| {
             closure.site == reservation.site && !placement.is_clear_of(&closure.nodes, grid)
         });
         let here: Vec<&Closure> = here.collect();

@@ -35,8 +35,11 @@ impl Cluster<'_> {
     /// **O(N log N)** for each orientation on a site of *N* processors.
     #[must_use]
     pub fn least_busy(&self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Reservation> {
+        let outside = self.outside_of(ticket);
+        let outside = outside.iter().map(|(site, placement)| (*site, placement));
+        let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(outside).collect();
         (0..self.facility.sites().len())
-            .filter_map(|site| self.least_busy_on(site, ticket, kept))
+            .filter_map(|site| self.least_busy_on(site, ticket, &kept))
             .min_by_key(|(busy, _)| *busy)
             .map(|(_, reservation)| reservation)
     }

@@ -1,6 +1,7 @@
 //! The machine and its queue while a run goes on: what a scheduler may see and do, and the only
 //! place that changes a machine.
 
+mod access;
 mod candidates;
 mod careers;
 mod closures;
@@ -36,9 +37,11 @@ pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use slab::Slab;
 
+use closures::Closures;
 use ends::{End, Ends};
 use fits::Fits;
 use queue::{Glance, Queue};
@@ -90,6 +93,9 @@ pub struct Cluster<'a> {
     service: Option<Box<service::Service>>,
     /// The numbers of jobs that were turned away in this pass, where somebody follows them.
     turned_away: Option<Vec<u64>>,
+    /// Which nodes are kept from whom, where they are not for everyone.
+    gate: Option<Arc<access::Gate>>,
+    seen: access::Seen,
     /// What processors take, where somebody asks.
     power: Option<Box<power::Power>>,
     bug: Option<String>,
@@ -135,6 +141,8 @@ impl<'a> Cluster<'a> {
             waits: None,
             service: None,
             turned_away: None,
+            gate: None,
+            seen: access::Seen::default(),
             power: None,
             bug: None,
             unfit: None,
@@ -418,10 +426,10 @@ impl<'a> Cluster<'a> {
         Some(Reservation { at, span, stretch, site: 0, hold })
     }
 
-    /// When the processors of a reservation are expected to be free, if no other job is started
+    /// When the processors of a waiting job's reservation are expected to be free, if no other job is started
     /// on them: now, or the last expected end of those who hold some.
     #[must_use]
-    pub fn expected_free(&self, reservation: &Reservation) -> Time {
+    pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
         let grid = self.site(reservation.site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
@@ -435,7 +443,7 @@ impl<'a> Cluster<'a> {
             return free;
         }
         // Only as jobs end may more be held: no window that is behind us comes again.
-        self.clear_from(reservation, self.held_from(reservation, free))
+        self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
     /// Protects a reservation while other jobs are started beside it.
@@ -464,13 +472,16 @@ impl<'a> Cluster<'a> {
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
         let headroom = self.is_capped().then(|| self.headroom());
-        Outlook::new(self.now, &self.facility, running, self.closures(), headroom)
+        let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
+        let closures = Closures::new(self.closures(), gate.cloned());
+        Outlook::new(self.now, &self.facility, running, closures, headroom)
     }
 
     /// Whether nothing but the running jobs is in the way of those that wait: no window is planned in which processors are
-    /// missing, and as many may be held as there are.
+    /// missing, all are for everyone, and as many may be held as there are.
     pub(super) fn is_unbounded(&self) -> bool {
-        self.closures().is_empty() && !self.is_capped()
+        let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
+        is_open && self.closures().is_empty() && !self.is_capped()
     }
 
     /// Whether the machine is one site where only the number of processors matters, no window is planned in which some
@@ -553,6 +564,7 @@ impl<'a> Cluster<'a> {
         if let Some(service) = &mut self.service {
             service.is_disturbed = false;
         }
+        self.seen.is_edge = false;
     }
 
     /// Ends every job that finishes now, or only the first; `false` if there is none.
@@ -603,7 +615,10 @@ impl<'a> Cluster<'a> {
         let id = JobId(self.arrived);
         self.arrived += 1;
         let fewest = self.facility.fewest(&job);
-        let fewest = fewest.filter(|&fewest| fewest <= self.most_held && self.fits_empty(&job));
+        let fewest = fewest.filter(|&fewest| {
+            let admitted = self.gate.is_none() || self.is_admitted(&job);
+            admitted && fewest <= self.most_held && self.fits_empty(&job)
+        });
         let Some(fewest) = fewest else {
             self.observer.observe(self.now, &Event::Refused(id, &job));
             return false;

@@ -1,6 +1,6 @@
 //! What is free from now on, as plans see it.
 
-use super::closures::Closure;
+use super::closures::Closures;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
@@ -25,8 +25,9 @@ pub struct Outlook {
     running: Vec<(Time, usize, Placement)>,
     /// Where shape matters: what is planned.
     planned: Vec<Reservation>,
-    /// What is to go out of service. Then it matters everywhere which nodes are free, and not only how many.
-    closures: Vec<Closure>,
+    /// What is to go out of service or is kept from some. Then it matters everywhere which nodes are free, and not only how
+    /// many.
+    closures: Closures,
     /// How many more processors may be held, of all sites together, under a cap on what the machine takes.
     headroom: Option<Profile>,
 }
@@ -36,7 +37,7 @@ impl Outlook {
         now: Time,
         facility: &Facility,
         jobs: impl Iterator<Item = &'a Running>,
-        closures: &[Closure],
+        closures: Closures,
         headroom: Option<u64>,
     ) -> Outlook {
         let facility = facility.fork();
@@ -57,8 +58,7 @@ impl Outlook {
                 headroom.add(end, None, i64::from(job.held));
             }
         }
-        let (planned, closures) = (Vec::new(), closures.to_vec());
-        Outlook { now, facility, free, running, planned, closures, headroom }
+        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
@@ -100,13 +100,13 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// The reservation moved to the earliest instant at which the same processors are free for as
+    /// The job's reservation moved to the earliest instant at which the same processors are free for as
     /// long, if that is before its own; a count is left to [`earliest`](Outlook::earliest).
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
     #[must_use]
-    pub fn sooner(&self, reservation: &Reservation) -> Reservation {
+    pub fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
@@ -120,7 +120,7 @@ impl Outlook {
         });
         let closed = self
             .closures
-            .iter()
+            .to(job)
             .filter(|closure| closure.site == site && closure.nodes.meets(&nodes));
         let mut in_the_way: Vec<(Time, Time)> = running
             .map(|(end, ..)| (self.now, *end))
@@ -199,7 +199,7 @@ impl Outlook {
         let counts = |on: usize| on == site || self.headroom.is_some();
         let running = self.running.iter().filter(|(_, on, _)| counts(*on)).map(|(end, ..)| *end);
         let planned = self.planned.iter().filter(|other| counts(other.site));
-        let closed = self.closures.iter().filter(|closure| closure.site == site);
+        let closed = self.closures.to(job).filter(|closure| closure.site == site);
         let mut instants: Vec<Time> = running
             .chain(planned.map(Reservation::until))
             .chain(closed.map(|closure| closure.until))
@@ -235,7 +235,7 @@ impl Outlook {
                     then.take_what_is_free_of(placement, at).ok()?;
                 }
             }
-            for closure in self.closures.iter().filter(|closure| closure.site == site) {
+            for closure in self.closures.to(job).filter(|closure| closure.site == site) {
                 if closure.hinders(at, until) {
                     then.take_what_is_free_of(&closure.placement, at).ok()?;
                 }

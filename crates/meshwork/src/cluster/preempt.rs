@@ -3,7 +3,7 @@
 use super::Cluster;
 use super::queue::Ticket;
 use super::service::{Hopeless, Service};
-use crate::geometry::NodeSet;
+use crate::geometry::{NodeSet, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
 
@@ -84,8 +84,19 @@ impl Cluster<'_> {
         let fewest = self.queue.glance(ticket).fewest;
         let around = self.queue.around(ticket, self.now);
         let mut ahead = self.facility.fork();
+        let outside = self.outside_of(ticket);
+        for (site, placement) in &outside {
+            ahead.take_what_is_free_of(*site, placement, self.now).ok()?;
+        }
         for key in victims {
             let ran = &self.running[key.slot as usize];
+            let is_outside = |(site, kept): &(usize, Placement)| {
+                *site == ran.site && kept.meets(&ran.placement, self.site(*site).grid())
+            };
+            // What is not wholly for the job is no room for it.
+            if outside.iter().any(is_outside) {
+                continue;
+            }
             ahead.release(ran.site, &ran.placement);
             if ahead.most_free() < fewest {
                 continue;

@@ -132,12 +132,18 @@ impl Cluster<'_> {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
-    /// When something next goes out of service or comes back; `None` if that concerns no job, those that arrive later
+    /// When something next goes out of service or comes back, or a reservation begins or ends; `None` if that concerns no job, those that arrive later
     /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
     /// they wait for ever, as they would on a machine that does not fail.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
-        self.service.as_ref().and_then(|service| self.next_step_of(service, more_arrive))
+        let step =
+            self.service.as_ref().and_then(|service| self.next_step_of(service, more_arrive));
+        let edge = self.gate.as_ref().and_then(|_| self.next_edge());
+        match (step, edge) {
+            (Some(step), Some(edge)) => Some(step.min(edge)),
+            (step, edge) => step.or(edge),
+        }
     }
 
     #[cold]
@@ -147,10 +153,11 @@ impl Cluster<'_> {
         if more_arrive || runs || may_start { service.timeline.next() } else { None }
     }
 
-    /// Lets happen what happens now: first what comes back, then what fails. `false` if nothing does.
+    /// Lets happen what happens now: reservations, then what comes back, then what fails. `false` if nothing does.
     #[cold]
     pub(crate) fn strike(&mut self, more_arrive: bool) -> Result<bool, Hopeless> {
-        let Some(mut service) = self.service.take() else { return Ok(false) };
+        let is_edge = self.pass_edge();
+        let Some(mut service) = self.service.take() else { return Ok(is_edge) };
         let struck = self.steps(&mut service);
         if matches!(struck, Ok(true)) {
             service.is_disturbed = true;
@@ -174,7 +181,7 @@ impl Cluster<'_> {
         if is_idle {
             return Err(Hopeless::NoneStarts { waiting: self.queue.len() });
         }
-        struck
+        struck.map(|struck| struck || is_edge)
     }
 
     fn steps(&mut self, service: &mut Service) -> Result<bool, Hopeless> {

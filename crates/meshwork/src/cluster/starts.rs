@@ -192,7 +192,7 @@ impl Cluster<'_> {
     /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
     /// to go out of service before it ends.
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
-        if self.service.is_none() {
+        if self.service.is_none() && self.gate.is_none() {
             return self.ask_clear_of(ticket, kept);
         }
         if let Some(its) = self.suspended(ticket) {
@@ -200,10 +200,14 @@ impl Cluster<'_> {
             let site = self.site(its.site);
             let is_free = its.placement.is_within(site.free(), site.grid());
             let is_kept = kept.iter().any(|&kept| self.meets(&proposal, kept));
-            return (is_free && !is_kept).then_some(proposal);
+            let is_open = !self.runs_into_closure(ticket, &proposal);
+            return (is_free && !is_kept && is_open).then_some(proposal);
         }
-        let proposal = self.ask_clear_of(ticket, kept)?;
-        self.clear_of_closures(ticket, kept, proposal)
+        let outside = self.outside_of(ticket);
+        let outside = outside.iter().map(|(site, placement)| (*site, placement));
+        let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(outside).collect();
+        let proposal = self.ask_clear_of(ticket, &kept)?;
+        self.clear_of_closures(ticket, &kept, proposal)
     }
 
     /// Where selector, sizing and allocator would start a job if these processors were held.

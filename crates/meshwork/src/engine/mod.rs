@@ -2,6 +2,7 @@
 
 mod followers;
 
+use crate::access::Access;
 use crate::cluster::{Cluster, Hopeless};
 use crate::energy::Energy;
 use crate::facility::Facility;
@@ -30,6 +31,8 @@ pub struct Setup {
     pub time: Option<f64>,
     /// What fails, if anything does.
     pub outages: Option<Outages>,
+    /// Who may have which nodes, if not everyone may have all.
+    pub access: Option<Access>,
     /// What processors take, if somebody asks.
     pub energy: Option<Energy>,
 }
@@ -90,7 +93,7 @@ pub enum RunError {
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
 ///
-/// Within one instant: departures, then repairs, then failures, then arrivals, then one scheduling pass; or with
+/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then failures, then arrivals, then one scheduling pass; or with
 /// [`Passes::Event`] a pass after each of them. Departures of one
 /// instant come in order of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs
 /// that have ended. A job that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
@@ -109,8 +112,17 @@ pub fn simulate(
     mut jobs: Submissions,
     observer: &mut dyn Observer,
 ) -> Result<Time, RunError> {
-    let Setup { facility, mut scheduler, network, kill_at_estimate, passes, time, outages, energy } =
-        setup;
+    let Setup {
+        facility,
+        mut scheduler,
+        network,
+        kill_at_estimate,
+        passes,
+        time,
+        outages,
+        access,
+        energy,
+    } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
     let (mut followers, mut next) = first(&mut jobs, &mut cluster)?;
@@ -122,6 +134,9 @@ pub fn simulate(
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     if let (Some(outages), Some(first)) = (outages, &next) {
         cluster.suffer(outages, first.arrival, scheduler.reserves());
+    }
+    if let (Some(access), Some(first)) = (access, &next) {
+        cluster.keep_apart(access, first.arrival);
     }
     if let (Some(energy), Some(first)) = (energy, &next) {
         cluster.draw(energy, first.arrival);

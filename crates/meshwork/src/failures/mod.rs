@@ -3,7 +3,6 @@
 mod checkpoint;
 mod durations;
 mod keys;
-mod places;
 mod timeline;
 mod trace;
 mod units;
@@ -19,11 +18,11 @@ use toml::{Table, Value};
 use checkpoint::Every;
 use durations::Duration;
 use keys::{DALY, ON_FAILURE};
-use places::Sites;
 use timeline::{Chance, Fixed};
 use trace::Reading;
 use units::Units;
 
+use crate::geometry::places::Sites;
 use crate::job::Time;
 use crate::registry::{Params, Problem, join};
 use crate::rng::Stream;

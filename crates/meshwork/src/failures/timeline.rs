@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::durations::Duration;
-use super::places::OfSite;
 use super::units::Units;
+use crate::geometry::places::OfSite;
 use crate::job::Time;
 use crate::rng::Stream;
 use crate::topology::Node;

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::places::Sites;
+use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
 use crate::topology::Node;
 

@@ -8,6 +8,7 @@ pub(crate) mod largest;
 mod nodeset;
 pub mod order;
 pub mod orientation;
+pub(crate) mod places;
 pub(crate) mod ranked;
 pub(crate) mod ranks;
 pub(crate) mod reversed;

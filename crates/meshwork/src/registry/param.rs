@@ -43,6 +43,8 @@ pub enum Kind {
     Or(&'static [&'static str], &'static Kind),
     /// Any text, such as a path.
     Text,
+    /// A list of texts.
+    Texts,
     /// A list of whole numbers, each from one bound to the other; a single one is a list of one.
     Integers(u64, u64),
     /// A list of numbers, each in a range.
@@ -109,6 +111,7 @@ impl fmt::Display for Kind {
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Kind::Or(words, kind) => write!(f, "{}, or {kind}", words.join(", ")),
             Kind::Text => f.write_str("a text in quotes"),
+            Kind::Texts => f.write_str("a list of texts in quotes"),
             Kind::Integers(least, most) => {
                 write!(f, "a list of whole numbers from {least} to {most}")
             }

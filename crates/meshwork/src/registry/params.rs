@@ -141,6 +141,12 @@ impl Params {
         list.iter().filter_map(Value::as_float).collect()
     }
 
+    /// A list of texts that may have been left out.
+    #[must_use]
+    pub fn get_texts(&self, key: &str) -> Option<Vec<&str>> {
+        self.get_names(key)
+    }
+
     /// A list of names that may have been left out.
     #[must_use]
     pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {

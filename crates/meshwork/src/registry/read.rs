@@ -95,6 +95,11 @@ impl Kind {
             Kind::Text => {
                 given.as_str().map(|text| Value::String(text.to_owned())).ok_or_else(refuse)
             }
+            Kind::Texts => {
+                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+                let texts = list.iter().all(Value::is_str);
+                if texts { Ok(given.clone()) } else { Err(refuse()) }
+            }
             Kind::Integers(..) if given.as_str().is_some_and(|text| joined(text).is_some()) => {
                 let numbers = joined(given.as_str().unwrap_or_default()).unwrap_or_default();
                 let Problem { message, .. } = refuse();

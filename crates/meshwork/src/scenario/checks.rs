@@ -70,6 +70,7 @@ impl Scenario {
         self.network_memory()?;
         self.check_scheduler()?;
         self.check_failures()?;
+        self.check_access()?;
         self.check_energy()?;
         self.check_pattern()?;
         // A workload is built once without its files, so that a study is refused before it runs.
@@ -144,6 +145,33 @@ impl Scenario {
                     "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
                      do: the network `ideal` has work",
                     network.about.name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the scheduler can live with nodes that are not for everyone, and whether jobs say to which partition they go.
+    fn check_access(&self) -> Result<(), Problem> {
+        let Some(access) = &self.access else { return Ok(()) };
+        let Parts { scheduler, workload, .. } = &self.parts;
+        let key = if access.partitions.is_empty() { "reservations" } else { "partitions" };
+        if scheduler.0.malleable {
+            return Err(Problem::new(
+                join("machine", key),
+                format!(
+                    "`machine.{key}` are given, but the scheduler `{}` divides the whole machine among all jobs",
+                    scheduler.0.about.name
+                ),
+            ));
+        }
+        if access.goes_by_owners() && !workload.0.knows_owners {
+            return Err(Problem::new(
+                "machine.partitions",
+                format!(
+                    "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `{}` name none: \
+                     all would go anywhere",
+                    workload.0.about.name
                 ),
             ));
         }

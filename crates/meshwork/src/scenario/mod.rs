@@ -7,6 +7,7 @@ pub(crate) mod sites;
 
 use toml::{Table, Value};
 
+use crate::access::Access;
 use crate::catalogue::Catalogue;
 use crate::energy::Energy;
 use crate::engine::{RunError, Setup, simulate};
@@ -30,7 +31,9 @@ use crate::workload::{self, BuildError, SHAPE, SHAPES, WorkloadContext, Workload
 
 use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
-use sites::{Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_machine};
+use sites::{
+    Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
+};
 pub use sites::{SITE_FAMILY, SITES};
 
 /// What is measured by whose jobs are, and where they were submitted.
@@ -83,6 +86,8 @@ pub struct Scenario {
     speeds: Option<Speeds>,
     /// What fails, if anything does.
     failures: Option<Failures>,
+    /// Who may have which nodes, if not everyone may have all.
+    access: Option<Access>,
     /// What processors take, if somebody asks.
     energy: Option<Energy>,
 }
@@ -177,12 +182,15 @@ impl Scenario {
         failures::spell_out(&mut rest);
         let params: Vec<&Param> = PARAMS.iter().collect();
         let mut resolved = resolve_in(catalogue, "", &params, &rest, &["machine"])?.table().clone();
+        let (machine, apart) = split_access(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites)?;
         let speeds = speeds_for(&machine, &sites)?;
+        let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
+        let access = Access::read(&Params::of_resolved("machine", apart.clone(), ""), &topologies)?;
+        machine.extend(apart);
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved("", in_order(resolved), "");
-        let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
         let failures = match params.has("failures") {
             true => Some(Failures::read(&params.nested("failures"), &topologies)?),
             false => None,
@@ -194,7 +202,7 @@ impl Scenario {
             false => None,
         };
         let parts = Parts::find(catalogue, &params, fails, energy.is_some());
-        let scenario = Scenario { params, machine: sites, parts, speeds, failures, energy };
+        let scenario = Scenario { params, machine: sites, parts, speeds, failures, access, energy };
         scenario.check()?;
         Ok(scenario)
     }
@@ -308,13 +316,13 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// The same of a machine on which nothing fails and of which nobody asks what it takes, for those who put a run
+    /// The same of a machine on which nothing fails, whose nodes are for everyone and of which nobody asks what it takes, for those who put a run
     /// together from what happened in it.
     ///
     /// # Errors
     /// Only for a bug.
     pub fn sound(&self, replication: u64) -> Result<Setup, RunError> {
-        Scenario { failures: None, energy: None, ..self.clone() }.setup(replication)
+        Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
 
     /// The same of a scenario whose outages may be read from a file.
@@ -336,6 +344,7 @@ impl Scenario {
             passes: self.params.meaning("passes", &PASSES),
             time: self.params.nested("measure").get_number("time"),
             outages: self.outages(replication, inputs)?,
+            access: self.access.clone(),
             energy: self.energy.clone(),
         })
     }
@@ -402,7 +411,8 @@ impl Scenario {
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
         let measured = OF_OWNERS.iter().any(|(key, _)| measure.flag(key));
-        let owners = measured || self.evenness().is_some() || self.parts.scheduler.0.by_owner;
+        let decided = self.parts.scheduler.0.by_owner || self.access.is_some();
+        let owners = measured || self.evenness().is_some() || decided;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 

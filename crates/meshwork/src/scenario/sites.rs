@@ -4,6 +4,7 @@ use std::fmt;
 
 use toml::{Table, Value};
 
+use crate::access;
 use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
 use crate::machine::Site;
@@ -124,6 +125,22 @@ pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
             "`machine` is missing: a table with `topology`, or with `sites`, a list of such tables",
         )),
     }
+}
+
+/// The table of a machine without what it says of who may have its nodes, and that, read.
+pub(crate) fn split_access(
+    catalogue: &Catalogue,
+    machine: &Table,
+) -> Result<(Table, Table), Problem> {
+    let (mut machine, mut apart) = (machine.clone(), Table::new());
+    for param in access::PARAMS {
+        if let Some(given) = machine.remove(param.name) {
+            apart.insert(param.name.to_owned(), given);
+        }
+    }
+    let params: Vec<&Param> = access::PARAMS.iter().collect();
+    let apart = resolve_in(catalogue, "machine", &params, &apart, &[])?;
+    Ok((machine, apart.table().clone()))
 }
 
 pub(crate) fn resolve_machine(

@@ -111,7 +111,10 @@ impl Promise {
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
-        let same = cluster.head() == Some(*head) && cluster.departures().is_empty() && !late;
+        let same = cluster.head() == Some(*head)
+            && cluster.departures().is_empty()
+            && !cluster.is_edge()
+            && !late;
         let is_count = matches!(guard.reservation.hold, Hold::Count(_));
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
@@ -128,7 +131,7 @@ impl Promise {
             return Some(cluster.guard(kept.clone()));
         }
         let fresh = cluster.earliest_guard(head);
-        let at = cluster.expected_free(kept);
+        let at = cluster.expected_free(head, kept);
         if fresh.as_ref().is_some_and(|fresh| fresh.reservation.at < at) {
             return fresh;
         }

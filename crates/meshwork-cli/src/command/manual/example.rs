@@ -355,6 +355,7 @@ fn sample(param: &Param, of: &str) -> String {
         (name, Kind::Components(family)) => format!("[{}]", first_of(family, name)),
         (_, Kind::Names(family)) => format!("[\"{}\"]", (family.entries)()[0].name),
         (_, Kind::Text) => "\"text\"".to_owned(),
+        (_, Kind::Texts) => "[\"text\"]".to_owned(),
         (_, Kind::Table(_)) => "{}".to_owned(),
         (_, Kind::Tables(_)) => "[{}]".to_owned(),
     }

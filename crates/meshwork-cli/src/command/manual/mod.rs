@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use meshwork::access;
 use meshwork::catalogue::Catalogue;
 use meshwork::energy;
 use meshwork::failures;
@@ -224,6 +225,18 @@ fn study() -> String {
     text += "\n## `[energy]`\n\n\
          What the machine takes: see [energy](../energy.md).\n\n";
     parameters(&mut text, &energy::PARAMS.iter().collect::<Vec<_>>(), "");
+    text += "\n## `machine`, besides its topology\n\n\
+         Which nodes are for whom: see [partitions and reservations](../partitions.md).\n\n";
+    for (title, params) in [
+        ("", access::PARAMS),
+        ("### `[[machine.partitions]]`", access::PARTITION),
+        ("### `[[machine.reservations]]`", access::RESERVATION),
+    ] {
+        if !title.is_empty() {
+            text += &format!("\n{title}\n\n");
+        }
+        parameters(&mut text, &params.iter().collect::<Vec<_>>(), "");
+    }
     text += "\n## The study around it\n\n";
     parameters(&mut text, meshwork_lab::study::PARAMS, "");
     text += "\n## `windows`\n\n";

@@ -142,8 +142,9 @@ impl Anew {
         let now = cluster.now();
         for (ticket, promise) in &mut self.promises {
             outlook.drop_hold(promise);
-            let kept = outlook.sooner(promise);
-            let fresh = outlook.earliest(cluster.job(*ticket), Some(kept.at));
+            let job = cluster.job(*ticket);
+            let kept = outlook.sooner(job, promise);
+            let fresh = outlook.earliest(job, Some(kept.at));
             *promise = match fresh {
                 Some(fresh) if fresh.at < kept.at || fresh.at == now => fresh,
                 _ => kept,

@@ -1,23 +1,23 @@
 //! Nodes as users name them: by number or by coordinates.
 
-use crate::geometry::{Block, Placement};
+use super::{Block, Placement};
 use crate::job::Dims;
 use crate::topology::{Node, Topology};
 
 /// The nodes of one site.
-pub(super) type OfSite = (usize, Vec<Node>);
+pub(crate) type OfSite = (usize, Vec<Node>);
 
 /// The sites of a machine, whose nodes are numbered one site after the other.
-pub(super) struct Sites<'a>(pub(super) &'a [Topology]);
+pub(crate) struct Sites<'a>(pub(crate) &'a [Topology]);
 
 impl Sites<'_> {
     /// How many nodes there are.
-    pub(super) fn nodes(&self) -> u64 {
+    pub(crate) fn nodes(&self) -> u64 {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
 
     /// The site of a node, and its number there; `None` if there is no such node.
-    pub(super) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
+    pub(crate) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
         let mut rest = number;
         for (site, topology) in self.0.iter().enumerate() {
             let nodes = u64::from(topology.nodes());
@@ -30,7 +30,7 @@ impl Sites<'_> {
     }
 
     /// The node at coordinates such as `3,1`, on a machine of one site; `None` if there is none.
-    pub(super) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
+    pub(crate) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
         let [topology] = self.0 else { return None };
         let grid = topology.grid();
         let coordinates: Dims =
@@ -45,7 +45,7 @@ impl Sites<'_> {
     ///
     /// # Errors
     /// What is wrong, to follow the name of the key.
-    pub(super) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
+    pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];
         if text == "all" {

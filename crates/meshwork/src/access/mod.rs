@@ -1,0 +1,166 @@
+//! Which nodes are for whom, and when: partitions of a machine, and advance reservations.
+
+mod keys;
+
+pub use keys::{PARAMS, PARTITION, RESERVATION};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::geometry::places::{OfSite, Sites};
+use crate::job::{Job, Time};
+use crate::registry::{Params, Problem, join};
+use crate::topology::{Node, Topology};
+
+/// Who may have which nodes: `partitions` and `reservations` of a machine, read and checked. Part of a
+/// [`Setup`](crate::engine::Setup).
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub(crate) partitions: Vec<Partition>,
+    /// Which of them has the jobs that name none.
+    default: Option<usize>,
+    by_name: BTreeMap<String, usize>,
+    pub(crate) reservations: Vec<Reserved>,
+}
+
+/// A partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Partition {
+    /// The nodes that it has not, by site.
+    pub(crate) outside: Vec<OfSite>,
+    max_nodes: u64,
+    max_time: f64,
+}
+
+/// An advance reservation on one site.
+#[derive(Clone, Debug)]
+pub(crate) struct Reserved {
+    pub(crate) nodes: OfSite,
+    pub(crate) from: Time,
+    pub(crate) until: Time,
+    pub(crate) users: BTreeSet<String>,
+}
+
+impl Access {
+    /// What a machine of these sites says of who may have its nodes; `None` if it says nothing.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in one sentence.
+    pub(crate) fn read(
+        machine: &Params,
+        topologies: &[Topology],
+    ) -> Result<Option<Access>, Problem> {
+        let partitions = machine.get_tables("partitions").unwrap_or_default();
+        let reservations = machine.get_tables("reservations").unwrap_or_default();
+        if partitions.is_empty() && reservations.is_empty() {
+            return Ok(None);
+        }
+        let sites = Sites(topologies);
+        let mut access = Access {
+            partitions: Vec::new(),
+            default: None,
+            by_name: BTreeMap::new(),
+            reservations: Vec::new(),
+        };
+        for table in partitions {
+            access.add_partition(&table, &sites)?;
+        }
+        for table in reservations {
+            access.add_reservation(&table, &sites)?;
+        }
+        Ok(Some(access))
+    }
+
+    fn add_partition(&mut self, table: &Params, sites: &Sites<'_>) -> Result<(), Problem> {
+        let (name, index) = (table.text("name"), self.partitions.len());
+        if self.by_name.insert(name.to_owned(), index).is_some() {
+            return Err(table.problem("name", format!("there are two partitions \"{name}\"")));
+        }
+        if table.flag("default") && self.default.replace(index).is_some() {
+            return Err(table.problem(
+                "default",
+                format!(
+                    "`{}` is true, but another partition is the default already",
+                    join(table.path(), "default")
+                ),
+            ));
+        }
+        let inside = named(table, sites)?;
+        let on =
+            |site: usize| inside.iter().find(|(on, _)| *on == site).map(|(_, nodes)| &nodes[..]);
+        let outside = |(site, topology): (usize, &Topology)| {
+            let inside = on(site).unwrap_or_default();
+            let is_out = |node: &Node| inside.binary_search(node).is_err();
+            let nodes: Vec<Node> = (0..topology.nodes()).filter(is_out).collect();
+            (!nodes.is_empty()).then_some((site, nodes))
+        };
+        self.partitions.push(Partition {
+            outside: sites.0.iter().enumerate().filter_map(outside).collect(),
+            max_nodes: table.get_integer("max_nodes").unwrap_or(u64::MAX),
+            max_time: table.get_number("max_time").unwrap_or(f64::INFINITY),
+        });
+        Ok(())
+    }
+
+    fn add_reservation(&mut self, table: &Params, sites: &Sites<'_>) -> Result<(), Problem> {
+        let (from, until) = (table.number("from"), table.number("until"));
+        if until <= from {
+            return Err(table.problem(
+                "until",
+                format!(
+                    "`{}` is {until}, but must be after {from}, when it begins",
+                    join(table.path(), "until")
+                ),
+            ));
+        }
+        let users: BTreeSet<String> =
+            table.get_texts("users").unwrap_or_default().into_iter().map(str::to_owned).collect();
+        for nodes in named(table, sites)? {
+            let (from, until) = (Time::new(from), Time::new(until));
+            self.reservations.push(Reserved { nodes, from, until, users: users.clone() });
+        }
+        Ok(())
+    }
+
+    /// Whether there is a partition for a job, and it is within its limits.
+    pub(crate) fn admits(&self, job: &Job) -> bool {
+        let is_known = partition_of(job).is_none_or(|name| self.by_name.contains_key(name));
+        let within = |home: usize| {
+            let Partition { max_nodes, max_time, .. } = self.partitions[home];
+            job.request.nodes() <= max_nodes && job.estimate <= max_time
+        };
+        self.partitions.is_empty() || is_known && self.home(job).is_none_or(within)
+    }
+
+    /// The index of the partition to which a job belongs; `None` if it may have any node.
+    pub(crate) fn home(&self, job: &Job) -> Option<usize> {
+        match partition_of(job) {
+            Some(name) => self.by_name.get(name).copied(),
+            None => self.default,
+        }
+    }
+
+    /// Whether only jobs that name a partition are of one.
+    pub(crate) fn goes_by_owners(&self) -> bool {
+        self.default.is_none() && !self.partitions.is_empty()
+    }
+}
+
+impl Reserved {
+    /// Whether it keeps its nodes from a job.
+    pub(crate) fn bars(&self, job: &Job) -> bool {
+        let user = job.owner.as_ref().and_then(|owner| owner.user.as_deref());
+        user.is_none_or(|user| !self.users.contains(user))
+    }
+}
+
+/// The partition that a job names.
+fn partition_of(job: &Job) -> Option<&str> {
+    job.owner.as_ref()?.partition.as_deref()
+}
+
+/// The nodes that a table names, by site.
+fn named(table: &Params, sites: &Sites<'_>) -> Result<Vec<OfSite>, Problem> {
+    sites
+        .named(table.text("nodes"))
+        .map_err(|says| table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes"))))
+}

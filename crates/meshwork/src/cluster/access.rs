@@ -1,0 +1,141 @@
+//! Nodes that are not for everyone: what partitions and reservations keep from a job.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Cluster;
+use super::closures::Closure;
+use super::queue::Ticket;
+use crate::access::{Access, Reserved};
+use crate::failures::Planned;
+use crate::job::{Job, Request, Time};
+use crate::machine::Placement;
+
+/// Which nodes are kept from whom.
+pub(super) struct Gate {
+    access: Access,
+    /// For each partition the nodes that it has not: as good as closed for ever, to its jobs.
+    outside: Vec<Vec<Closure>>,
+    /// Windows, and whom they let in.
+    reserved: Vec<(Closure, Reserved)>,
+    /// When reservations begin and end, in order.
+    edges: Vec<Time>,
+}
+
+/// What is known of jobs that came.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Whether a request fits the empty partition.
+    fits: BTreeMap<(usize, Request), bool>,
+    /// How many edges have passed.
+    edges: usize,
+    /// Whether one of them is now.
+    pub(super) is_edge: bool,
+}
+
+impl Gate {
+    /// What is kept from a job, now or at some time.
+    pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
+        let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
+            reserved.bars(job).then_some(closure)
+        };
+        self.outside_of(job).iter().chain(self.reserved.iter().filter_map(bars))
+    }
+
+    /// The nodes that are never for a job.
+    fn outside_of(&self, job: &Job) -> &[Closure] {
+        self.access.home(job).map_or(&[], |home| &self.outside[home])
+    }
+
+    /// Whether it keeps nothing from anyone.
+    pub(super) fn is_open(&self) -> bool {
+        self.outside.iter().all(Vec::is_empty) && self.reserved.is_empty()
+    }
+}
+
+impl Cluster<'_> {
+    /// From now on nodes are not for everyone. Of what is over nobody has to know.
+    #[cold]
+    pub(crate) fn keep_apart(&mut self, mut access: Access, now: Time) {
+        access.reservations.retain(|reserved| reserved.until > now);
+        let closure = |(site, nodes): &(usize, Vec<_>), from, until| {
+            let planned = Planned { site: *site, nodes, from, until, drains: false };
+            Closure::new(&planned, self.facility.sites()[*site].site().grid())
+        };
+        let never = Time::new(f64::INFINITY);
+        let outside = access.partitions.iter().map(|partition| {
+            partition.outside.iter().map(|nodes| closure(nodes, Time::ZERO, never)).collect()
+        });
+        let outside = outside.collect();
+        let reserved = access.reservations.iter().map(|reserved| {
+            (closure(&reserved.nodes, reserved.from, reserved.until), reserved.clone())
+        });
+        let reserved = reserved.collect();
+        let mut edges: Vec<Time> =
+            access.reservations.iter().flat_map(|one| [one.from, one.until]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        self.gate = Some(Arc::new(Gate { access, outside, reserved, edges }));
+    }
+
+    /// Whether there is a partition for a job, which could hold it if it were empty.
+    #[cold]
+    pub(super) fn is_admitted(&mut self, job: &Job) -> bool {
+        let Some(gate) = &self.gate else { return true };
+        if !gate.access.admits(job) {
+            return false;
+        }
+        let outside = gate.outside_of(job);
+        let Some(home) = gate.access.home(job).filter(|_| !outside.is_empty()) else { return true };
+        let key = (home, job.request.clone());
+        if let Some(&known) = self.seen.fits.get(&key) {
+            return known;
+        }
+        let mut empty = self.empty.fork();
+        for closure in outside {
+            if let Err(error) =
+                empty.take_what_is_free_of(closure.site, &closure.placement, self.now)
+            {
+                self.bug.get_or_insert(error.to_string());
+                return false;
+            }
+        }
+        let mut sites = 0..empty.sites().len();
+        let fits = sites.any(|site| {
+            let found = empty.propose_at(site, job, self.now);
+            found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= self.most_held)
+        });
+        self.seen.fits.insert(key, fits);
+        fits
+    }
+
+    /// The nodes that are never for a waiting job, by site.
+    pub(super) fn outside_of(&self, ticket: Ticket) -> Vec<(usize, Placement)> {
+        let Some(gate) = &self.gate else { return Vec::new() };
+        let outside = gate.outside_of(self.queue.job(ticket)).iter();
+        outside.map(|closure| (closure.site, closure.placement.clone())).collect()
+    }
+
+    /// Whether a reservation begins or ends now: some may start who could not at the last instant.
+    pub(crate) fn is_edge(&self) -> bool {
+        self.seen.is_edge
+    }
+
+    /// When the next reservation begins or ends, if that concerns a waiting job.
+    #[cold]
+    pub(super) fn next_edge(&self) -> Option<Time> {
+        let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;
+        gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
+    }
+
+    /// Whether a reservation begins or ends now, told once.
+    #[cold]
+    pub(super) fn pass_edge(&mut self) -> bool {
+        let Some(gate) = &self.gate else { return false };
+        let passed = gate.edges.partition_point(|edge| *edge <= self.now);
+        let is_now = passed > self.seen.edges && gate.edges[passed - 1] == self.now;
+        self.seen.edges = self.seen.edges.max(passed);
+        self.seen.is_edge |= is_now;
+        is_now
+    }
+}
