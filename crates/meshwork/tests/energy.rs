@@ -526,7 +526,7 @@ fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);
     let study =
         queue(1, load, "idle = 100, busy = 300, sleep = 10, sleep_after = 1.5, wake_energy = 80");
-    let asleep = (1.0 - load) * f64::exp(-load * after);
+    let asleep = (1.0 - load) * libm::exp(-load * after);
     assert_mean(&study, "asleep", asleep);
     let power = 300.0 * load + 100.0 * (1.0 - load - asleep) + 10.0 * asleep + 80.0 * load * asleep;
     assert_mean(&study, "mean_power", power);
@@ -538,7 +538,7 @@ fn a_server_that_sleeps_is_that_of_theory() {
 fn waking_delays_as_theory_says() {
     let (load, after, wake): (f64, f64, f64) = (0.4, 1.0, 2.0);
     let study = queue(1, load, "idle = 100, busy = 300, sleep = 10, sleep_after = 1, wake = 2");
-    let asleep = f64::exp(-load * after);
+    let asleep = libm::exp(-load * after);
     let (first, second) = (asleep * wake, asleep * wake * wake);
     let plain = 1.0 / (1.0 - load);
     let theory = plain + (2.0 * first + load * second) / (2.0 * (1.0 + load * first));

@@ -137,7 +137,7 @@ impl Outlook {
                 at = at.max(until);
             }
             // What is too much then may be less so in a moment, when others are in the way again.
-            let held = self.from_when_held(&reservation.moved_to(at));
+            let held = self.first_held(&reservation.moved_to(at));
             if held.is_none_or(|held| held <= at) || at >= reservation.at {
                 return reservation.moved_to(at.min(reservation.at));
             }
@@ -146,7 +146,7 @@ impl Outlook {
     }
 
     /// From when on as many processors as it has may be held throughout, under a cap; `None` without one, or if never.
-    fn from_when_held(&self, reservation: &Reservation) -> Option<Time> {
+    fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
         headroom.first_room(reservation.at, None, reservation.hold.nodes(), until)
@@ -246,7 +246,7 @@ impl Outlook {
             if needed <= span {
                 let hold = Hold::Nodes(placement);
                 let found = Reservation { at, span: needed, stretch, site, hold };
-                let is_held = self.headroom.is_none() || self.from_when_held(&found) == Some(at);
+                let is_held = self.headroom.is_none() || self.first_held(&found) == Some(at);
                 return is_held.then_some(found);
             }
             span = needed;

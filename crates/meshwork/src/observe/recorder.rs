@@ -231,7 +231,7 @@ impl Recorder {
         }
         let is_of_energy =
             |metric: &&MetricEntry| matches!(metric.measure, Measure::Power | Measure::Energy(_));
-        let sums_energy = metrics.iter().any(|metric| is_of_energy(metric));
+        let sums_energy = metrics.iter().any(is_of_energy);
         Recorder {
             window,
             over_time,
