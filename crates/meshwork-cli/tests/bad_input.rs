@@ -116,7 +116,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              median_turnaround, p90_turnaround, p99_turnaround, median_slowdown, \
              p90_slowdown, p95_slowdown, p99_slowdown, median_bounded_slowdown, p90_bounded_slowdown, \
              p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
-             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, finished, refused, unusable)",
+             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, missed_deadlines, tardiness, \
+             jain_slowdown, jain_wait, unfair_jobs, unfairness, finished, refused, unusable)",
         ),
         (
             "drawn.toml --set workload.scale={load=0.5}",
@@ -142,7 +143,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: \
              name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
-             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, shape)",
+             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, deadlines, dependencies, shape)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -577,17 +578,19 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
     let follows = |number: u32, lead: u32| {
         format!("{number} {number} -1 5 4 -1 -1 4 9 -1 1 1 1 -1 1 1 {lead} 60\n")
     };
-    let circle: String = [(1, 3), (2, 1), (3, 2), (4, 3)].map(|(job, lead)| follows(job, lead)).concat();
+    let circle: String =
+        [(1, 3), (2, 1), (3, 2), (4, 3)].map(|(job, lead)| follows(job, lead)).concat();
     fs::write(folder.path().join("circle.swf"), circle).unwrap();
     let said = run(
         folder.path(),
         "log.toml --set workload.path=circle.swf --set workload.dependencies=log",
     );
-    let sentence = "`workload.dependencies` is given, but job 1 follows job 3 follows job 2 follows job 1";
+    let sentence =
+        "`workload.dependencies` is given, but job 1 follows job 3 follows job 2 follows job 1";
     assert!(said.err.contains(sentence) && said.status == Some(1), "{said:?}");
     for (arguments, sentence) in [
         (
-            "drawn.toml --set workload.dependencies=user",
+            "drawn.toml --set workload.first_jobs=9 --set workload.dependencies=user",
             "the workload `synthetic` does not say after which others its jobs come",
         ),
         (
@@ -598,7 +601,10 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
             "log.toml --set workload.dependencies=log --set measure.metrics=[\"unfairness\"]",
             "with `workload.dependencies` that depends on how others are served",
         ),
-        ("drawn.toml --set measure.metrics=[\"jain_wait\"]", "the jobs of the workload `synthetic` are nobody's"),
+        (
+            "drawn.toml --set measure.metrics=[\"jain_wait\"]",
+            "the jobs of the workload `synthetic` are nobody's",
+        ),
         ("log.toml --set workload.deadlines.factor=0", "must be a number above 0"),
     ] {
         let said = run(folder.path(), arguments);
