@@ -116,7 +116,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
              median_turnaround, p90_turnaround, p99_turnaround, median_slowdown, \
              p90_slowdown, p95_slowdown, p99_slowdown, median_bounded_slowdown, p90_bounded_slowdown, \
              p95_bounded_slowdown, p99_bounded_slowdown, size, packet_latency, network_latency, blocking_time, \
-             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, missed_deadlines, tardiness, jain_slowdown, jain_wait, unfair_jobs, unfairness, energy, mean_power, energy_delay, asleep, wake_ups, finished, refused, unusable)",
+             hops, link_utilization, dispersal, weighted_dispersal, goodput, availability, interruptions, lost_node_hours, missed_deadlines, tardiness, \
+             jain_slowdown, jain_wait, unfair_jobs, unfairness, energy, mean_power, energy_delay, asleep, wake_ups, finished, refused, unusable)",
         ),
         (
             "drawn.toml --set energy={idle=100,busy=300,cap=500}",
@@ -151,7 +152,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "drawn.toml --set workload.laod=0.5",
             "--set workload.laod=0.5: unknown key `laod` in `workload` (did you mean `load`? known: \
              name, load, arrival_rate, mean_interarrival, sizes, runtimes, demand, from, until, \
-             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, shape)",
+             first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, deadlines, dependencies, shape)",
         ),
         (
             "drawn.toml --set sizing={name='rsr',max_folds=-1}",
@@ -526,7 +527,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: topology, machine, workload, size, runtime, \
-             estimate, scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
+             estimate, dependency, scheduler, selector, sizing, allocator, network, pattern, traffic, metric)",
             2,
         ),
         (
@@ -543,7 +544,13 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         (
             "trace convert good.swf out.swf --set usres=3",
             "unknown key `usres` (did you mean `users`? known: name, path, users, queues, reorder, from, \
-             until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, shape)",
+             until, first_jobs, shuffle, split_above, runtime_scale, arrival_scale, scale, estimates, deadlines, \
+             dependencies, shape)",
+            2,
+        ),
+        (
+            "trace convert good.swf out.swf --set dependencies=log",
+            "`dependencies` says how jobs are replayed, and changes nothing of a log",
             2,
         ),
         ("check directory", "directory/runs.jsonl: there is no such file", 2),
@@ -574,6 +581,47 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
 }
 
 #[cfg(target_os = "linux")]
+#[test]
+fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
+    let folder = folder();
+    let follows = |number: u32, lead: u32| {
+        format!("{number} {number} -1 5 4 -1 -1 4 9 -1 1 1 1 -1 1 1 {lead} 60\n")
+    };
+    let circle: String =
+        [(1, 3), (2, 1), (3, 2), (4, 3)].map(|(job, lead)| follows(job, lead)).concat();
+    fs::write(folder.path().join("circle.swf"), circle).unwrap();
+    let said = run(
+        folder.path(),
+        "log.toml --set workload.path=circle.swf --set workload.dependencies=log",
+    );
+    let sentence =
+        "`workload.dependencies` is given, but job 1 follows job 3 follows job 2 follows job 1";
+    assert!(said.err.contains(sentence) && said.status == Some(1), "{said:?}");
+    for (arguments, sentence) in [
+        (
+            "drawn.toml --set workload.first_jobs=9 --set workload.dependencies=user",
+            "the workload `synthetic` does not say after which others its jobs come",
+        ),
+        (
+            "log.toml --set workload.dependencies=users",
+            "unknown source of dependencies `users` (did you mean `user`? known: none, log, user)",
+        ),
+        (
+            "log.toml --set workload.dependencies=log --set measure.metrics=[\"unfairness\"]",
+            "with `workload.dependencies` that depends on how others are served",
+        ),
+        (
+            "drawn.toml --set measure.metrics=[\"jain_wait\"]",
+            "the jobs of the workload `synthetic` are nobody's",
+        ),
+        ("log.toml --set workload.deadlines.factor=0", "must be a number above 0"),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert!(self::sentence(&said).contains(sentence), "{arguments}: {said:?}");
+        assert_eq!(said.status, Some(2), "{arguments}");
+    }
+}
+
 #[test]
 fn a_full_disk_under_standard_output_is_told() {
     let folder = folder();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::{scenario, starts};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
-use meshwork::job::{Dims, Job, Request, Time};
+use meshwork::job::{Dims, Job, Request, Terms, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::registry::{Named, Param, entry, resolve};
 use meshwork::rng::Stream;
@@ -209,7 +209,9 @@ fn schedules() {
                 let job = job.as_array().unwrap();
                 let (request, arrival) = (request(&job[0]), Time::new(number(&job[1])));
                 let (runtime, estimate) = (number(&job[2]), number(job.get(3).unwrap_or(&job[2])));
-                Job { estimate, ..Job::new(0, arrival, request, runtime) }
+                let deadline = job.get(4).map(|deadline| Time::new(number(deadline)));
+                let terms = deadline.map(|_| Box::new(Terms { deadline, ..Terms::default() }));
+                Job { estimate, terms, ..Job::new(0, arrival, request, runtime) }
             })
             .collect();
         let machine = match case.get("machine") {

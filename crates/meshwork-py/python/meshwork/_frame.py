@@ -9,7 +9,24 @@ from typing import Any
 from . import _meshwork as _native
 from ._errors import InputError
 
-COLUMNS = ("job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group")
+COLUMNS = (
+    "job",
+    "submit",
+    "runtime",
+    "estimate",
+    "nodes",
+    "block",
+    "subcube",
+    "user",
+    "group",
+    "queue",
+    "partition",
+    "priority",
+    "deadline",
+    "after",
+    "think",
+    "wait",
+)
 """The columns that are read of a table of jobs; all others are left alone."""
 
 

@@ -7,7 +7,7 @@ pub(super) static JAIN_SLOWDOWN: MetricEntry = MetricEntry {
     about: About {
         name: "jain_slowdown",
         aliases: &[],
-        summary: "Jain's index of the users' mean bounded slowdowns: 1 where all are alike",
+        summary: "fairness, as Jain's index of the users' mean bounded slowdowns: 1 where all are alike",
         definition: "(Σ x)² / (n Σ x²), where x is the mean bounded slowdown of the jobs of each of n users, over the jobs that \
                      finished: 1 where all users are slowed down alike, 1/n where one bears it all. Jobs of which no user is \
                      known count nowhere.",
@@ -24,7 +24,7 @@ pub(super) static JAIN_WAIT: MetricEntry = MetricEntry {
     about: About {
         name: "jain_wait",
         aliases: &[],
-        summary: "Jain's index of the users' mean waits: 1 where all are alike",
+        summary: "fairness, as Jain's index of the users' mean waits: 1 where all are alike",
         definition: "(Σ x)² / (n Σ x²), where x is the mean wait of the jobs of each of n users, over the jobs that finished: 1 \
                      where all users wait alike, or nobody waits, 1/n where one alone waits. Jobs of which no user is known \
                      count nowhere.",

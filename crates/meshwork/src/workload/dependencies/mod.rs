@@ -52,7 +52,7 @@ static NONE: DependenciesEntry = DependenciesEntry {
         aliases: &["open"],
         summary: "none: jobs arrive when they arrive, whatever becomes of others",
         definition: "An open loop, as without the key: for a sweep that compares it with the others.",
-        complexity: "Nothing.",
+        complexity: "O(1) for each job.",
         source: "general",
         params: &[],
     },
