@@ -132,6 +132,11 @@ impl Cluster<'_> {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
+    /// Whether anything may ever go out of service, or be kept for somebody for a while.
+    pub(crate) fn has_outages(&self) -> bool {
+        self.service.is_some() || self.gate.is_some()
+    }
+
     /// When something next goes out of service or comes back, or a reservation begins or ends; `None` if that concerns no job, those that arrive later
     /// among them. To jobs that wait though nothing runs, and all is in service that ever will be, it means nothing:
     /// they wait for ever, as they would on a machine that does not fail.

@@ -93,12 +93,12 @@ pub enum RunError {
 
 /// Runs the jobs and tells the observer what happens; returns the last instant.
 ///
-/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then failures, then arrivals, then one scheduling pass; or with
-/// [`Passes::Event`] a pass after each of them. Departures of one
-/// instant come in order of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs
-/// that have ended. A job that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no job
-/// is left. Processors fall asleep while time passes, between the instants at which anything else happens: no scheduler is
-/// asked then.
+/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then failures, then arrivals,
+/// then one scheduling pass; or with [`Passes::Event`] a pass after each of them. Departures of one instant come in order
+/// of the jobs' arrival, arrivals in the order of the workload, after them those that follow jobs that have ended. A job
+/// that takes no time leaves before the next pass of the same instant. Outages alone keep no run going: it ends when no
+/// job is left. Processors fall asleep while time passes, between the instants at which anything else happens: no
+/// scheduler is asked then.
 ///
 /// # Errors
 /// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
@@ -114,7 +114,7 @@ pub fn simulate(
 ) -> Result<Time, RunError> {
     let Setup {
         facility,
-        mut scheduler,
+        scheduler,
         network,
         kill_at_estimate,
         passes,
@@ -125,12 +125,10 @@ pub fn simulate(
     } = setup;
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
-    let (mut followers, mut next) = first(&mut jobs, &mut cluster)?;
+    let (followers, next) = first(&mut jobs, &mut cluster)?;
     if followers.is_some() {
         cluster.note_turned_away();
     }
-    // Until the first job fits.
-    let mut refused = Some(0);
     let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     if let (Some(outages), Some(first)) = (outages, &next) {
         cluster.suffer(outages, first.arrival, scheduler.reserves());
@@ -141,76 +139,106 @@ pub fn simulate(
     if let (Some(energy), Some(first)) = (energy, &next) {
         cluster.draw(energy, first.arrival);
     }
-    loop {
-        let mut arrival = next.as_ref().map(|job| job.arrival);
-        if let Some(followers) = &followers {
-            arrival = earlier(arrival, followers.next_arrival());
-        }
-        let outage = cluster.next_outage(arrival.is_some());
-        let by = earlier(earlier(arrival, outage), until);
-        let finish = cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
-        let Some(instant) = earlier(earlier(arrival, finish), outage) else {
-            return Ok(cluster.now());
-        };
-        if let Some(end) = until.filter(|&end| instant > end) {
-            cluster.elapse(end);
-            return Ok(end);
-        }
-        if instant < cluster.now() {
-            return Err(RunError::Bug(format!("time would run back to {instant}")));
-        }
-        cluster.elapse(instant);
-        let departed = cluster
-            .depart(passes == Passes::Event)
-            .map_err(|error| RunError::Bug(error.to_string()))?;
-        if let Some(followers) = &mut followers {
-            release_followers(followers, &cluster);
-        }
-        let mut may_arrive = passes == Passes::Instant || !departed;
-        if outage == Some(instant) && may_arrive {
-            let struck = cluster.strike(arrival.is_some()).map_err(|hopeless| match hopeless {
-                Hopeless::Bug(bug) => RunError::Bug(bug),
-                hopeless => RunError::Hopeless(hopeless),
-            })?;
-            may_arrive = passes == Passes::Instant || !struck;
-        }
-        while may_arrive {
-            let from_workload = next.take_if(|job| job.arrival == instant);
-            let pulls_on = from_workload.is_some();
-            let follower = || followers.as_mut().and_then(|followers| followers.take(instant));
-            let Some(job) = from_workload.or_else(follower) else { break };
-            may_arrive = passes == Passes::Instant;
-            let number = job.number;
-            if cluster.arrive(job) {
-                refused = None;
-            } else {
-                refused = refused.map(|jobs| jobs + 1);
-                if let Some(followers) = &mut followers {
-                    followers.ended(number, instant);
+    let only_jobs = followers.is_none() && !cluster.has_outages();
+    let run = Run { cluster, scheduler, passes, until, jobs, next, followers };
+    if only_jobs { run.to_the_end::<true>() } else { run.to_the_end::<false>() }
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    cluster: Cluster<'a>,
+    scheduler: Box<dyn Scheduler>,
+    passes: Passes,
+    until: Option<Time>,
+    jobs: Submissions,
+    /// The next job of the workload.
+    next: Option<Job>,
+    /// Those that follow others, if any do.
+    followers: Option<Box<Followers>>,
+}
+
+impl Run<'_> {
+    /// The loop, built twice: where nothing happens but that jobs arrive and end, what belongs to outages and to jobs that
+    /// follow others is not there.
+    fn to_the_end<const ONLY_JOBS: bool>(self) -> Result<Time, RunError> {
+        let Run { mut cluster, mut scheduler, passes, until, mut jobs, mut next, followers } = self;
+        let mut followers = followers.filter(|_| !ONLY_JOBS);
+        // Until the first job fits.
+        let mut refused = Some(0);
+        loop {
+            let mut arrival = next.as_ref().map(|job| job.arrival);
+            if !ONLY_JOBS && let Some(followers) = &followers {
+                arrival = earlier(arrival, followers.next_arrival());
+            }
+            let outage = if ONLY_JOBS { None } else { cluster.next_outage(arrival.is_some()) };
+            let by = earlier(earlier(arrival, outage), until);
+            let finish =
+                cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
+            let Some(instant) = earlier(earlier(arrival, finish), outage) else {
+                return Ok(cluster.now());
+            };
+            if let Some(end) = until.filter(|&end| instant > end) {
+                cluster.elapse(end);
+                return Ok(end);
+            }
+            if instant < cluster.now() {
+                return Err(RunError::Bug(format!("time would run back to {instant}")));
+            }
+            cluster.elapse(instant);
+            let departed = cluster
+                .depart(passes == Passes::Event)
+                .map_err(|error| RunError::Bug(error.to_string()))?;
+            if !ONLY_JOBS && let Some(followers) = &mut followers {
+                release_followers(followers, &cluster);
+            }
+            let mut may_arrive = passes == Passes::Instant || !departed;
+            if !ONLY_JOBS && outage == Some(instant) && may_arrive {
+                let struck =
+                    cluster.strike(arrival.is_some()).map_err(|hopeless| match hopeless {
+                        Hopeless::Bug(bug) => RunError::Bug(bug),
+                        hopeless => RunError::Hopeless(hopeless),
+                    })?;
+                may_arrive = passes == Passes::Instant || !struck;
+            }
+            while may_arrive {
+                let from_workload = next.take_if(|job| job.arrival == instant);
+                let pulls_on = from_workload.is_some();
+                let follower = || followers.as_mut().and_then(|followers| followers.take(instant));
+                let job = if ONLY_JOBS { from_workload } else { from_workload.or_else(follower) };
+                let Some(job) = job else { break };
+                may_arrive = passes == Passes::Instant;
+                let number = job.number;
+                if cluster.arrive(job) {
+                    refused = None;
+                } else {
+                    refused = refused.map(|jobs| jobs + 1);
+                    if !ONLY_JOBS && let Some(followers) = &mut followers {
+                        followers.ended(number, instant);
+                    }
+                }
+                if refused == Some(MAX_REFUSED) {
+                    return Err(RunError::NoneFits);
+                }
+                if cluster.waiting_jobs() > MAX_WAITING {
+                    return Err(RunError::Overload);
+                }
+                if pulls_on {
+                    next = pull(&mut jobs, &mut cluster)?;
                 }
             }
-            if refused == Some(MAX_REFUSED) {
-                return Err(RunError::NoneFits);
+            if cluster.is_done() {
+                return Ok(instant);
             }
-            if cluster.waiting_jobs() > MAX_WAITING {
-                return Err(RunError::Overload);
+            scheduler.schedule(&mut cluster);
+            if !ONLY_JOBS && let Some(followers) = &mut followers {
+                cluster.take_turned_away().for_each(|number| followers.ended(number, instant));
             }
-            if pulls_on {
-                next = pull(&mut jobs, &mut cluster)?;
+            if let Some(error) = cluster.take_unfit() {
+                return Err(RunError::Network(error));
             }
-        }
-        if cluster.is_done() {
-            return Ok(instant);
-        }
-        scheduler.schedule(&mut cluster);
-        if let Some(followers) = &mut followers {
-            cluster.take_turned_away().for_each(|number| followers.ended(number, instant));
-        }
-        if let Some(error) = cluster.take_unfit() {
-            return Err(RunError::Network(error));
-        }
-        if let Some(bug) = cluster.take_bug() {
-            return Err(RunError::Bug(bug));
+            if let Some(bug) = cluster.take_bug() {
+                return Err(RunError::Bug(bug));
+            }
         }
     }
 }
