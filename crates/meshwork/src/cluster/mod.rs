@@ -533,6 +533,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// When the next job finishes, if that is before this instant.
+    #[inline(always)]
     pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, NetworkError> {
         Ok(self.network.next_finish(by)?.map(|(at, _)| at))
     }
@@ -568,6 +569,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Ends every job that finishes now, or only the first; `false` if there is none.
+    #[inline(always)]
     pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, NetworkError> {
         while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
@@ -611,6 +613,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;

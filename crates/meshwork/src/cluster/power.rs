@@ -124,10 +124,10 @@ impl Cluster<'_> {
         self.most_held < u64::MAX
     }
 
-    /// Whether a start on so many processors would take the machine above its cap, if those that are kept for others were
+    /// Whether a start on so many processors would take a machine above its cap, if those that are kept for others were
     /// held too.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
-        self.is_capped() && u64::from(held) + self.free_of(kept) > self.headroom()
+        u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
     /// How many of some processors are free.

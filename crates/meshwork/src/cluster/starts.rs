@@ -108,8 +108,10 @@ impl Cluster<'_> {
         // Nearly all start wherever there is room.
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
             let Some(proposal) = self.ask(ticket, &[]) else { return false };
-            let held = proposal.placement.len();
-            return !self.is_too_much(held, &[]) && self.begin(ticket, proposal, rate);
+            if self.is_capped() && self.is_too_much(proposal.placement.len(), &[]) {
+                return false;
+            }
+            return self.begin(ticket, proposal, rate);
         }
         let proposal = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
@@ -118,8 +120,7 @@ impl Cluster<'_> {
             Place::LeftBy(departure) => self.left_by(departure, ticket),
         };
         let Some(proposal) = proposal else { return false };
-        let held = proposal.placement.len();
-        if self.is_too_much(held, clear_of) {
+        if self.is_capped() && self.is_too_much(proposal.placement.len(), clear_of) {
             return false;
         }
         let named = !matches!(place, Place::Sought);
@@ -132,6 +133,7 @@ impl Cluster<'_> {
         if let Some(guard) = beside
             && !self.is_in_time(ticket, &proposal, guard)
         {
+            let held = proposal.placement.len();
             if u64::from(held) > guard.headroom {
                 return false;
             }

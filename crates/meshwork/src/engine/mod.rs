@@ -141,7 +141,7 @@ pub fn simulate(
     }
     let only_jobs = followers.is_none() && !cluster.has_outages();
     let run = Run { cluster, scheduler, passes, until, jobs, next, followers };
-    if only_jobs { run.to_the_end::<true>() } else { run.to_the_end::<false>() }
+    if only_jobs { run.drive::<true>() } else { run.drive::<false>() }
 }
 
 /// A run that goes on.
@@ -160,7 +160,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// The loop, built twice: where nothing happens but that jobs arrive and end, what belongs to outages and to jobs that
     /// follow others is not there.
-    fn to_the_end<const ONLY_JOBS: bool>(self) -> Result<Time, RunError> {
+    fn drive<const ONLY_JOBS: bool>(self) -> Result<Time, RunError> {
         let Run { mut cluster, mut scheduler, passes, until, mut jobs, mut next, followers } = self;
         let mut followers = followers.filter(|_| !ONLY_JOBS);
         // Until the first job fits.
@@ -279,6 +279,7 @@ fn first(
 }
 
 /// The next job of the workload; lines that are none are told to the observer.
+#[inline(always)]
 fn pull(jobs: &mut Submissions, cluster: &mut Cluster<'_>) -> Result<Option<Job>, RunError> {
     loop {
         match jobs.next().transpose()? {

@@ -428,8 +428,7 @@ mod tests {
             wants,
             ..row()
         };
-        let jobs =
-            read(vec![full.clone(), Row { think: Some(3.0), ..full.clone() }, row()]).unwrap();
+        let jobs = read(vec![full.clone(), Row { think: Some(3.0), ..full }, row()]).unwrap();
         let owner = jobs[0].owner.as_deref().unwrap();
         let name = |name: &str| Some(name.to_owned());
         assert_eq!((&owner.user, &owner.group), (&name("ada"), &None));
