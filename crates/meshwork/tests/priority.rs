@@ -115,7 +115,7 @@ fn weights_are_weighed_against_each_other() {
     // With shares of 3 and 1 the first user has a factor of 2^(−4/3).
     let shares = ", shares = [{ user = 'first', share = 3 }]";
     let unequal = |fair_share: f64| with(fair_share, 1.0) + shares;
-    let factor = 1.0 - (-4.0_f64 / 3.0).exp2();
+    let factor = 1.0 - libm::exp2(-4.0 / 3.0);
     assert_eq!(order(&unequal(0.399 / factor), jobs()), [1, 2]);
     assert_eq!(order(&unequal(0.401 / factor), jobs()), [2, 1]);
 }
@@ -302,15 +302,14 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
         for (rate, queue) in [(high, "high"), (low, "low")] {
             let mut at = 0.0;
             while at < 20_000.0 {
-                at -= rng.unit().ln() / rate;
+                at -= libm::log(rng.unit()) / rate;
                 arrivals.push((at, queue));
             }
         }
         arrivals.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let jobs = arrivals
-            .into_iter()
-            .zip(1..)
-            .map(|((at, queue), number)| of("a", queue, job(number, at, 1, -rng.unit().ln())));
+        let jobs = arrivals.into_iter().zip(1..).map(|((at, queue), number)| {
+            of("a", queue, job(number, at, 1, -libm::log(rng.unit())))
+        });
         let mut responses = Responses(BTreeMap::new());
         study.run_on(study.setup(0).unwrap(), submissions(jobs.collect()), &mut responses).unwrap();
         for (mean, queue) in means.iter_mut().zip(["high", "low"]) {
