@@ -542,7 +542,7 @@ mod tests {
             (
                 "\nreplication = 3",
                 "dir/a.toml:2: unknown key `replication` (did you mean `replications`? known: seed, \
-                 allocator, scheduler, passes, selector, sizing, network, failures, machine, workload, measure, sweep, \
+                 allocator, scheduler, passes, selector, sizing, network, failures, energy, machine, workload, measure, sweep, \
                  compare, output, quick, claim, name, description, paper, figure, obtain, time_unit, record, replications, windows, precision, precision_of, \
                  min_replications, max_replications)",
             ),

@@ -20,8 +20,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
         definition: "What a user has had is processors times time, of which half is forgotten after every \
                      `half_life`; what still runs counts as it runs. The waiting job whose user has had least, over \
                      that user's share, is next, and among equals the one that arrived first. When it cannot start, \
-                     nothing else does or, with `backfill = \"easy\"`, what does not delay it. Jobs without a user \
-                     are those of one.",
+                     nothing else does or, as in `easy`, what does not delay it. Jobs without a user are those of \
+                     one.",
         complexity: "O(q + u) in each pass with q waiting jobs of u users, and a question to the allocator for \
                      each that is small enough.",
         source: "Kay & Lauder, A fair share scheduler, CACM 31(1), 1988, for a queue of jobs",

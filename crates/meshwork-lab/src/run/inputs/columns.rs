@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_csv_table_by_the_names_of_its_columns() {
         let rows = csv(
-            "wait,block,submit, runtime ,nodes\r\n\r\n9,3x5,0.5,10,\r\n# a remark\r\n9,,1,20,4",
+            "place,block,submit, runtime ,nodes\r\n\r\n9,3x5,0.5,10,\r\n# a remark\r\n9,,1,20,4",
         );
         let first = Row {
             line: 3,
