@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{SITES, machines, random_jobs, run, scenario, schedulers_for_all_wirings};
+use common::{Diary, SITES, machines, random_jobs, run, scenario, schedulers_for_all_wirings};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::conformance::submissions;
 use meshwork::failures::daly;
@@ -317,25 +317,6 @@ impl Inputs for Text {
 
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
         NoInputs.rows(path)
-    }
-}
-
-/// When each job started, finished and was interrupted, in lines.
-#[derive(Default)]
-struct Diary(Vec<String>);
-
-impl Observer for Diary {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let line = match event {
-            Event::Started(run) => format!("{now} start {}", run.job.number),
-            Event::Finished(run) => format!("{now} end {}", run.job.number),
-            Event::Interrupted(run) => format!("{now} stop {}", run.job.number),
-            Event::Down { node, .. } => format!("{now} down {node}"),
-            Event::Up { node, .. } => format!("{now} up {node}"),
-            Event::Promised(id, by) => format!("{now} promise {} {by}", id.0 + 1),
-            _ => return,
-        };
-        self.0.push(line);
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{machines, random_jobs, run, scenario, submissions};
+use common::{Diary, machines, random_jobs, run, scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::machine::Placement;
@@ -20,22 +20,6 @@ fn of(user: &str, queue: &str, job: Job) -> Job {
 
 fn job(number: u64, arrival: f64, nodes: u32, runtime: f64) -> Job {
     Job::new(number, Time::new(arrival), Request::Nodes(nodes), runtime)
-}
-
-/// What happened to jobs, by their numbers.
-#[derive(Default)]
-struct Diary(Vec<String>);
-
-impl Observer for Diary {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let line = match event {
-            Event::Started(run) => format!("{now} start {}", run.job.number),
-            Event::Finished(run) => format!("{now} end {}", run.job.number),
-            Event::Interrupted(run) => format!("{now} stop {}", run.job.number),
-            _ => return,
-        };
-        self.0.push(line);
-    }
 }
 
 fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Cluster;
 use super::closures::Closure;
+use super::fits::fits_on;
 use super::queue::Ticket;
 use crate::access::{Access, Reserved};
 use crate::failures::Planned;
@@ -100,11 +101,7 @@ impl Cluster<'_> {
                 return false;
             }
         }
-        let mut sites = 0..empty.sites().len();
-        let fits = sites.any(|site| {
-            let found = empty.propose_at(site, job, self.now);
-            found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= self.most_held)
-        });
+        let fits = fits_on(&mut empty, job, self.now, self.most_held);
         self.seen.fits.insert(key, fits);
         fits
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use crate::job::Request;
+use crate::facility::Facility;
+use crate::job::{Job, Request, Time};
 
 /// What the allocators of the empty machine said to each request.
 ///
@@ -28,6 +29,15 @@ impl Fits {
     pub(super) fn insert(&mut self, request: &Request, fits: bool) {
         self.by_number.entry(number(request)).or_default().push((request.clone(), fits));
     }
+}
+
+/// Whether any site of a machine that is empty, but for what is kept from a job, would take it, on as many processors as may
+/// be held at most: the allocators' answer.
+pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
+    (0..empty.sites().len()).any(|site| {
+        let found = empty.propose_at(site, job, now);
+        found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= most_held)
+    })
 }
 
 /// The same number for equal requests, and mostly another for others: blocks of up to four sides below

@@ -648,12 +648,7 @@ impl<'a> Cluster<'a> {
         if let Some(known) = self.fits.known(&job.request) {
             return known;
         }
-        let mut sites = 0..self.facility.sites().len();
-        let most_held = self.most_held;
-        let fits = sites.any(|site| {
-            let found = self.empty.propose_at(site, job, self.now);
-            found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= most_held)
-        });
+        let fits = fits::fits_on(&mut self.empty, job, self.now, self.most_held);
         self.fits.insert(&job.request, fits);
         fits
     }

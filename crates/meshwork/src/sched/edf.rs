@@ -1,10 +1,8 @@
 //! Earliest deadline first.
 
-use std::collections::BTreeSet;
-
-use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions, Ticket};
-use crate::job::Time;
+use super::SchedulerEntry;
+use super::ordered::Ordered;
+use crate::job::{Job, Time};
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -28,26 +26,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves_all: true,
     malleable: false,
     by_owner: false,
-    build: |_, _| Ok(Box::new(Edf::default())),
+    build: |_, _| Ok(Box::new(Ordered::by(deadline))),
 };
 
-/// Earliest deadline first.
-#[derive(Default)]
-struct Edf {
-    /// Those with a deadline, by it, and then the others.
-    waiting: BTreeSet<(bool, Time, Ticket)>,
-}
-
-impl Scheduler for Edf {
-    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-        for &ticket in cluster.arrivals() {
-            let deadline = cluster.job(ticket).deadline();
-            self.waiting.insert((deadline.is_none(), deadline.unwrap_or_default(), ticket));
-        }
-        while let Some(&(_, _, first)) = self.waiting.first()
-            && cluster.start(first, StartOptions::default())
-        {
-            self.waiting.pop_first();
-        }
-    }
+/// Jobs with a deadline by it, and then the others.
+fn deadline(job: &Job) -> (bool, Time) {
+    let deadline = job.deadline();
+    (deadline.is_none(), deadline.unwrap_or_default())
 }

@@ -34,8 +34,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     by_owner: true,
     build: |params, _| {
         Ok(Box::new(FairShare {
-            usage: Usage::new(half_life(params)),
-            shares: Shares::of(params)?,
+            usage: Usage::new(half_life(params), Shares::read(params)?),
             waiting: BTreeMap::new(),
             ranked: Ranked::new(backfills(params)),
         }))
@@ -44,7 +43,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 
 struct FairShare {
     usage: Usage,
-    shares: Shares,
     waiting: BTreeMap<Ticket, Waiting>,
     ranked: Ranked,
 }
@@ -62,17 +60,16 @@ impl Scheduler for FairShare {
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        let FairShare { usage, shares, waiting, ranked } = self;
+        let FairShare { usage, waiting, ranked } = self;
         for departure in cluster.departures() {
-            let user = usage.user(&departure.ran.job, |name| shares.meets(name));
-            usage.ends(user, departure.ran.asked, now);
+            usage.ends(departure, now);
         }
         for &ticket in cluster.arrivals() {
             let job = cluster.job(ticket);
-            let user = usage.user(job, |name| shares.meets(name));
+            let user = usage.user(job);
             waiting.insert(ticket, Waiting { user, processors: job.request.nodes() });
         }
-        let had: Vec<f64> = usage.all(now).zip(shares.all()).map(|(had, of)| had / of).collect();
+        let had: Vec<f64> = usage.all(now).map(|(had, share)| had / share).collect();
         let rank =
             |(&ticket, its): (&Ticket, &Waiting)| Rank { by: -had[its.user.index()], ticket };
         let ranks: Vec<Rank> = waiting.iter().map(rank).collect();

@@ -10,6 +10,7 @@ pub mod folding;
 pub mod giving_up;
 pub mod lazy;
 mod malleable;
+mod ordered;
 pub mod priority;
 mod queues;
 mod ranked;

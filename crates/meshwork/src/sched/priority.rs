@@ -124,7 +124,6 @@ struct Priority {
     damping: f64,
     /// Processors of the whole machine.
     processors: f64,
-    shares: Shares,
     queues: Queues,
     preempt: Option<Preempted>,
     usage: Usage,
@@ -198,18 +197,16 @@ impl Priority {
             favor_small: params.flag("favor_small"),
             damping: params.number("damping"),
             processors: sites.iter().map(|site| f64::from(site.grid().nodes())).sum(),
-            shares: Shares::of(params)?,
             queues: Queues::of(params)?,
             preempt: params.meaning("preempt", &PREEMPT),
-            usage: Usage::new(half_life(params)),
+            usage: Usage::new(half_life(params), Shares::read(params)?),
             waiting: BTreeMap::new(),
             ranked: Ranked::new(backfills(params)),
         })
     }
 
     fn joins(&mut self, ticket: Ticket, job: &Job) {
-        let Priority { shares, usage, .. } = self;
-        let user = usage.user(job, |name| shares.meets(name));
+        let user = self.usage.user(job);
         let part = job.request.nodes() as f64 / self.processors;
         let size = if self.favor_small { 1.0 - part } else { part };
         let queue = self.queues.priority(job);
@@ -223,14 +220,11 @@ impl Priority {
 
     /// The waiting jobs with their priorities.
     fn ranks(&self, now: Time) -> Vec<Rank> {
-        let used: Vec<f64> = self.usage.all(now).collect();
-        let shares: Vec<f64> = self.shares.all().collect();
-        let (all, whole) = (used.iter().sum::<f64>(), shares.iter().sum::<f64>());
-        let fair: Vec<f64> = used
-            .iter()
-            .zip(&shares)
-            .map(|(used, share)| fair_share(used / all, share / whole, self.damping))
-            .collect();
+        let users = || self.usage.all(now);
+        let (all, whole) = users().fold((0.0, 0.0), |sum, user| (sum.0 + user.0, sum.1 + user.1));
+        let factor =
+            |(used, share): (f64, f64)| fair_share(used / all, share / whole, self.damping);
+        let fair: Vec<f64> = users().map(factor).collect();
         let Weights { age, fair_share, .. } = self.weights;
         let rank = |(&ticket, its): (&Ticket, &Waiting)| {
             let waited = ((now - its.arrival) / self.max_age).min(1.0);
@@ -259,17 +253,22 @@ impl Priority {
         let victims: Vec<RunKey> = lower.into_iter().map(|(.., key)| key).collect();
         let ended = cluster.departures().len();
         let Some(again) = cluster.preempt(ticket, &victims, become_of) else { return false };
-        self.waiting.remove(&ticket);
-        self.usage.begins(head.user, head.processors, now);
+        starts(&mut self.waiting, &mut self.usage, ticket, now);
         for departure in &cluster.departures()[ended..] {
-            let user = self.usage.user(&departure.ran.job, |_| ());
-            self.usage.ends(user, departure.ran.asked, now);
+            self.usage.ends(departure, now);
         }
         for ticket in again {
             self.joins(ticket, cluster.job(ticket));
         }
         self.ranked.forget();
         true
+    }
+}
+
+/// A job waits no more, and begins to use processors.
+fn starts(waiting: &mut BTreeMap<Ticket, Waiting>, usage: &mut Usage, ticket: Ticket, now: Time) {
+    if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
+        usage.begins(user, processors, now);
     }
 }
 
@@ -292,9 +291,7 @@ impl Scheduler for Priority {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         for departure in cluster.departures() {
-            let Priority { shares, usage, .. } = self;
-            let user = usage.user(&departure.ran.job, |name| shares.meets(name));
-            usage.ends(user, departure.ran.asked, now);
+            self.usage.ends(departure, now);
         }
         for &ticket in cluster.arrivals() {
             self.joins(ticket, cluster.job(ticket));
@@ -302,21 +299,13 @@ impl Scheduler for Priority {
         loop {
             let ranks = self.ranks(now);
             let Priority { usage, waiting, ranked, .. } = self;
-            let mut started = |ticket: Ticket| {
-                if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
-                    usage.begins(user, processors, now);
-                }
-            };
-            let Some((head, behind)) = ranked.serve(cluster, ranks, &mut started) else { return };
+            let started = |ticket| starts(waiting, usage, ticket, now);
+            let Some((head, behind)) = ranked.serve(cluster, ranks, started) else { return };
             if self.preempts(cluster, head) {
                 continue;
             }
             let Priority { usage, waiting, ranked, .. } = self;
-            let started = |ticket: Ticket| {
-                if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
-                    usage.begins(user, processors, now);
-                }
-            };
+            let started = |ticket| starts(waiting, usage, ticket, now);
             ranked.backfill(cluster, head, behind, started);
             return;
         }

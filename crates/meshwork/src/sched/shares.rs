@@ -38,16 +38,16 @@ pub(super) fn half_life(params: &Params) -> f64 {
     params.get_number(HALF_LIFE.name).unwrap_or(f64::INFINITY)
 }
 
-/// The shares of the users that were met, in that order.
+/// What users are to have.
+#[derive(Default)]
 pub(super) struct Shares {
     named: BTreeMap<String, f64>,
-    met: Vec<f64>,
 }
 
 impl Shares {
     /// # Errors
     /// If a user is named twice.
-    pub(super) fn of(params: &Params) -> Result<Shares, Problem> {
+    pub(super) fn read(params: &Params) -> Result<Shares, Problem> {
         let mut named = BTreeMap::new();
         for given in params.get_tables(SHARES.name).unwrap_or_default() {
             let user = given.text("user");
@@ -55,16 +55,11 @@ impl Shares {
                 return Err(given.problem("user", format!("the user \"{user}\" has two shares")));
             }
         }
-        Ok(Shares { named, met: Vec::new() })
+        Ok(Shares { named })
     }
 
-    /// A user is met for the first time.
-    pub(super) fn meets(&mut self, user: &str) {
-        self.met.push(self.named.get(user).copied().unwrap_or(1.0));
-    }
-
-    /// Of each user that was met, in order.
-    pub(super) fn all(&self) -> impl Iterator<Item = f64> {
-        self.met.iter().copied()
+    /// That of a user.
+    pub(super) fn of(&self, user: &str) -> f64 {
+        self.named.get(user).copied().unwrap_or(1.0)
     }
 }

@@ -1,9 +1,7 @@
 //! Smallest job first.
 
-use std::collections::BTreeSet;
-
-use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions, Ticket};
+use super::SchedulerEntry;
+use super::ordered::Ordered;
 use crate::registry::About;
 use crate::topology::Wiring;
 
@@ -28,25 +26,5 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
     serves_all: true,
     malleable: false,
     by_owner: false,
-    build: |_, _| Ok(Box::new(Sjf::default())),
+    build: |_, _| Ok(Box::new(Ordered::by(|job| job.request.nodes()))),
 };
-
-/// Smallest job first, by processors asked for; not to be confused with shortest job first, which
-/// goes by run time. Large jobs can starve: watch `max_wait`.
-#[derive(Default)]
-struct Sjf {
-    waiting: BTreeSet<(u64, Ticket)>,
-}
-
-impl Scheduler for Sjf {
-    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-        for &ticket in cluster.arrivals() {
-            self.waiting.insert((cluster.job(ticket).request.nodes(), ticket));
-        }
-        while let Some(&(_, smallest)) = self.waiting.first()
-            && cluster.start(smallest, StartOptions::default())
-        {
-            self.waiting.pop_first();
-        }
-    }
-}

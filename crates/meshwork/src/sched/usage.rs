@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::shares::Shares;
+use crate::cluster::Departure;
 use crate::job::{Job, Time};
 
 /// What each user has had, in processors times units of the clock, of which half is forgotten after every half-life.
@@ -13,6 +15,7 @@ use crate::job::{Job, Time};
 pub(super) struct Usage {
     /// Never, if it is infinite.
     half_life: f64,
+    shares: Shares,
     numbers: BTreeMap<String, User>,
     of: Vec<Used>,
 }
@@ -35,23 +38,25 @@ struct Used {
     at: Time,
     /// Processors that the user's running jobs have asked for.
     rate: f64,
+    /// What the user is to have, beside others.
+    share: f64,
 }
 
 impl Usage {
-    pub(super) fn new(half_life: f64) -> Usage {
-        Usage { half_life, numbers: BTreeMap::new(), of: Vec::new() }
+    pub(super) fn new(half_life: f64, shares: Shares) -> Usage {
+        Usage { half_life, shares, numbers: BTreeMap::new(), of: Vec::new() }
     }
 
-    /// Whose a job is; `met` is told of a user who is met for the first time.
-    pub(super) fn user(&mut self, job: &Job, met: impl FnOnce(&str)) -> User {
+    /// Whose a job is.
+    pub(super) fn user(&mut self, job: &Job) -> User {
         let name = job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default();
         if let Some(&known) = self.numbers.get(name) {
             return known;
         }
         let user = User(self.of.len() as u32);
-        self.of.push(Used { then: 0.0, at: Time::ZERO, rate: 0.0 });
+        let share = self.shares.of(name);
+        self.of.push(Used { then: 0.0, at: Time::ZERO, rate: 0.0, share });
         self.numbers.insert(name.to_owned(), user);
-        met(name);
         user
     }
 
@@ -60,20 +65,21 @@ impl Usage {
         self.changes(user, processors as f64, now);
     }
 
-    /// A job of a user has ended, which used so many.
-    pub(super) fn ends(&mut self, user: User, processors: u64, now: Time) {
-        self.changes(user, -(processors as f64), now);
+    /// A job has ended, or was stopped.
+    pub(super) fn ends(&mut self, Departure { ran }: &Departure, now: Time) {
+        let user = self.user(&ran.job);
+        self.changes(user, -(ran.asked as f64), now);
     }
 
     fn changes(&mut self, user: User, by: f64, now: Time) {
         let then = self.by(user, now);
         let used = &mut self.of[user.index()];
-        *used = Used { then, at: now, rate: used.rate + by };
+        *used = Used { then, at: now, rate: used.rate + by, ..*used };
     }
 
     /// What is remembered of a user's use.
     pub(super) fn by(&self, user: User, now: Time) -> f64 {
-        let Used { then, at, rate } = self.of[user.index()];
+        let Used { then, at, rate, .. } = self.of[user.index()];
         let span = now - at;
         if self.half_life.is_infinite() {
             return then + rate * span;
@@ -82,9 +88,10 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// The same of each user, in the order in which they were met.
-    pub(super) fn all(&self, now: Time) -> impl Iterator<Item = f64> {
-        (0..self.of.len() as u32).map(move |user| self.by(User(user), now))
+    /// The same of each user, with the user's share, in the order in which they were met.
+    pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
+        let users = (0..).zip(&self.of);
+        users.map(move |(user, used)| (self.by(User(user), now), used.share))
     }
 }
 
@@ -101,25 +108,27 @@ mod tests {
         Job { owner, ..Job::new(1, Time::ZERO, Request::Nodes(4), 1.0) }
     }
 
+    fn usage(half_life: f64) -> Usage {
+        Usage::new(half_life, Shares::default())
+    }
+
     #[test]
     fn users_are_met_once() {
-        let mut usage = Usage::new(f64::INFINITY);
-        let mut met = Vec::new();
-        let mut user = |job: &Job| usage.user(job, |name| met.push(name.to_owned()));
-        let (ann, ben) = (user(&job_of("ann")), user(&job_of("ben")));
-        assert_eq!((user(&job_of("ann")), user(&job_of("ben"))), (ann, ben));
+        let mut usage = usage(f64::INFINITY);
+        let (ann, ben) = (usage.user(&job_of("ann")), usage.user(&job_of("ben")));
+        assert_eq!((usage.user(&job_of("ann")), usage.user(&job_of("ben"))), (ann, ben));
         assert_ne!(ann, ben);
-        assert_eq!(met, ["ann", "ben"]);
+        assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
     /// Against a sum over short pieces, each of which is forgotten from its own instant on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
-        let mut usage = Usage::new(10.0);
-        let ann = usage.user(&job_of("ann"), |_| ());
+        let mut usage = usage(10.0);
+        let ann = usage.user(&job_of("ann"));
         usage.begins(ann, 4, Time::new(5.0));
         usage.begins(ann, 2, Time::new(9.0));
-        usage.ends(ann, 4, Time::new(17.0));
+        usage.changes(ann, -4.0, Time::new(17.0));
         let rate = |t: f64| match t {
             t if t < 5.0 => 0.0,
             t if t < 9.0 => 4.0,
@@ -137,13 +146,13 @@ mod tests {
         let known = usage.by(ann, Time::new(end));
         assert!((known - sum).abs() < 1e-6 * sum, "{known} {sum}");
         // Nothing runs any more: two half-lives leave a quarter.
-        usage.ends(ann, 2, Time::new(end));
+        usage.changes(ann, -2.0, Time::new(end));
         let later = usage.by(ann, Time::new(end + 20.0));
         assert!((later - known / 4.0).abs() < 1e-9);
-        let mut kept = Usage::new(f64::INFINITY);
-        let ann = kept.user(&job_of("ann"), |_| ());
+        let mut kept = self::usage(f64::INFINITY);
+        let ann = kept.user(&job_of("ann"));
         kept.begins(ann, 3, Time::new(1.0));
-        kept.ends(ann, 3, Time::new(4.0));
+        kept.changes(ann, -3.0, Time::new(4.0));
         assert_eq!(kept.by(ann, Time::new(1e9)).to_bits(), 9.0_f64.to_bits());
     }
 }

@@ -146,8 +146,8 @@ pub fn submissions(
     Ok(transformed(entry.ends, jobs, params, setting)?)
 }
 
-/// These jobs, cut, shuffled, split, scaled, given other estimates and deadlines, and linked, as the parameters common to all workloads
-/// say, in this order.
+/// These jobs, cut, shuffled, split, scaled, given other estimates and deadlines, and linked, as the parameters common to
+/// all workloads say, in this order.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -192,8 +192,7 @@ pub fn transformed(
     if !(is_one(runtime_scale) && is_one(arrival_scale)) {
         jobs = Box::new(jobs.map(move |item| {
             item.map(|submission| match submission {
-                Submission::Job(job) => {
-                    let mut job = job;
+                Submission::Job(mut job) => {
                     job.move_to(Time::new(job.arrival.units() * arrival_scale));
                     job.lengthen(runtime_scale);
                     job.delay(arrival_scale);

@@ -57,6 +57,25 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
+/// When each job started, finished and was interrupted, in lines.
+#[derive(Default)]
+pub(crate) struct Diary(pub(crate) Vec<String>);
+
+impl Observer for Diary {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let line = match event {
+            Event::Started(run) => format!("{now} start {}", run.job.number),
+            Event::Finished(run) => format!("{now} end {}", run.job.number),
+            Event::Interrupted(run) => format!("{now} stop {}", run.job.number),
+            Event::Down { node, .. } => format!("{now} down {node}"),
+            Event::Up { node, .. } => format!("{now} up {node}"),
+            Event::Promised(id, by) => format!("{now} promise {} {by}", id.0 + 1),
+            _ => return,
+        };
+        self.0.push(line);
+    }
+}
+
 /// Every scheduler that works on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));

@@ -3,6 +3,9 @@
 use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;
 
+const JAIN: &str = "Jain, Chiu & Hawe, A quantitative measure of fairness and discrimination for resource allocation in shared \
+                    computer systems, DEC-TR-301, 1984";
+
 pub(super) static JAIN_SLOWDOWN: MetricEntry = MetricEntry {
     about: About {
         name: "jain_slowdown",
@@ -12,8 +15,7 @@ pub(super) static JAIN_SLOWDOWN: MetricEntry = MetricEntry {
                      finished: 1 where all users are slowed down alike, 1/n where one bears it all. Jobs of which no user is \
                      known count nowhere.",
         complexity: "O(log u) for each job of u users.",
-        source: "Jain, Chiu & Hawe, A quantitative measure of fairness and discrimination for resource allocation in shared \
-                 computer systems, DEC-TR-301, 1984",
+        source: JAIN,
         params: &[],
     },
     unit: "ratio",
@@ -29,8 +31,7 @@ pub(super) static JAIN_WAIT: MetricEntry = MetricEntry {
                      where all users wait alike, or nobody waits, 1/n where one alone waits. Jobs of which no user is known \
                      count nowhere.",
         complexity: "O(log u) for each job of u users.",
-        source: "Jain, Chiu & Hawe, A quantitative measure of fairness and discrimination for resource allocation in shared \
-                 computer systems, DEC-TR-301, 1984",
+        source: JAIN,
         params: &[],
     },
     unit: "ratio",

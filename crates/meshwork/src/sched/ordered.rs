@@ -1,0 +1,36 @@
+//! Waiting jobs in an order of their own, of which the first holds up the others.
+
+use std::collections::BTreeSet;
+
+use super::Scheduler;
+use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::job::Job;
+
+/// Serves jobs by a key that they have from their arrival on, the least first and, among equals, the one that waits in
+/// front. When it cannot start, nothing does.
+///
+/// # Complexity
+/// **O(log q)** for each arrival and each start, with *q* waiting jobs.
+pub(super) struct Ordered<K> {
+    key: fn(&Job) -> K,
+    waiting: BTreeSet<(K, Ticket)>,
+}
+
+impl<K: Ord> Ordered<K> {
+    pub(super) fn by(key: fn(&Job) -> K) -> Ordered<K> {
+        Ordered { key, waiting: BTreeSet::new() }
+    }
+}
+
+impl<K: Copy + Ord + Send> Scheduler for Ordered<K> {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        for &ticket in cluster.arrivals() {
+            self.waiting.insert(((self.key)(cluster.job(ticket)), ticket));
+        }
+        while let Some(&(_, first)) = self.waiting.first()
+            && cluster.start(first, StartOptions::default())
+        {
+            self.waiting.pop_first();
+        }
+    }
+}
