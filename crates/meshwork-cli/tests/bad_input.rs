@@ -623,6 +623,63 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
 }
 
 #[test]
+fn partitions_and_reservations_that_no_machine_can_have() {
+    let folder = folder();
+    for (study, key, given, sentence) in [
+        (
+            "log.toml",
+            "partitions",
+            "[{name='a',nodes='20-30'}]",
+            "`machine.partitions[0].nodes` names node 30, but the machine has the nodes 0 to 15",
+        ),
+        (
+            "log.toml",
+            "partitions",
+            "[{name='a',nodes='4,4:2x2'}]",
+            "`machine.partitions[0].nodes` names the block 4,4:2x2, which does not lie on the 4 × 4 mesh",
+        ),
+        ("log.toml", "partitions", "[{name='a'},{name='a'}]", "there are two partitions \"a\""),
+        (
+            "log.toml",
+            "partitions",
+            "[{name='a',default=true},{name='b',default=true}]",
+            "`machine.partitions[1].default` is true, but another partition is the default already",
+        ),
+        (
+            "drawn.toml",
+            "partitions",
+            "[{name='a',nodes='0-3'}]",
+            "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `synthetic` \
+             name none: all would go anywhere",
+        ),
+        (
+            "log.toml",
+            "reservations",
+            "[{from=10,until=5,nodes='0-3',users=['1']}]",
+            "`machine.reservations[0].until` is 5, but must be after 10, when it begins",
+        ),
+        (
+            "log.toml",
+            "reservations",
+            "[{from=5,until=10,nodes='0-3'}]",
+            "`machine.reservations[0].users` is missing: for whom the nodes are reserved, by the names that the \
+             workload has for them (a list of texts in quotes)",
+        ),
+    ] {
+        let argument = format!("machine.{key}={given}");
+        let said = run(folder.path(), &format!("{study} --set {argument}"));
+        let found = self::sentence(&said);
+        assert!(found.ends_with(sentence), "{argument}: {found}");
+        assert_eq!(said.status, Some(2), "{argument}");
+    }
+    // Without any it is the machine as it is.
+    let plain = run(folder.path(), "log.toml");
+    let none =
+        run(folder.path(), "log.toml --set machine.partitions=[] --set machine.reservations=[]");
+    assert_eq!((none.status, &none.out), (Some(0), &plain.out));
+}
+
+#[test]
 fn a_full_disk_under_standard_output_is_told() {
     let folder = folder();
     for arguments in [["run", "drawn.toml"], ["show", "drawn.toml"], ["list", "metric"]] {

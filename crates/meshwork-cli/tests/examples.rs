@@ -87,6 +87,19 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
+/// Jobs that follow others, machines that fail or are partitioned, users and energy included.
+#[test]
+fn what_every_example_stores_it_gives_again() {
+    for (name, command) in listed() {
+        let folder = tempfile::tempdir().unwrap();
+        copied(folder.path());
+        let said = meshwork(folder.path(), &[&command[0], &command[1], "--out", "kept"]);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{name}");
+        let checked = meshwork(folder.path(), &["check", "kept"]);
+        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+    }
+}
+
 #[test]
 fn the_log_of_the_first_example_is_made_by_the_command_it_names() {
     let text = fs::read_to_string(examples().join("first.toml")).unwrap();

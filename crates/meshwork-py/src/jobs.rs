@@ -3,6 +3,7 @@
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use meshwork::job::{Request, Time, sides_text};
+use meshwork::observe::recorder::By;
 use meshwork::observe::{Event, Observer, Running};
 use meshwork::topology::Topology;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ impl Jobs {
             std::array::from_fn(|_| Int64Builder::with_capacity(rows.len()));
         let mut number: [Float64Builder; 9] =
             std::array::from_fn(|_| Float64Builder::with_capacity(rows.len()));
-        let mut text: [StringBuilder; 4] = std::array::from_fn(|_| StringBuilder::new());
+        let mut text: [StringBuilder; 2] = std::array::from_fn(|_| StringBuilder::new());
+        let mut owners = By::ALL.map(|by| (by, StringBuilder::new()));
         let mut corner: Vec<Int64Builder> =
             (0..dimensions).map(|_| Int64Builder::with_capacity(rows.len())).collect();
         for (running, finish) in rows {
@@ -67,8 +69,9 @@ impl Jobs {
                 _ => text[1].append_null(),
             }
             let owner = job.owner.as_deref();
-            text[2].append_option(owner.and_then(|owner| owner.user.as_deref()));
-            text[3].append_option(owner.and_then(|owner| owner.group.as_deref()));
+            for (by, builder) in &mut owners {
+                builder.append_option(owner.and_then(|owner| by.of(owner)));
+            }
             match &job.request {
                 Request::Nodes(count) => whole[5].append_value(i64::from(*count)),
                 Request::Wanting(wants) => whole[5].append_value(i64::from(wants.nodes)),
@@ -90,7 +93,7 @@ impl Jobs {
         let [job, requested, held, site, subcube, nodes] = &mut whole;
         let [submit, start, finish, wait, turnaround, runtime, estimate, dispersal, stretch] =
             &mut number;
-        let [blocks, block, user, group] = &mut text;
+        let [blocks, block] = &mut text;
         add("job", Arc::new(job.finish()));
         for (name, builder) in [
             ("submit", submit),
@@ -115,8 +118,9 @@ impl Jobs {
         add("subcube", Arc::new(subcube.finish()));
         add("dispersal", Arc::new(dispersal.finish()));
         add("stretch", Arc::new(stretch.finish()));
-        add("user", Arc::new(user.finish()));
-        add("group", Arc::new(group.finish()));
+        for (by, builder) in &mut owners {
+            add(by.name(), Arc::new(builder.finish()));
+        }
         Table::of(columns)
     }
 }

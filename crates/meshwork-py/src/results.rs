@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::ArrayRef;
+use meshwork::observe::recorder::By;
 use meshwork::workload::Inputs;
 use meshwork_lab::findings::statistics::Interval;
-use meshwork_lab::findings::summary::{OwnerRow, Row};
+use meshwork_lab::findings::summary::Row;
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
 use meshwork_lab::run::store::{Input, Record, Store, Trace, json, key};
@@ -61,9 +62,9 @@ impl Results {
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
     }
 
-    fn by_owner(&self, owner: &str, of: impl Fn(&Row) -> &[OwnerRow]) -> Option<Table> {
+    fn by(&self, by: By) -> Option<Table> {
         let (scenarios, lines) = self.lines(|row| {
-            let classes = of(row).iter();
+            let classes = row.owners(by).iter();
             classes
                 .flat_map(|class| class.metrics.iter().map(move |metric| (class, metric)))
                 .collect()
@@ -72,7 +73,7 @@ impl Results {
             let intervals: Vec<&Interval> =
                 lines.iter().map(|(_, (_, interval))| interval).collect();
             let mut columns = vec![
-                (owner, texts(lines.iter().map(|(class, _)| Some(class.name.as_str())))),
+                (by.name(), texts(lines.iter().map(|(class, _)| Some(class.name.as_str())))),
                 ("jobs", wholes(lines.iter().map(|(class, _)| class.jobs as i64))),
                 ("metric", texts(lines.iter().map(|(_, (name, _))| Some(name.as_str())))),
             ];
@@ -192,19 +193,23 @@ impl Results {
     }
 
     fn by_user(&self) -> Option<Table> {
-        self.by_owner("user", |row| &row.by_user)
+        self.by(By::User)
     }
 
     fn by_group(&self) -> Option<Table> {
-        self.by_owner("group", |row| &row.by_group)
+        self.by(By::Group)
+    }
+
+    fn by_application(&self) -> Option<Table> {
+        self.by(By::Application)
     }
 
     fn by_queue(&self) -> Option<Table> {
-        self.by_owner("queue", |row| &row.by_queue)
+        self.by(By::Queue)
     }
 
     fn by_partition(&self) -> Option<Table> {
-        self.by_owner("partition", |row| &row.by_partition)
+        self.by(By::Partition)
     }
 
     fn comparison(&self) -> Option<Table> {

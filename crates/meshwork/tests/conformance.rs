@@ -385,7 +385,7 @@ mod wrong_ones {
             Ok(None)
         }
 
-        fn finish(&mut self, _: Time, _: RunKey) -> meshwork::observe::Messages {
+        fn finish(&mut self, _: Time, _: RunKey) -> Option<Box<meshwork::observe::Messages>> {
             unreachable!("nobody finishes")
         }
     }

@@ -7,6 +7,7 @@ use std::io::BufRead;
 
 use common::{SITES, Transcript, machines};
 use meshwork::job::{Job, Time};
+use meshwork::observe::recorder::{By, OwnerClass};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
@@ -370,12 +371,12 @@ fn an_interrupted_job_releases_nobody_before_its_end() {
     assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
 }
 
-/// Number, submission, wait, run time, user, group, queue, partition, preceding job and think time.
+/// Number, submission, wait, run time, user, group, program, queue, partition, preceding job and think time.
 const LOG: &str = "; Version: 2.2
-1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 -1 1 5 -1 -1
+1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 70 1 5 -1 -1
 2 200 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 5 1 50
 3 1500 0 100 4 -1 -1 4 -1 -1 1 7 3 -1 3 -1 2 -9
-4 1500 0 100 4 -1 -1 4 -1 -1 1 8 3 -1 -1 -1 0 -1
+4 1500 0 100 4 -1 -1 4 -1 -1 1 8 3 8 -1 -1 0 -1
 5 3000 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 -1 -1 -1
 ";
 
@@ -410,17 +411,22 @@ fn fields_12_to_18_of_a_log() {
     scenario["measure"] = toml::toml! {
         metrics = ["wait"]
         by_queue = true
+        by_application = true
         by_partition = true
     }
     .into();
     let outcome = Scenario::read(&scenario).unwrap().run(0, &given, &mut ()).unwrap();
-    let classes = |classes: &[meshwork::observe::recorder::OwnerClass]| {
+    let classes = |classes: &[OwnerClass]| {
         classes.iter().map(|class| (class.name.clone(), class.jobs)).collect::<Vec<_>>()
     };
     let name = |name: &str| Some(name.to_owned());
-    assert_eq!(classes(&outcome.by_queue), [(name("1"), 1), (name("3"), 3), (None, 1)]);
-    assert_eq!(classes(&outcome.by_partition), [(name("5"), 2), (None, 3)]);
-    assert_eq!((outcome.by_user.len(), outcome.by_group.len()), (0, 0));
+    assert_eq!(classes(&outcome.by_owner[&By::Queue]), [(name("1"), 1), (name("3"), 3), (None, 1)]);
+    assert_eq!(classes(&outcome.by_owner[&By::Partition]), [(name("5"), 2), (None, 3)]);
+    assert_eq!(
+        classes(&outcome.by_owner[&By::Application]),
+        [(name("8"), 1), (name("70"), 1), (None, 3)]
+    );
+    assert_eq!(outcome.by_owner.len(), 3);
 }
 
 #[test]
@@ -440,9 +446,9 @@ fn a_table_infers_from_its_waits() {
         .jobs(0, &given)
         .unwrap()
         .filter_map(|item| match item.unwrap() {
-            Submission::Following { job, after, ends } => {
-                assert_eq!(ends, 1);
-                Some((job.number, after.number, after.think))
+            Submission::Following(own) => {
+                assert_eq!(own.ends, 1);
+                Some((own.job.number, own.after.number, own.after.think))
             }
             _ => None,
         })

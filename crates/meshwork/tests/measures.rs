@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{job, run, scenario, starts, submissions};
 use meshwork::engine::RunError;
 use meshwork::job::{Job, Owner, Request, Time};
-use meshwork::observe::recorder::OwnerClass;
+use meshwork::observe::recorder::{By, OwnerClass};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
@@ -176,10 +176,10 @@ fn jobs_are_told_apart_by_their_owners() {
     };
     let name = |name: &str| Some(name.to_owned());
     assert_eq!(
-        shown(&outcome.by_user),
+        shown(&outcome.by_owner[&By::User]),
         [(name("9"), 1, 9.0), (name("10"), 1, 0.0), (None, 1, 13.0)]
     );
-    assert_eq!(shown(&outcome.by_group), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
+    assert_eq!(shown(&outcome.by_owner[&By::Group]), [(name("a"), 2, 4.5), (None, 1, 13.0)]);
 }
 
 #[test]

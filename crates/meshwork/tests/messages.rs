@@ -10,7 +10,7 @@ use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::network::pattern::PATTERNS;
 use meshwork::network::{NETWORKS, RunKey, Work};
-use meshwork::observe::{Event, JobId, Messages, Observer, Running};
+use meshwork::observe::{Event, JobId, Messages, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::Wiring;
@@ -246,7 +246,8 @@ fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
     struct Count(Messages);
     impl Observer for Count {
         fn observe(&mut self, _: Time, event: &Event<'_>) {
-            if let Event::Finished(Running { messages, .. }) = event {
+            if let Event::Finished(running) = event {
+                let messages = running.messages();
                 self.0.packets += messages.packets;
                 self.0.hops += messages.hops;
             }

@@ -5,6 +5,7 @@ pub(crate) mod network;
 
 use std::path::Path;
 
+use meshwork::observe::recorder::By;
 use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
@@ -41,10 +42,9 @@ pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Res
     print_means(out, study, finished)?;
     print_differences(out, study, finished)?;
     print_sizes(out, finished)?;
-    print_owners(out, finished, "user", |row| &row.by_user)?;
-    print_owners(out, finished, "group", |row| &row.by_group)?;
-    print_owners(out, finished, "queue", |row| &row.by_queue)?;
-    print_owners(out, finished, "partition", |row| &row.by_partition)?;
+    for by in By::ALL {
+        print_owners(out, finished, by)?;
+    }
     print_claims(out, finished)?;
     print_notes(out, study, finished)
 }
@@ -66,37 +66,18 @@ pub(crate) fn print_files(
     folder: &Path,
 ) -> Result<(), Stop> {
     let rows = &finished.summary.rows;
-    let mut files = vec![RUNS, "summary.csv"];
-    if rows.iter().any(|row| !row.differences.is_empty()) {
-        files.push("comparison.csv");
+    let mut files = vec![RUNS.to_owned(), "summary.csv".to_owned()];
+    let mut add = |is_there: bool, file: &str| files.extend(is_there.then(|| file.to_owned()));
+    add(rows.iter().any(|row| !row.differences.is_empty()), "comparison.csv");
+    add(rows.iter().any(|row| !row.by_size.is_empty()), "by_size.csv");
+    for by in By::ALL {
+        let is_there = rows.iter().any(|row| !row.owners(by).is_empty());
+        add(is_there, &format!("{}.csv", by.key()));
     }
-    if rows.iter().any(|row| !row.by_size.is_empty()) {
-        files.push("by_size.csv");
-    }
-    if rows.iter().any(|row| !row.by_user.is_empty()) {
-        files.push("by_user.csv");
-    }
-    if rows.iter().any(|row| !row.by_group.is_empty()) {
-        files.push("by_group.csv");
-    }
-    if rows.iter().any(|row| !row.by_queue.is_empty()) {
-        files.push("by_queue.csv");
-    }
-    if rows.iter().any(|row| !row.by_partition.is_empty()) {
-        files.push("by_partition.csv");
-    }
-    if rows.iter().any(|row| !row.speeds.is_empty()) {
-        files.push("speeds.csv");
-    }
-    if !finished.claims.is_empty() {
-        files.push("claims.csv");
-    }
-    if !study.jobs.is_empty() {
-        files.push("jobs/");
-    }
-    if study.record == Some(true) {
-        files.push("recordings/");
-    }
+    add(rows.iter().any(|row| !row.speeds.is_empty()), "speeds.csv");
+    add(!finished.claims.is_empty(), "claims.csv");
+    add(!study.jobs.is_empty(), "jobs/");
+    add(study.record == Some(true), "recordings/");
     out.line("")?;
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
@@ -375,15 +356,11 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 const MAX_OWNERS: usize = 100;
 
 /// The jobs of each user or group.
-fn print_owners(
-    out: &mut Output,
-    finished: &Finished,
-    owner: &str,
-    of: fn(&Row) -> &[OwnerRow],
-) -> Result<(), Stop> {
+fn print_owners(out: &mut Output, finished: &Finished, by: By) -> Result<(), Stop> {
+    let owner = by.name();
     let rows = &finished.summary.rows;
     let classes: Vec<(&Row, &OwnerRow)> =
-        rows.iter().flat_map(|row| of(row).iter().map(move |class| (row, class))).collect();
+        rows.iter().flat_map(|row| row.owners(by).iter().map(move |class| (row, class))).collect();
     let Some((_, first)) = classes.first() else { return Ok(()) };
     out.line("")?;
     out.headline(&format!("By {owner}: means over the jobs of each"))?;
@@ -407,7 +384,7 @@ fn print_owners(
     });
     out.line("")?;
     let begins = rows.iter().scan(0, |row, scenario| {
-        *row += of(scenario).len();
+        *row += scenario.owners(by).len();
         Some(*row)
     });
     print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
+use meshwork::observe::recorder::By;
 use meshwork::registry::Problem;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
 use rayon::prelude::*;
@@ -210,15 +211,9 @@ fn first_difference(stored: &Findings, now: &Findings) -> Option<String> {
     if let Some(name) = differing(&stored.metrics, &now.metrics) {
         return Some(name);
     }
-    for (what, stored, now) in [
-        ("users", &stored.by_user, &now.by_user),
-        ("groups", &stored.by_group, &now.by_group),
-        ("queues", &stored.by_queue, &now.by_queue),
-        ("partitions", &stored.by_partition, &now.by_partition),
-    ] {
-        if stored != now {
-            return Some(format!("the jobs of {what} have other metrics than are stored"));
-        }
+    let of_owners = |by: &By| stored.by_owner.get(by) != now.by_owner.get(by);
+    if let Some(by) = By::ALL.into_iter().find(of_owners) {
+        return Some(format!("the jobs of {}s have other metrics than are stored", by.name()));
     }
     let classes = stored.by_size.iter().zip(&now.by_size);
     for (stored, now) in classes {
@@ -279,10 +274,7 @@ mod tests {
         let findings = |value: f64| Findings {
             metrics: vec![Finding { name: "wait".to_owned(), value: Some(value), batches: vec![] }],
             by_size: vec![],
-            by_user: vec![],
-            by_group: vec![],
-            by_queue: vec![],
-            by_partition: vec![],
+            by_owner: Default::default(),
             finished: 1,
             refused: 0,
             unusable: 0,

@@ -3,6 +3,10 @@
 //! A run as it comes is some fifty texts and lists; a table of means needs one number for each metric. So a run is
 //! taken apart as it ends, and put together again for whoever asks for it whole.
 
+use std::collections::BTreeMap;
+
+use meshwork::observe::recorder::By;
+
 use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{Finding, Findings, OwnerFindings, SizeFindings};
@@ -38,10 +42,7 @@ struct Ended {
     /// The index of a run and its trend, where it has one.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
-    users: Classes<Option<String>>,
-    groups: Classes<Option<String>>,
-    queues: Classes<Option<String>>,
-    partitions: Classes<Option<String>>,
+    owners: BTreeMap<By, Classes<Option<String>>>,
     /// The index of a run and the speeds that it drew.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
@@ -206,28 +207,9 @@ impl Runs {
         self.ended.sizes.gathered()
     }
 
-    /// The jobs of each user; `None` is nobody known.
-    #[must_use]
-    pub fn users(&self) -> Vec<Class<'_, Option<String>>> {
-        self.ended.users.gathered()
-    }
-
-    /// The jobs of each group; `None` is none known.
-    #[must_use]
-    pub fn groups(&self) -> Vec<Class<'_, Option<String>>> {
-        self.ended.groups.gathered()
-    }
-
-    /// The jobs of each queue; `None` is none known.
-    #[must_use]
-    pub fn queues(&self) -> Vec<Class<'_, Option<String>>> {
-        self.ended.queues.gathered()
-    }
-
-    /// The jobs of each partition; `None` is none known.
-    #[must_use]
-    pub fn partitions(&self) -> Vec<Class<'_, Option<String>>> {
-        self.ended.partitions.gathered()
+    /// The jobs of each owner, by all of it that was asked for; `None` is what is not known.
+    pub fn owners(&self) -> impl Iterator<Item = (By, Vec<Class<'_, Option<String>>>)> {
+        self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
     /// Those that ended well and are all here, with their batches, if they had any: what can be stored.
@@ -301,12 +283,8 @@ impl Ended {
             let metrics = class.metrics.iter().map(|f| (f.name.as_str(), pair(f)));
             self.sizes.push(row, &class.size, class.jobs, metrics);
         }
-        for (owners, classes) in [
-            (&mut self.users, &findings.by_user),
-            (&mut self.groups, &findings.by_group),
-            (&mut self.queues, &findings.by_queue),
-            (&mut self.partitions, &findings.by_partition),
-        ] {
+        for (by, classes) in &findings.by_owner {
+            let owners = self.owners.entry(*by).or_default();
             for class in classes {
                 let metrics = class.metrics.iter().map(|(name, value)| (name.as_str(), *value));
                 owners.push(row, &class.name, class.jobs, metrics);
@@ -339,7 +317,7 @@ impl Ended {
                 jobs,
                 metrics: texts(metrics),
             };
-            classes.of_run(row).map(owner).collect()
+            classes.of_run(row).map(owner).collect::<Vec<_>>()
         };
         let trend = self.trends.binary_search_by_key(&short, |(row, _)| *row);
         let speeds = self.speeds.binary_search_by_key(&short, |(row, _)| *row);
@@ -354,10 +332,12 @@ impl Ended {
                     metrics: metrics.map(|own| finding(own, &[])).collect(),
                 })
                 .collect(),
-            by_user: owners(&self.users),
-            by_group: owners(&self.groups),
-            by_queue: owners(&self.queues),
-            by_partition: owners(&self.partitions),
+            by_owner: self
+                .owners
+                .iter()
+                .map(|(by, classes)| (*by, owners(classes)))
+                .filter(|(_, owners)| !owners.is_empty())
+                .collect(),
             finished: self.finished[row],
             refused: self.refused[row],
             unusable: self.unusable[row],
@@ -424,14 +404,19 @@ mod tests {
             value(),
         );
         (metrics, sizes, owners, rest).prop_map(|(metrics, by_size, by_user, rest)| Findings {
-            by_group: by_user.iter().rev().take(1).cloned().collect(),
-            by_queue: by_user.iter().take(1).cloned().collect(),
-            by_partition: by_user.iter().skip(1).cloned().collect(),
+            by_owner: [
+                (By::Group, by_user.iter().rev().take(1).cloned().collect()),
+                (By::Queue, by_user.iter().take(1).cloned().collect()),
+                (By::Partition, by_user.iter().skip(1).cloned().collect()),
+                (By::User, by_user),
+            ]
+            .into_iter()
+            .filter(|(_, owners): &(By, Vec<OwnerFindings>)| !owners.is_empty())
+            .collect(),
             batch_jobs: if metrics[0].batches.is_empty() { 0 } else { 4 },
             first_batch: metrics[0].batches.len() as u64,
             metrics,
             by_size,
-            by_user,
             finished: rest.0,
             refused: rest.1,
             unusable: rest.2,
@@ -489,10 +474,7 @@ mod tests {
                     batches: vec![1.0, 2.0],
                 }],
                 by_size: vec![],
-                by_user: vec![],
-                by_group: vec![],
-                by_queue: vec![],
-                by_partition: vec![],
+                by_owner: Default::default(),
                 finished: 40,
                 refused: 0,
                 unusable: 0,

@@ -342,6 +342,11 @@ class Results:
         return _maybe(self._native.by_group())
 
     @property
+    def by_application(self) -> Table | None:
+        """The summary for the jobs of each program, where `measure.by_application` asks for it."""
+        return _maybe(self._native.by_application())
+
+    @property
     def by_queue(self) -> Table | None:
         """The summary for the jobs of each queue, where `measure.by_queue` asks for it."""
         return _maybe(self._native.by_queue())

@@ -86,7 +86,7 @@ impl World {
             match self.jobs.next().transpose().map_err(|error| error.to_string())? {
                 Some(Submission::Job(job)) => break Some(job),
                 Some(Submission::Unusable(_)) => {}
-                Some(Submission::Following { .. }) => {
+                Some(Submission::Following(_)) => {
                     return Err("`workload.dependencies` is given, but the jobs of an environment follow no others".to_owned());
                 }
                 None => break None,

@@ -85,17 +85,19 @@ impl Careers {
         career.waits_as(Some(checkpoint))
     }
 
-    /// A job starts that waited like this: as its workload gave it, and what it has been through.
-    pub(super) fn starts(&mut self, id: JobId, job: Job) -> (Job, Option<Box<Wear>>) {
-        let Some(career) = self.of.get_mut(&id) else { return (job, None) };
+    /// A job starts: it is as its workload gave it, and knows what it has been through.
+    pub(super) fn starts(&mut self, running: &mut Running) {
+        let Some(career) = self.of.get_mut(&running.id) else { return };
         career.suspended = None;
         let Career { ref job, interruptions, earlier, .. } = *career;
-        (job.clone(), Some(Box::new(Wear { interruptions, earlier, lost: 0.0, overhead: 0.0 })))
+        running.job.clone_from(job);
+        let wear = Wear { interruptions, earlier, lost: 0.0, overhead: 0.0 };
+        running.wear = Some(Box::new(wear));
     }
 
-    /// A job has left the queue for good.
-    pub(super) fn is_gone(&mut self, id: JobId) {
-        self.of.remove(&id);
+    /// A job has left the queue for good: as its workload gave it, where that had been kept.
+    pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
+        self.of.remove(&id).map(|career| career.job)
     }
 
     /// A job has ended.

@@ -20,6 +20,7 @@ pub(super) struct Fits {
 
 impl Fits {
     /// What is known of a request.
+    #[inline(always)]
     pub(super) fn known(&self, request: &Request) -> Option<bool> {
         let alike = self.by_number.get(&number(request))?;
         alike.iter().find(|(known, _)| known == request).map(|&(_, fits)| fits)

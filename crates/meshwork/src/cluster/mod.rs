@@ -513,8 +513,7 @@ impl<'a> Cluster<'a> {
         let mut job = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         if let Some(service) = &mut self.service {
-            job = service.starts(ticket.id, job).0;
-            service.careers.is_gone(ticket.id);
+            job = service.turns_away(ticket.id, job);
         }
         if let Some(turned_away) = &mut self.turned_away {
             turned_away.push(job.number);
@@ -542,10 +541,7 @@ impl<'a> Cluster<'a> {
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
-            self.state.running = self.running.len() as u64;
-            if let Some(service) = &self.service {
-                self.state.running -= service.stand_ins as u64;
-            }
+            self.state.running = self.facility.crowd.running;
             self.state.blocked_by_shape = self.queue.first().is_some_and(|head| {
                 let asked = self.queue.job(head).request.nodes();
                 let sites = self.facility.sites();
@@ -562,10 +558,6 @@ impl<'a> Cluster<'a> {
         }
         self.arrivals.clear();
         self.departures.clear();
-        if let Some(service) = &mut self.service {
-            service.is_disturbed = false;
-        }
-        self.seen.is_edge = false;
     }
 
     /// Ends every job that finishes now, or only the first; `false` if there is none.
@@ -617,14 +609,12 @@ impl<'a> Cluster<'a> {
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        let fewest = self.facility.fewest(&job);
-        let fewest = fewest.filter(|&fewest| {
-            let admitted = self.gate.is_none() || self.is_admitted(&job);
-            admitted && fewest <= self.most_held && self.fits_empty(&job)
-        });
-        let Some(fewest) = fewest else {
-            self.observer.observe(self.now, &Event::Refused(id, &job));
-            return false;
+        let fewest = match self.facility.fewest(&job) {
+            Some(fewest) if fewest <= self.most_held && self.may_ever_start(&job) => fewest,
+            _ => {
+                self.observer.observe(self.now, &Event::Refused(id, &job));
+                return false;
+            }
         };
         self.observer.observe(self.now, &Event::Arrived(id, &job));
         self.facility.arrived(&job);
@@ -638,8 +628,15 @@ impl<'a> Cluster<'a> {
         true
     }
 
+    /// Whether a job of which some site can hold the form is let in, and fits the empty machine.
+    #[inline(always)]
+    fn may_ever_start(&mut self, job: &Job) -> bool {
+        (self.gate.is_none() || self.is_admitted(job)) && self.fits_empty(job)
+    }
+
     /// Whether any site would take a job of which some site can hold the form, if the machine were
     /// empty: the allocators' answer, asked once for each request.
+    #[inline(always)]
     fn fits_empty(&mut self, job: &Job) -> bool {
         let mut sites = self.facility.sites().iter();
         if sites.all(|site| site.finds() == Finds::AnyNodes) {

@@ -14,18 +14,11 @@ use crate::offer::QueueView;
 /// Tickets order as jobs wait: by arrival, but for jobs that were sent to the end of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// How many jobs had been sent to the end of the queue when it joined it: it waits behind all with fewer.
-    turn: u32,
+    /// Where it stands in the queue: behind all with less.
+    place: u64,
     /// Its place in the order of arrival.
     pub id: JobId,
     slot: u32,
-}
-
-impl Ticket {
-    /// Where it stands in the queue.
-    fn place(self) -> (u32, JobId) {
-        (self.turn, self.id)
-    }
 }
 
 /// Scan key of a waiting job, stored apart from the job for locality: a pass over a long queue reads little
@@ -54,8 +47,9 @@ pub(crate) struct Queue {
     all: Line,
     /// Kept once someone has asked for them: most schedulers never do.
     kinds: OnceCell<Kinds>,
-    /// How many jobs have been sent to its end.
-    turn: u32,
+    /// The first place behind all that have joined it: the number of the next job to arrive, or more, once jobs have been
+    /// sent to its end.
+    end: u64,
 }
 
 struct Waiting {
@@ -115,13 +109,13 @@ struct Chunk {
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
-    fn first_place(&self) -> (u32, JobId) {
-        self.waiting[0].0.place()
+    fn first_place(&self) -> u64 {
+        self.waiting[0].0.place
     }
 
     /// Puts a job among the others.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let at = self.waiting.partition_point(|(other, _)| other.place() < ticket.place());
+        let at = self.waiting.partition_point(|(other, _)| other.place < ticket.place);
         self.waiting.insert(at, (ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
@@ -132,7 +126,7 @@ impl Chunk {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting.binary_search_by_key(&ticket.place(), |(other, _)| other.place());
+        let at = self.waiting.binary_search_by_key(&ticket.place, |(other, _)| other.place);
         let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
         if let Some((_, glance)) = taken {
             self.has_lost(glance);
@@ -183,7 +177,7 @@ impl Line {
 
     /// Puts a job where it belongs, among those that arrived before and after it.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
             Some(chunk) => chunk.insert(ticket, glance),
             None => self.push(ticket, glance),
@@ -196,10 +190,10 @@ impl Line {
 
     /// The next job after this one, which need not stand here, of which `may_start` holds.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let here = after.checked_sub(1).and_then(|chunk| {
             let here = &self.chunks[chunk];
-            let next = here.waiting.partition_point(|(other, _)| other.place() <= ticket.place());
+            let next = here.waiting.partition_point(|(other, _)| other.place <= ticket.place);
             here.next_that(next, &may_start)
         });
         here.or_else(|| {
@@ -212,7 +206,8 @@ impl Line {
     fn remove(&mut self, ticket: Ticket) {
         // Most often it is the first that starts.
         if let Some(first) = self.chunks.front_mut()
-            && let Some(&(_, glance)) = first.waiting.front().filter(|(other, _)| *other == ticket)
+            && let Some(&(_, glance)) =
+                first.waiting.front().filter(|(other, _)| other.slot == ticket.slot)
         {
             first.waiting.pop_front();
             if !first.waiting.is_empty() {
@@ -222,7 +217,7 @@ impl Line {
             }
             return;
         }
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place());
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
         if self.chunks[chunk].waiting.is_empty()
@@ -244,6 +239,7 @@ impl Queue {
 
     /// Appends a job, behind all others; where kinds are kept, it is asked for in the form that
     /// `form` gives.
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         id: JobId,
@@ -254,7 +250,9 @@ impl Queue {
         let glance = Glance { fewest, estimate: job.estimate };
         let form = self.kinds.get().and_then(|_| form(&job));
         let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
-        let ticket = Ticket { turn: self.turn, id, slot };
+        let place = id.0.max(self.end);
+        self.end = place + 1;
+        let ticket = Ticket { place, id, slot };
         self.all.push(ticket, glance);
         if let Some(kinds) = self.kinds.get_mut() {
             kinds.push(ticket, glance, form, Line::push);
@@ -273,13 +271,12 @@ impl Queue {
         form: impl Fn(&Job) -> Option<Request>,
     ) -> Ticket {
         if to_the_end {
-            self.turn += 1;
             return self.push(id, job, fewest, form);
         }
         let glance = Glance { fewest, estimate: job.estimate };
         let form = self.kinds.get().and_then(|_| form(&job));
         let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
-        let ticket = Ticket { turn: self.turn, id, slot };
+        let ticket = Ticket { place: id.0, id, slot };
         self.all.insert(ticket, glance);
         if let Some(kinds) = self.kinds.get_mut() {
             kinds.push(ticket, glance, form, Line::insert);

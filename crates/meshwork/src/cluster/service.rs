@@ -14,7 +14,7 @@ use crate::failures::{Outages, Step, Timeline, What};
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Job, Request, Time};
 use crate::network::RunKey;
-use crate::observe::{Event, JobId, Messages, Running, Wear};
+use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
 
 /// How often a job may be interrupted: more often than any does that has a chance.
@@ -103,10 +103,16 @@ impl Service {
         }
     }
 
-    /// A job starts that waited like this: as its workload gave it, and what it has been through.
-    pub(super) fn starts(&mut self, id: JobId, job: Job) -> (Job, Option<Box<Wear>>) {
+    /// A job starts: it is as its workload gave it, and knows what it has been through.
+    pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
-        self.careers.starts(id, job)
+        self.careers.starts(running);
+    }
+
+    /// A job leaves the queue unserved that waited like this: as its workload gave it.
+    pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
+        self.idle = 0;
+        self.careers.forget(id).unwrap_or(job)
     }
 }
 
@@ -149,6 +155,15 @@ impl Cluster<'_> {
             (Some(step), Some(edge)) => Some(step.min(edge)),
             (step, edge) => step.or(edge),
         }
+    }
+
+    /// What struck at the last instant is past.
+    #[cold]
+    pub(crate) fn calm_down(&mut self) {
+        if let Some(service) = &mut self.service {
+            service.is_disturbed = false;
+        }
+        self.seen.is_edge = false;
     }
 
     #[cold]
@@ -443,7 +458,7 @@ fn stand_in(
         start: now,
         expected_end: expected,
         dispersal: 0.0,
-        messages: Messages::default(),
+        messages: None,
         wear: None,
     }
 }

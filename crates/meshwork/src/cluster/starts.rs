@@ -9,7 +9,7 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::Placement;
 use crate::network::{RunKey, Work};
-use crate::observe::{Event, Messages, Running};
+use crate::observe::{Event, Running};
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
@@ -351,10 +351,6 @@ impl Cluster<'_> {
         }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, &placement, expected_end);
-        let (mut job, mut wear) = (job, None);
-        if let Some(service) = &mut self.service {
-            (job, wear) = service.starts(ticket.id, job);
-        }
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();
@@ -371,9 +367,12 @@ impl Cluster<'_> {
             expected_end,
             stretch,
             dispersal,
-            messages: Messages::default(),
-            wear,
+            messages: None,
+            wear: None,
         });
+        if let Some(service) = &mut self.service {
+            service.starts(running);
+        }
         let work = Work { left: setup * rate + work * stretch, rate };
         let started = self.network.start(self.now, key, work, site, &running.placement);
         if let Err(error) = started {

@@ -11,7 +11,7 @@ use crate::job::{Job, Time};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer};
 use crate::sched::Scheduler;
-use crate::workload::{Submission, Submissions, WorkloadError};
+use crate::workload::{Following, Submission, Submissions, WorkloadError};
 use followers::Followers;
 
 /// Everything that a run consists of, besides its jobs.
@@ -185,6 +185,9 @@ impl Run<'_> {
                 return Err(RunError::Bug(format!("time would run back to {instant}")));
             }
             cluster.elapse(instant);
+            if !ONLY_JOBS {
+                cluster.calm_down();
+            }
             let departed = cluster
                 .depart(passes == Passes::Event)
                 .map_err(|error| RunError::Bug(error.to_string()))?;
@@ -201,10 +204,12 @@ impl Run<'_> {
                 may_arrive = passes == Passes::Instant || !struck;
             }
             while may_arrive {
-                let from_workload = next.take_if(|job| job.arrival == instant);
-                let pulls_on = from_workload.is_some();
-                let follower = || followers.as_mut().and_then(|followers| followers.take(instant));
-                let job = if ONLY_JOBS { from_workload } else { from_workload.or_else(follower) };
+                let is_next = next.as_ref().is_some_and(|job| job.arrival == instant);
+                let job = match &mut followers {
+                    _ if is_next => next.take(),
+                    Some(followers) if !ONLY_JOBS => followers.take(instant),
+                    _ => None,
+                };
                 let Some(job) = job else { break };
                 may_arrive = passes == Passes::Instant;
                 let number = job.number;
@@ -222,8 +227,8 @@ impl Run<'_> {
                 if cluster.waiting_jobs() > MAX_WAITING {
                     return Err(RunError::Overload);
                 }
-                if pulls_on {
-                    next = pull(&mut jobs, &mut cluster)?;
+                if is_next {
+                    pull(&mut jobs, &mut cluster, &mut next)?;
                 }
             }
             if cluster.is_done() {
@@ -269,7 +274,8 @@ fn first(
     loop {
         match jobs.next().transpose()? {
             Some(Submission::Job(job)) => return Ok((followers, Some(job))),
-            Some(Submission::Following { job, after, ends }) => {
+            Some(Submission::Following(follower)) => {
+                let Following { job, after, ends } = *follower;
                 followers.get_or_insert_default().keep(job, after, ends);
             }
             Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
@@ -278,20 +284,29 @@ fn first(
     }
 }
 
-/// The next job of the workload; lines that are none are told to the observer.
+/// Makes the next job of the workload the `next` one; lines that are none are told to the observer.
 #[inline(always)]
-fn pull(jobs: &mut Submissions, cluster: &mut Cluster<'_>) -> Result<Option<Job>, RunError> {
+fn pull(
+    jobs: &mut Submissions,
+    cluster: &mut Cluster<'_>,
+    next: &mut Option<Job>,
+) -> Result<(), RunError> {
     loop {
-        match jobs.next().transpose()? {
-            Some(Submission::Job(job)) => return Ok(Some(job)),
-            Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
-            Some(Submission::Following { job, .. }) => {
+        match jobs.next() {
+            Some(Ok(Submission::Job(job))) => *next = Some(job),
+            Some(Ok(Submission::Unusable(line))) => {
+                cluster.tell(&Event::Unusable(&line));
+                continue;
+            }
+            Some(Ok(Submission::Following(follower))) => {
                 return Err(RunError::Bug(format!(
                     "the workload hands out job {}, which follows another, after one that does not",
-                    job.number
+                    follower.job.number
                 )));
             }
-            None => return Ok(None),
+            Some(Err(error)) => return Err(error.into()),
+            None => *next = None,
         }
+        return Ok(());
     }
 }

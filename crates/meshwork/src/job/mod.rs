@@ -231,13 +231,15 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
-/// Whose job it is and where it was submitted, by the names that its log or table has for them.
+/// Whose job it is, what it runs and where it was submitted, by the names that its log or table has for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// The user, where that is known.
     pub user: Option<String>,
     /// The user's group, where that is known.
     pub group: Option<String>,
+    /// The program that it runs, where that is known.
+    pub application: Option<String>,
     /// The queue that it was submitted to, where that is known.
     pub queue: Option<String>,
     /// The partition of the machine that it was submitted to, where that is known.

@@ -152,7 +152,7 @@ impl Network for Flow {
         Ok(self.runs.iter().flatten().map(|run| (run.ends(), run.key)).min())
     }
 
-    fn finish(&mut self, now: Time, key: RunKey) -> Messages {
+    fn finish(&mut self, now: Time, key: RunKey) -> Option<Box<Messages>> {
         self.load(key.slot, false);
         let run = self.runs[key.slot as usize].take().expect("a job that finishes runs");
         self.settle(now);
@@ -160,14 +160,14 @@ impl Network for Flow {
         let Messages { packets, latency, network_latency, blocking, hops, link_flits } =
             run.messages;
         let slowed = if run.time > 0.0 { ((now - run.start) / run.time).max(1.0) } else { 1.0 };
-        Messages {
+        Some(Box::new(Messages {
             packets,
             latency: latency * slowed,
             network_latency: network_latency * slowed,
             blocking: blocking + latency * (slowed - 1.0),
             hops,
             link_flits,
-        }
+        }))
     }
 
     fn links(&self) -> usize {

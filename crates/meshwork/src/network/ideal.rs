@@ -113,14 +113,14 @@ impl Network for Ideal {
         Ok(self.heap.first().copied())
     }
 
-    fn finish(&mut self, _now: Time, run: RunKey) -> Messages {
+    fn finish(&mut self, _now: Time, run: RunKey) -> Option<Box<Messages>> {
         let place = self.slots[run.slot as usize].place;
         let last = self.heap.pop().expect("a job that finishes is in the heap");
         if place < self.heap.len() {
             self.heap[place] = last;
             self.settle(place);
         }
-        Messages::default()
+        None
     }
 }
 

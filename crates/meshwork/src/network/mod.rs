@@ -103,8 +103,8 @@ pub trait Network: Send {
     /// If it cannot go on.
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError>;
 
-    /// The job that was next has finished: what became of its messages.
-    fn finish(&mut self, now: Time, run: RunKey) -> Messages;
+    /// The job that was next has finished: what became of its messages, where jobs send any.
+    fn finish(&mut self, now: Time, run: RunKey) -> Option<Box<Messages>>;
 
     /// A running job is stopped before its end: an outage has taken nodes from it. It may start again later, as the
     /// same job. Unless a network says otherwise nothing of it stays behind, as when it finishes.

@@ -96,6 +96,7 @@ impl Batches {
     }
 
     /// A job has finished and counts: the sums of its batch.
+    #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
         batch.measured += 1;
@@ -145,7 +146,7 @@ impl Batches {
     }
 
     /// The batch of a job. Jobs that were refused have none, so that one may have to be passed over.
-    #[inline]
+    #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;
         if self.batches.len() <= index {

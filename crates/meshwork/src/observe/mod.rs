@@ -117,8 +117,9 @@ pub struct Running {
     pub expected_end: Time,
     /// How far its processors are spread: see [`Placement::dispersal`].
     pub dispersal: f64,
-    /// What became of its messages; nothing before it has ended.
-    pub messages: Messages,
+    /// What became of its messages: nothing before it has ended, nor where jobs send none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub messages: Option<Box<Messages>>,
     /// What it has been through, if it was interrupted before or writes checkpoints.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub wear: Option<Box<Wear>>,
@@ -139,6 +140,12 @@ pub struct Wear {
 }
 
 impl Running {
+    /// What became of its messages: none were sent, in most runs.
+    #[must_use]
+    pub fn messages(&self) -> Messages {
+        self.messages.as_deref().copied().unwrap_or_default()
+    }
+
     /// What it has been through: nothing, for most.
     #[must_use]
     pub fn wear(&self) -> Wear {

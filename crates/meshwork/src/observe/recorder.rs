@@ -24,17 +24,21 @@ pub struct Window {
     pub rules: Rules,
     /// How jobs are grouped by size, if they are.
     pub by_size: Option<SizeClasses>,
-    /// By whose jobs are, and where they were submitted, if they are grouped so.
+    /// By what of their owners jobs are grouped, if they are.
     pub by_owner: Vec<By>,
 }
 
 /// What of the owners of jobs these are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum By {
     /// Whose they are.
     User,
     /// The group of whoever they belong to.
     Group,
+    /// The program that they run.
+    Application,
     /// The queue that they were submitted to.
     Queue,
     /// The partition that they were submitted to.
@@ -42,16 +46,43 @@ pub enum By {
 }
 
 impl By {
-    /// What the workload calls it; `None` where it does not say.
-    fn name(self, owner: Option<&Owner>) -> Option<String> {
-        let owner = owner?;
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [By; 5] = [By::User, By::Group, By::Application, By::Queue, By::Partition];
+
+    /// Its name, that of a column of results.
+    ///
+    /// ```
+    /// use meshwork::observe::recorder::By;
+    /// assert_eq!((By::User.name(), By::User.key()), ("user", "by_user"));
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.key().trim_start_matches("by_")
+    }
+
+    /// The key of `measure` that asks for it.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            By::User => "by_user",
+            By::Group => "by_group",
+            By::Application => "by_application",
+            By::Queue => "by_queue",
+            By::Partition => "by_partition",
+        }
+    }
+
+    /// What the workload calls that of an owner; `None` where it does not say.
+    #[must_use]
+    pub fn of(self, owner: &Owner) -> Option<&str> {
         let name = match self {
             By::User => &owner.user,
             By::Group => &owner.group,
+            By::Application => &owner.application,
             By::Queue => &owner.queue,
             By::Partition => &owner.partition,
         };
-        name.clone()
+        name.as_deref()
     }
 }
 
@@ -102,7 +133,7 @@ pub struct SizeClass {
     pub metrics: Vec<Measured>,
 }
 
-/// The jobs of one user, group, queue or partition.
+/// The jobs of one owner, as [`By`] tells them apart: of one user, say, or of one queue.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
@@ -185,8 +216,7 @@ pub struct Recorder {
     judged: Vec<JobId>,
     batches: Batches,
     by_size: Classes<u64>,
-    /// One for each of the window's.
-    by_owner: Vec<Classes<Option<String>>>,
+    by_owner: Vec<(By, Classes<Option<String>>)>,
     totals: Totals,
     all_finished: u64,
     measuring_from: Option<Time>,
@@ -203,7 +233,7 @@ impl Recorder {
         let mut power = Vec::new();
         let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
         let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
-        let by_owner = vec![Classes::new(); window.by_owner.len()];
+        let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
         for (i, metric) in metrics.iter().enumerate() {
             match metric.measure {
                 Measure::OverTime(integrands) => over_time.push((i, integrands)),
@@ -361,12 +391,15 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// The jobs of each user, group, queue or partition, where that was asked for: those whose names are numbers
+    /// The jobs of each owner, by all that was asked for and of which there are jobs: those whose names are numbers
     /// first, by number, then the others, and at last the jobs of which it is not known.
     #[must_use]
-    pub fn by_owner(&self, by: By) -> Vec<OwnerClass> {
-        let place = self.window.by_owner.iter().position(|own| *own == by);
-        let Some(classes) = place.map(|place| &self.by_owner[place]) else { return Vec::new() };
+    pub fn by_owner(&self) -> BTreeMap<By, Vec<OwnerClass>> {
+        let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
+        asked_for.map(|(by, classes)| (*by, self.owners(classes))).collect()
+    }
+
+    fn owners(&self, classes: &Classes<Option<String>>) -> Vec<OwnerClass> {
         let class = |(name, class): (&Option<String>, &Class)| OwnerClass {
             name: name.clone(),
             jobs: class.jobs,
@@ -408,6 +441,7 @@ impl Recorder {
         self.metrics.iter().zip(&class.ratios).filter_map(measured).collect()
     }
 
+    #[inline(always)]
     fn measure_job(&mut self, now: Time, job: &Running) {
         self.totals.finished += 1;
         let wait = job.wait();
@@ -450,8 +484,9 @@ impl Recorder {
         if !self.per_lateness.is_empty() {
             self.judged.push(job.id);
         }
-        for (by, own) in self.window.by_owner.iter().zip(&mut self.by_owner) {
-            classes.push(own.entry(by.name(owner)).or_insert_with(none));
+        for (by, own) in &mut self.by_owner {
+            let name = owner.and_then(|owner| by.of(owner)).map(str::to_owned);
+            classes.push(own.entry(name).or_insert_with(none));
         }
         for class in &mut classes {
             class.jobs += 1;
@@ -483,7 +518,8 @@ impl Recorder {
             add(i, waits[cause as usize], 1.0);
         }
         for &(i, sum) in &self.per_message {
-            add(i, sum(&job.messages), job.messages.packets as f64);
+            let messages = job.messages();
+            add(i, sum(&messages), messages.packets as f64);
         }
         // What is counted over time belongs to the time at which it happens.
         let Some(sums) = self.batches.of_time() else { return };
@@ -498,6 +534,16 @@ impl Recorder {
 }
 
 impl Recorder {
+    /// The machine took that much for so long.
+    #[cold]
+    fn took(&mut self, power: f64, span: f64) {
+        self.totals.energy += power * span;
+        let Some(sums) = self.batches.of_time() else { return };
+        for &i in &self.power {
+            sums[i].add(power * span, span);
+        }
+    }
+
     /// A run has ended, or was interrupted: what it did in vain belongs to the time at which that shows.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
@@ -540,7 +586,7 @@ impl Observer for Recorder {
             return;
         }
         if self.sums_energy {
-            self.totals.energy += state.power * span;
+            self.took(state.power, span);
         }
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, rates) in &self.over_time {
@@ -549,9 +595,6 @@ impl Observer for Recorder {
         }
         for &(i, _, under) in &self.rates {
             sums[i].add(0.0, under(state) * span);
-        }
-        for &i in &self.power {
-            sums[i].add(state.power * span, span);
         }
     }
 

@@ -45,6 +45,8 @@ pub fn resolve_in(
     for param in params {
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
+            // A list that may be left out may be empty, so that a sweep over it has a value without any.
+            (Some(value), DefaultValue::Absent(_)) if param.kind.is_none_of(value) => continue,
             (Some(value), _) => param.kind.read(lists, &at, value)?,
             (None, DefaultValue::Is(text)) => param
                 .kind
@@ -69,6 +71,11 @@ fn literal(text: &str) -> Value {
 }
 
 impl Kind {
+    /// Whether a value is a list of tables with nothing in it.
+    fn is_none_of(&self, value: &Value) -> bool {
+        matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
+    }
+
     fn read(&self, lists: &dyn Lists, path: &str, given: &Value) -> Result<Value, Problem> {
         let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
         match self {

@@ -1,9 +1,10 @@
 //! What can be wrong with a scenario beyond its keys: found when it is read, and not when it runs.
 
-use super::{OF_OWNERS, Parts, Scenario};
+use super::{Parts, Scenario};
 use crate::job::Request;
 use crate::network;
 use crate::network::pattern::{self, PATTERNS};
+use crate::observe::recorder::By;
 use crate::registry::{Problem, entry, join, with_article};
 use crate::sched;
 use crate::select;
@@ -28,7 +29,7 @@ impl Scenario {
                 ),
             ));
         }
-        let by_owner = OF_OWNERS.map(|(key, _)| key).into_iter().find(|key| measure.flag(key));
+        let by_owner = By::ALL.map(By::key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             return Err(measure.problem(
                 key,

@@ -155,6 +155,12 @@ pub static MEASURE: &[Param] = &[
         help: "whether means and quantiles over jobs are also given for each group of users: of logs and tables",
     },
     Param {
+        name: "by_application",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        help: "whether means and quantiles over jobs are also given for each program that jobs run: of logs and tables",
+    },
+    Param {
         name: "by_queue",
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),

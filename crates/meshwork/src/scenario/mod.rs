@@ -5,6 +5,8 @@ mod fair;
 mod keys;
 pub(crate) mod sites;
 
+use std::collections::BTreeMap;
+
 use toml::{Table, Value};
 
 use crate::access::Access;
@@ -35,14 +37,6 @@ use sites::{
     Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
 };
 pub use sites::{SITE_FAMILY, SITES};
-
-/// What is measured by whose jobs are, and where they were submitted.
-const OF_OWNERS: [(&str, By); 4] = [
-    ("by_user", By::User),
-    ("by_group", By::Group),
-    ("by_queue", By::Queue),
-    ("by_partition", By::Partition),
-];
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.
@@ -141,14 +135,8 @@ pub struct Outcome {
     pub metrics: Vec<Measured>,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeClass>,
-    /// The jobs of each user, where that was asked for.
-    pub by_user: Vec<OwnerClass>,
-    /// The jobs of each group of users, where that was asked for.
-    pub by_group: Vec<OwnerClass>,
-    /// The jobs of each queue, where that was asked for.
-    pub by_queue: Vec<OwnerClass>,
-    /// The jobs of each partition that jobs were submitted to, where that was asked for.
-    pub by_partition: Vec<OwnerClass>,
+    /// The jobs of each owner, by all of it that was asked for.
+    pub by_owner: BTreeMap<By, Vec<OwnerClass>>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -410,7 +398,7 @@ impl Scenario {
         inputs: &'a dyn workload::Inputs,
     ) -> WorkloadContext<'a> {
         let measure = self.params.nested("measure");
-        let measured = OF_OWNERS.iter().any(|(key, _)| measure.flag(key));
+        let measured = By::ALL.iter().any(|by| measure.flag(by.key()));
         let decided = self.parts.scheduler.0.by_owner || self.access.is_some();
         let owners = measured || self.evenness().is_some() || decided;
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
@@ -511,14 +499,13 @@ fn in_order(mut table: Table) -> Table {
 }
 
 fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
-    let by_owner = OF_OWNERS.into_iter().filter(|(key, _)| measure.flag(key));
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
         jobs: measure.get_integer("jobs"),
         rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
         by_size: measure.meaning("by_size", &BY_SIZE),
-        by_owner: by_owner.map(|(_, by)| by).collect(),
+        by_owner: By::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),
     };
     Recorder::new(window, metrics)
 }
@@ -537,10 +524,7 @@ impl Seen {
         Outcome {
             metrics: recorder.measured(),
             by_size: recorder.by_size(),
-            by_user: recorder.by_owner(By::User),
-            by_group: recorder.by_owner(By::Group),
-            by_queue: recorder.by_owner(By::Queue),
-            by_partition: recorder.by_owner(By::Partition),
+            by_owner: recorder.by_owner(),
             finished: totals.finished,
             refused: totals.refused,
             unusable: totals.unusable,

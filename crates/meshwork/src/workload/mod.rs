@@ -37,16 +37,21 @@ pub enum Submission {
     /// A job.
     Job(Job),
     /// A job that is submitted after others have ended, and not before its arrival.
-    Following {
-        /// The job; its arrival is the beginning of the clock where only the others count.
-        job: Job,
-        /// After which others, by their number, and how much later.
-        after: After,
-        /// How many jobs with that number there are: it follows the last of them.
-        ends: u32,
-    },
+    Following(Box<Following>),
     /// A line of a log that is no job: it is counted and passed over.
     Unusable(Unusable),
+}
+
+/// A job that follows others.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Following {
+    /// The job; its arrival is the beginning of the clock where only the others count.
+    pub job: Job,
+    /// After which others, by their number, and how much later.
+    pub after: After,
+    /// How many jobs with that number there are: it follows the last of them.
+    pub ends: u32,
 }
 
 /// A line of a log that is no job.

@@ -22,7 +22,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                   and one of nodes, block (3x5) and subcube (2)",
         definition: "Each row of a CSV or Parquet file is a job, by the names of its columns: \
                      `submit`, `runtime`, and one of `nodes`, `block` (such as `3x5`) and \
-                     `subcube`; perhaps `estimate`, `job`, `user`, `group`, `queue` and `partition`. `priority` is from 0 to 1, \
+                     `subcube`; perhaps `estimate`, `job`, `user`, `group`, `application`, `queue` and `partition`. `priority` is from 0 to 1, \
                      `deadline` an instant of the clock of `submit`; `after` is the number of the job after whose end \
                      this one was submitted, and `think` how long after it; `wait` how long it waited. A row with `nodes` may say what \
                      else it wants of an allocator that goes by what a site has written down: `nodes_max`, \
@@ -81,6 +81,8 @@ pub struct Row {
     pub user: Option<String>,
     /// The group of whoever it belongs to.
     pub group: Option<String>,
+    /// The program that it runs.
+    pub application: Option<String>,
     /// The queue that it was submitted to.
     pub queue: Option<String>,
     /// How urgent it is.
@@ -150,13 +152,14 @@ impl Listed {
             let mut row = row?;
             let partition = row.wants.iter().find(|(column, _)| *column == "partition");
             let partition = partition.map(|(_, cell)| cell.clone());
-            let key = (row.user.take(), row.group.take(), row.queue.take(), partition);
-            let owner = owners.number(key, |(user, group, queue, partition)| Owner {
-                user,
-                group,
-                queue,
+            let owner = Owner {
+                user: row.user.take(),
+                group: row.group.take(),
+                application: row.application.take(),
+                queue: row.queue.take(),
                 partition,
-            });
+            };
+            let owner = owners.number(owner, |owner| owner);
             let failed = |what: String| WorkloadError(format!("{path}:{}: {what}", row.line));
             let number = jobs.len() as u64 + 1;
             let job = job(&row, number, owners.get(owner)).map_err(failed)?;

@@ -603,10 +603,7 @@ mod tests {
                         metrics: vec![finding(times * wait)],
                     })
                     .to_vec(),
-                by_user: vec![],
-                by_group: vec![],
-                by_queue: vec![],
-                by_partition: vec![],
+                by_owner: Default::default(),
                 finished: 1,
                 refused: 0,
                 unusable: 0,

@@ -36,20 +36,13 @@ impl Row {
             };
             object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
         }
-        for (key, name, classes) in [
-            ("by_user", "user", &self.by_user),
-            ("by_group", "group", &self.by_group),
-            ("by_queue", "queue", &self.by_queue),
-            ("by_partition", "partition", &self.by_partition),
-        ] {
+        for (by, classes) in &self.by_owner {
             let class = |class: &OwnerRow| {
                 json!({
-                    name: class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)
+                    by.name(): class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)
                 })
             };
-            if !classes.is_empty() {
-                object.insert(key.to_owned(), classes.iter().map(class).collect());
-            }
+            object.insert(by.key().to_owned(), classes.iter().map(class).collect());
         }
         if !self.speeds.is_empty() {
             let speeds: Vec<&Vec<f64>> = self.speeds.iter().map(|(_, speeds)| speeds).collect();

@@ -8,6 +8,7 @@
 //! | `by_size.csv` | `size, jobs, metric, mean, half_width, replications` |
 //! | `by_user.csv` | `user, jobs, metric, mean, half_width, replications` |
 //! | `by_group.csv` | `group, jobs, metric, mean, half_width, replications` |
+//! | `by_application.csv` | `application, jobs, metric, mean, half_width, replications` |
 //! | `by_queue.csv` | `queue, jobs, metric, mean, half_width, replications` |
 //! | `by_partition.csv` | `partition, jobs, metric, mean, half_width, replications` |
 //! | `comparison.csv` | `compared, baseline, metric, difference, half_width, relative, replications, method` |
@@ -22,8 +23,10 @@
 mod json;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use meshwork::observe::recorder::By;
 use toml::Value;
 
 use crate::findings::columns::Meanings;
@@ -48,14 +51,8 @@ pub struct Row {
     pub metrics: Means,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeRow>,
-    /// The jobs of each user, where that was asked for.
-    pub by_user: Vec<OwnerRow>,
-    /// The jobs of each group of users, where that was asked for.
-    pub by_group: Vec<OwnerRow>,
-    /// The jobs of each queue, where that was asked for.
-    pub by_queue: Vec<OwnerRow>,
-    /// The jobs of each partition that jobs were submitted to, where that was asked for.
-    pub by_partition: Vec<OwnerRow>,
+    /// The jobs of each owner, by all of it that was asked for.
+    pub by_owner: BTreeMap<By, Vec<OwnerRow>>,
     /// The speed of each site, replication by replication, where they were drawn.
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// How it differs from each baseline, where that was asked for.
@@ -66,6 +63,14 @@ pub struct Row {
     pub growing: bool,
     /// Whether its one run stands for all replications, because nothing in them differs.
     pub constant: bool,
+}
+
+impl Row {
+    /// The jobs of each owner by one of these; none, where that was not asked for.
+    #[must_use]
+    pub fn owners(&self, by: By) -> &[OwnerRow] {
+        self.by_owner.get(&by).map_or(&[], |owners| owners)
+    }
 }
 
 /// The jobs of one size of one scenario.
@@ -79,7 +84,7 @@ pub struct SizeRow {
     pub metrics: Means,
 }
 
-/// The jobs of one user, group, queue or partition of one scenario.
+/// The jobs of one owner of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerRow {
     /// What the workload calls them; `unknown` for the jobs of which it does not say.
@@ -126,10 +131,10 @@ impl Summary {
                     ..row
                 })
                 .collect(),
-            by_user: by_owner(runs(index).users(), rule),
-            by_group: by_owner(runs(index).groups(), rule),
-            by_queue: by_owner(runs(index).queues(), rule),
-            by_partition: by_owner(runs(index).partitions(), rule),
+            by_owner: runs(index)
+                .owners()
+                .map(|(by, classes)| (by, by_owner(classes, rule)))
+                .collect(),
             speeds: runs(index).speeds().map(|(at, speeds)| (at, speeds.to_vec())).collect(),
             differences: study
                 .compare
@@ -159,18 +164,16 @@ impl Summary {
     /// # Errors
     /// One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
+        let by_owner = By::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));
         let tables = [
             ("summary.csv", Some(self.csv())),
             ("by_size.csv", self.by_size_csv()),
             ("comparison.csv", self.comparison_csv()),
-            ("by_user.csv", self.by_user_csv()),
-            ("by_group.csv", self.by_group_csv()),
-            ("by_queue.csv", self.by_queue_csv()),
-            ("by_partition.csv", self.by_partition_csv()),
             ("speeds.csv", self.speeds_csv()),
             ("failures.csv", self.failures_csv()),
         ];
-        for (name, table) in tables {
+        let tables = tables.map(|(name, table)| (name.to_owned(), table));
+        for (name, table) in tables.into_iter().chain(by_owner) {
             let path = folder.join(name);
             match table {
                 Some(text) => write_whole(&path, text.as_bytes())?,
@@ -243,16 +246,16 @@ mod tests {
                 jobs: 2,
                 metrics: vec![finding("wait", wait, &[])],
             }],
-            by_user: [(Some("10"), 3), (Some("9"), 1), (None, 2)]
-                .map(|(name, jobs)| OwnerFindings {
-                    name: name.map(str::to_owned),
-                    jobs,
-                    metrics: vec![("wait".to_owned(), wait)],
-                })
-                .to_vec(),
-            by_group: vec![],
-            by_queue: vec![],
-            by_partition: vec![],
+            by_owner: BTreeMap::from([(
+                By::User,
+                [(Some("10"), 3), (Some("9"), 1), (None, 2)]
+                    .map(|(name, jobs)| OwnerFindings {
+                        name: name.map(str::to_owned),
+                        jobs,
+                        metrics: vec![("wait".to_owned(), wait)],
+                    })
+                    .to_vec(),
+            )]),
             finished: 1,
             refused: 0,
             unusable: 0,
@@ -364,7 +367,7 @@ mod tests {
 
     #[test]
     fn users_are_gathered_over_replications_in_the_order_of_their_numbers() {
-        let text = example().by_user_csv().unwrap();
+        let text = example().by_owner_csv(By::User).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
@@ -375,7 +378,7 @@ mod tests {
         for (line, begin) in lines[1..].iter().zip(begin) {
             assert!(line.starts_with(begin), "{line}");
         }
-        assert_eq!(example().by_group_csv(), None);
+        assert_eq!(example().by_owner_csv(By::Group), None);
         assert_eq!(example().json()[0]["by_user"][0]["user"], json!("9"));
     }
 

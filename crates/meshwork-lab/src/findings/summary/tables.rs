@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use meshwork::observe::recorder::By;
 use toml::Value;
 
 use super::{Means, OwnerRow, Row, Summary, shown};
@@ -41,32 +42,14 @@ impl Summary {
         })
     }
 
-    /// `by_user.csv`, where that was asked for.
+    /// `by_user.csv`, or that of what else jobs are told apart by, where that was asked for.
     #[must_use]
-    pub fn by_user_csv(&self) -> Option<String> {
-        self.by_class_csv("user", |row| owners(&row.by_user))
-    }
-
-    /// `by_group.csv`, where that was asked for.
-    #[must_use]
-    pub fn by_group_csv(&self) -> Option<String> {
-        self.by_class_csv("group", |row| owners(&row.by_group))
-    }
-
-    /// `by_queue.csv`, where that was asked for.
-    #[must_use]
-    pub fn by_queue_csv(&self) -> Option<String> {
-        self.by_class_csv("queue", |row| owners(&row.by_queue))
-    }
-
-    /// `by_partition.csv`, where that was asked for.
-    #[must_use]
-    pub fn by_partition_csv(&self) -> Option<String> {
-        self.by_class_csv("partition", |row| owners(&row.by_partition))
+    pub fn by_owner_csv(&self, by: By) -> Option<String> {
+        self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 
     /// One row for each class of jobs and metric; nothing if no scenario has classes.
-    fn by_class_csv(&self, class: &str, of: fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
+    fn by_class_csv(&self, class: &str, of: impl Fn(&Row) -> Vec<Class<'_>>) -> Option<String> {
         if self.rows.iter().all(|row| of(row).is_empty()) {
             return None;
         }

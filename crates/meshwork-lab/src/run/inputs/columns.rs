@@ -9,9 +9,23 @@ use meshwork::workload::{Rows, WorkloadError};
 use crate::date::unix_seconds;
 
 /// The columns of what a job is.
-const OWN: [&str; 15] = [
-    "job", "submit", "runtime", "estimate", "nodes", "block", "subcube", "user", "group", "queue",
-    "priority", "deadline", "after", "think", "wait",
+const OWN: [&str; 16] = [
+    "job",
+    "submit",
+    "runtime",
+    "estimate",
+    "nodes",
+    "block",
+    "subcube",
+    "user",
+    "group",
+    "application",
+    "queue",
+    "priority",
+    "deadline",
+    "after",
+    "think",
+    "wait",
 ];
 
 /// The columns that are read; all others are left alone.
@@ -168,6 +182,7 @@ pub(super) fn put<'a>(row: &mut Row, column: &str, cell: Cell<'a>) -> Result<(),
         "block" => Some(&mut row.block),
         "user" => Some(&mut row.user),
         "group" => Some(&mut row.group),
+        "application" => Some(&mut row.application),
         "queue" => Some(&mut row.queue),
         _ => None,
     };

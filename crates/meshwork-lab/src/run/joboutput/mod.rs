@@ -317,7 +317,6 @@ fn write_csv(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Re
 #[cfg(test)]
 mod tests {
     use meshwork::machine::Block;
-    use meshwork::observe::Messages;
     #[cfg(feature = "parquet")]
     use meshwork::workload::{Inputs, table::Row as TableRow};
 
@@ -343,7 +342,7 @@ mod tests {
             stretch: 1.0,
             rate: 1.0,
             dispersal: 0.0,
-            messages: Messages::default(),
+            messages: None,
             wear: None,
         }
     }

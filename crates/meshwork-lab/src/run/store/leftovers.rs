@@ -20,6 +20,7 @@ const WHOLE: &[&str] = &[
     "comparison.csv",
     "by_user.csv",
     "by_group.csv",
+    "by_application.csv",
     "by_queue.csv",
     "by_partition.csv",
     "speeds.csv",

@@ -1,6 +1,8 @@
 //! One stored run, its line in the file and its key.
 
-use meshwork::observe::recorder::{Measured, OwnerClass};
+use std::collections::BTreeMap;
+
+use meshwork::observe::recorder::{By, Measured, OwnerClass};
 use meshwork::scenario::{MODEL_VERSION, Outcome};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -33,7 +35,7 @@ pub struct SizeFindings {
     pub metrics: Vec<Finding>,
 }
 
-/// The jobs of one user, or of one group, in one run.
+/// The jobs of one owner in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
     /// What the workload calls them; `None` for the jobs of which it does not say.
@@ -64,14 +66,8 @@ pub struct Findings {
     pub metrics: Vec<Finding>,
     /// The jobs of each size, where that was asked for.
     pub by_size: Vec<SizeFindings>,
-    /// The jobs of each user, where that was asked for.
-    pub by_user: Vec<OwnerFindings>,
-    /// The jobs of each group of users, where that was asked for.
-    pub by_group: Vec<OwnerFindings>,
-    /// The jobs of each queue, where that was asked for.
-    pub by_queue: Vec<OwnerFindings>,
-    /// The jobs of each partition that jobs were submitted to, where that was asked for.
-    pub by_partition: Vec<OwnerFindings>,
+    /// The jobs of each owner, by all of it that was asked for.
+    pub by_owner: BTreeMap<By, Vec<OwnerFindings>>,
     /// Jobs that finished and were measured.
     pub finished: u64,
     /// Jobs that would not fit even the empty machine.
@@ -122,10 +118,11 @@ impl Findings {
                     metrics: class.metrics.iter().map(|m| finding(m, false)).collect(),
                 })
                 .collect(),
-            by_user: outcome.by_user.iter().map(OwnerFindings::of).collect(),
-            by_group: outcome.by_group.iter().map(OwnerFindings::of).collect(),
-            by_queue: outcome.by_queue.iter().map(OwnerFindings::of).collect(),
-            by_partition: outcome.by_partition.iter().map(OwnerFindings::of).collect(),
+            by_owner: outcome
+                .by_owner
+                .iter()
+                .map(|(by, classes)| (*by, classes.iter().map(OwnerFindings::of).collect()))
+                .collect(),
             finished: outcome.finished,
             refused: outcome.refused,
             unusable: outcome.unusable,
@@ -228,10 +225,7 @@ impl Record {
                     metrics: values(&class.metrics),
                 })
                 .collect(),
-            by_user: findings.by_user.clone(),
-            by_group: findings.by_group.clone(),
-            by_queue: findings.by_queue.clone(),
-            by_partition: findings.by_partition.clone(),
+            by_owner: findings.by_owner.clone(),
             finished: findings.finished,
             refused: findings.refused,
             unusable: findings.unusable,
@@ -296,10 +290,7 @@ impl<S> Line<S> {
         Some(Findings {
             metrics,
             by_size: by_size.collect::<Option<_>>()?,
-            by_user: std::mem::take(&mut self.by_user),
-            by_group: std::mem::take(&mut self.by_group),
-            by_queue: std::mem::take(&mut self.by_queue),
-            by_partition: std::mem::take(&mut self.by_partition),
+            by_owner: std::mem::take(&mut self.by_owner),
             finished: self.finished,
             refused: self.refused,
             unusable: self.unusable,
@@ -396,14 +387,8 @@ struct Line<S> {
     batches: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     by_size: Vec<SizeLine>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    by_user: Vec<OwnerFindings>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    by_group: Vec<OwnerFindings>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    by_queue: Vec<OwnerFindings>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    by_partition: Vec<OwnerFindings>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    by_owner: BTreeMap<By, Vec<OwnerFindings>>,
     finished: u64,
     refused: u64,
     unusable: u64,

@@ -252,12 +252,12 @@ impl Network for JobNetwork {
         Ok(self.jobs.finished.iter().min().copied())
     }
 
-    fn finish(&mut self, _now: Time, key: RunKey) -> Messages {
+    fn finish(&mut self, _now: Time, key: RunKey) -> Option<Box<Messages>> {
         self.jobs.finished.retain(|&(_, finished)| finished != key);
         self.jobs.clear(key.slot);
         self.jobs.running -= 1;
         let run = self.jobs.runs[key.slot as usize].take();
-        run.map_or_else(Messages::default, |run| run.seen)
+        run.map(|run| Box::new(run.seen))
     }
 
     /// Its processes send nothing more; what is on its way arrives, and nobody takes note of it.

@@ -73,7 +73,7 @@ pub(super) static LINK_UTILIZATION: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::Rate(|job| job.messages.link_flits, |state| state.links as f64),
+    measure: Measure::Rate(|job| job.messages().link_flits, |state| state.links as f64),
 };
 
 pub(super) static DISPERSAL: MetricEntry = MetricEntry {

@@ -14,7 +14,7 @@ use crate::registry::{
 };
 
 use super::held::Held;
-use super::{Submission, Submissions, WorkloadError};
+use super::{Following, Submission, Submissions, WorkloadError};
 
 pub(crate) use sessions::Sessions;
 
@@ -226,7 +226,8 @@ impl Followed {
                     if replay == Replay::Closed {
                         job.move_to(Time::ZERO);
                     }
-                    following.push(Submission::Following { job, after, ends });
+                    let follower = Following { job, after, ends };
+                    following.push(Submission::Following(Box::new(follower)));
                 }
                 None => others.push(Submission::Job(job)),
             }

@@ -16,7 +16,7 @@ fn those_that_follow_others_come_first_and_know_how_many_ends_to_wait_for() {
     let handed = |replay| -> Vec<(u64, f64, u32)> {
         let all = followed.hand_out(jobs.clone(), replay).into_iter();
         all.map(|item| match item {
-            Submission::Following { job, ends, .. } => (job.number, job.arrival.units(), ends),
+            Submission::Following(own) => (own.job.number, own.job.arrival.units(), own.ends),
             Submission::Job(job) => (job.number, job.arrival.units(), 0),
             Submission::Unusable(_) => panic!("all are jobs"),
         })

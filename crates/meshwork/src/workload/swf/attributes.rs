@@ -11,8 +11,8 @@ use crate::workload::owners::{Owners, UNKNOWN};
 /// The number of a job of which nothing else is known.
 pub(super) const NOTHING: u32 = UNKNOWN;
 
-/// User, group, queue and partition, below 0 where they are not known.
-type Key = [i64; 4];
+/// User, group, application, queue and partition, below 0 where they are not known.
+type Key = [i64; 5];
 
 /// What else the lines of a log say.
 pub(super) struct Attributes {
@@ -78,11 +78,13 @@ impl Attributes {
 
 fn key(record: &Record) -> Key {
     let field = |value: Option<f64>| value.map_or(-1, |value| value as i64);
-    [record.user(), record.group(), record.queue(), record.partition()].map(field)
+    [record.user(), record.group(), record.application(), record.queue(), record.partition()]
+        .map(field)
 }
 
 /// An owner by the numbers of a log.
 fn named(key: Key) -> Owner {
-    let [user, group, queue, partition] = key.map(|own| (own >= 0).then(|| own.to_string()));
-    Owner { user, group, queue, partition }
+    let known = |own: i64| (own >= 0).then(|| own.to_string());
+    let [user, group, application, queue, partition] = key.map(known);
+    Owner { user, group, application, queue, partition }
 }

@@ -168,6 +168,12 @@ impl Record {
         Some(self.fields[12]).filter(|&group| group >= 0.0)
     }
 
+    /// Field 14: the program that it runs, where that is known.
+    #[must_use]
+    pub fn application(&self) -> Option<f64> {
+        Some(self.fields[13]).filter(|&application| application >= 0.0)
+    }
+
     /// Field 15: the queue that it was submitted to, where that is known.
     #[must_use]
     pub fn queue(&self) -> Option<f64> {

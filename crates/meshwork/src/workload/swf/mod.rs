@@ -40,7 +40,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
                      processors of field 8 (else field 5), running for field 4, with the \
                      estimate of field 9 (else the run time). A line without processors, run \
                      time or time of submission is counted as `unusable` and passed over. Where it is asked for, a job \
-                     belongs to the user and group of fields 12 and 13, was submitted to the queue and the partition of \
+                     belongs to the user and group of fields 12 and 13, runs the program of field 14, was submitted to the queue and the partition of \
                      fields 15 and 16, and after the end of the job of field 17, by the think time of field 18.",
         complexity: "O(1) for each line of a log that is in order; memory O(`reorder`), whatever \
                      the length of the log.",
