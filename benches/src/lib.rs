@@ -103,7 +103,7 @@ pub struct Log(Arc<[u8]>);
 
 impl Log {
     /// So many jobs of the Lublin–Feitelson model for 128 processors, as a log, with gaps between
-    /// arrivals scaled.
+    /// arrivals scaled. They are of 61 users.
     #[must_use]
     pub fn lublin(jobs: u64, arrival_scale: f64) -> Log {
         let table = format!(
@@ -114,7 +114,8 @@ impl Log {
         for item in scenario(&table).jobs(0, &NoInputs).expect("the model reads nothing") {
             let Ok(Submission::Job(job)) = item else { continue };
             let times = [job.arrival.units(), job.runtime, job.estimate];
-            append(&mut text, job.number, job.request.nodes(), times);
+            let user = job.number * 7 % USERS;
+            append(&mut text, job.number, job.request.nodes(), times, Some(user));
         }
         Log(text.into())
     }
@@ -134,7 +135,13 @@ impl Log {
             let count = (1 + rng.below(counts)) * most / counts;
             let runtime = (1 + rng.below(1_000)) as f64;
             let estimate = runtime * (1.0 + 4.0 * rng.unit());
-            append(&mut text, job + 1, count.max(1), [arrival.floor(), runtime, estimate.ceil()]);
+            append(
+                &mut text,
+                job + 1,
+                count.max(1),
+                [arrival.floor(), runtime, estimate.ceil()],
+                None,
+            );
         }
         Log(text.into())
     }
@@ -146,12 +153,16 @@ impl Log {
     }
 }
 
-/// Appends a job to a log: its number, its processors, and when it comes, how long it runs and is said to run.
-fn append(text: &mut Vec<u8>, number: u64, processors: u64, times: [f64; 3]) {
+/// How many users a log has.
+const USERS: u64 = 61;
+
+/// Appends a job to a log: its number, its processors, when it comes, how long it runs and is said to run, and whose it is.
+fn append(text: &mut Vec<u8>, number: u64, processors: u64, times: [f64; 3], user: Option<u64>) {
     let mut record = Record { fields: [-1.0; 18] };
     record.fields[0] = number as f64;
     [record.fields[1], record.fields[3], record.fields[8]] = times;
     [record.fields[4], record.fields[7]] = [processors as f64; 2];
+    record.fields[11] = user.map_or(-1.0, |user| user as f64);
     write_record(text, &record).expect("writing to memory cannot fail");
 }
 

@@ -405,7 +405,6 @@ fn what_is_wrong_is_said_in_a_sentence() {
             "`machine.partitions[0].max_time` is -3",
         ),
         ("partitions = [ { name = 'a' } ]", "", "the jobs of the workload `lublin` name none"),
-        ("partitions = []", "", "`machine.partitions` is [], but must be a list of tables"),
         (
             "partitions = [ { name = 'a', default = true } ]",
             "scheduler = 'equipartition'",
