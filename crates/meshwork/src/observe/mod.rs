@@ -3,6 +3,7 @@
 mod batches;
 mod evenness;
 pub mod ledger;
+mod measured;
 pub mod metrics;
 mod quantiles;
 pub mod recorder;
