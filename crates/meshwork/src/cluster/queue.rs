@@ -14,7 +14,7 @@ use crate::offer::QueueView;
 /// Tickets order as jobs wait: by arrival, but for jobs that were sent to the end of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Where it stands in the queue: behind all with less.
+    /// Where it stands in the queue: behind all with less, and behind those that arrived before with as much.
     place: u64,
     /// Its place in the order of arrival.
     pub id: JobId,
@@ -109,13 +109,13 @@ struct Chunk {
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
-    fn first_place(&self) -> u64 {
-        self.waiting[0].0.place
+    fn first(&self) -> Ticket {
+        self.waiting[0].0
     }
 
     /// Puts a job among the others.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let at = self.waiting.partition_point(|(other, _)| other.place < ticket.place);
+        let at = self.waiting.partition_point(|(other, _)| *other < ticket);
         self.waiting.insert(at, (ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
@@ -126,7 +126,7 @@ impl Chunk {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting.binary_search_by_key(&ticket.place, |(other, _)| other.place);
+        let at = self.waiting.binary_search_by_key(&ticket, |(other, _)| *other);
         let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
         if let Some((_, glance)) = taken {
             self.has_lost(glance);
@@ -177,7 +177,7 @@ impl Line {
 
     /// Puts a job where it belongs, among those that arrived before and after it.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
+        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
         match self.chunks.get_mut(after.saturating_sub(1)) {
             Some(chunk) => chunk.insert(ticket, glance),
             None => self.push(ticket, glance),
@@ -190,10 +190,10 @@ impl Line {
 
     /// The next job after this one, which need not stand here, of which `may_start` holds.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
+        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
         let here = after.checked_sub(1).and_then(|chunk| {
             let here = &self.chunks[chunk];
-            let next = here.waiting.partition_point(|(other, _)| other.place <= ticket.place);
+            let next = here.waiting.partition_point(|(other, _)| *other <= ticket);
             here.next_that(next, &may_start)
         });
         here.or_else(|| {
@@ -217,7 +217,7 @@ impl Line {
             }
             return;
         }
-        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
+        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
         if self.chunks[chunk].waiting.is_empty()
@@ -445,6 +445,27 @@ mod tests {
 
     fn form(job: &Job) -> Option<Request> {
         (job.request.nodes() > 2).then(|| job.request.clone())
+    }
+
+    /// One that was sent to the end may have the place at which a later one stands again after it has run.
+    #[test]
+    fn two_jobs_with_one_place_are_two_jobs() {
+        let mut queue = Queue::default();
+        let push = |queue: &mut Queue, id| queue.push(JobId(id), job(1, 1.0), 1, form);
+        let first = push(&mut queue, 0);
+        let second = push(&mut queue, 1);
+        queue.remove(first);
+        let first = queue.put_back(JobId(0), job(1, 1.0), 1, true, form);
+        let third = push(&mut queue, 2);
+        queue.remove(third);
+        let third = queue.put_back(JobId(2), job(1, 1.0), 1, false, form);
+        assert_eq!(first.place, third.place);
+        let walked = std::iter::successors(queue.first(), |&ticket| queue.after(ticket));
+        assert!(walked.eq([second, first, third]));
+        for ticket in [third, second, first] {
+            queue.remove(ticket);
+        }
+        assert_eq!(queue.len(), 0);
     }
 
     proptest! {
