@@ -14,7 +14,8 @@ use crate::offer::QueueView;
 /// Tickets order as jobs wait: by arrival, but for jobs that were sent to the end of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Where it stands in the queue: behind all with less, and behind those that arrived before with as much.
+    /// Where it stands in the queue, behind all with less: even for a job that has joined it at the end, odd for one that
+    /// stands where it stood.
     place: u64,
     /// Its place in the order of arrival.
     pub id: JobId,
@@ -47,8 +48,8 @@ pub(crate) struct Queue {
     all: Line,
     /// Kept once someone has asked for them: most schedulers never do.
     kinds: OnceCell<Kinds>,
-    /// The first place behind all that have joined it: the number of the next job to arrive, or more, once jobs have been
-    /// sent to its end.
+    /// The first place behind all that have joined it: twice the number of the next job to arrive, or more, once jobs have
+    /// been sent to its end.
     end: u64,
 }
 
@@ -109,13 +110,13 @@ struct Chunk {
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
-    fn first(&self) -> Ticket {
-        self.waiting[0].0
+    fn first_place(&self) -> u64 {
+        self.waiting[0].0.place
     }
 
     /// Puts a job among the others.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let at = self.waiting.partition_point(|(other, _)| *other < ticket);
+        let at = self.waiting.partition_point(|(other, _)| other.place < ticket.place);
         self.waiting.insert(at, (ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
@@ -126,7 +127,7 @@ impl Chunk {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting.binary_search_by_key(&ticket, |(other, _)| *other);
+        let at = self.waiting.binary_search_by_key(&ticket.place, |(other, _)| other.place);
         let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
         if let Some((_, glance)) = taken {
             self.has_lost(glance);
@@ -177,7 +178,7 @@ impl Line {
 
     /// Puts a job where it belongs, among those that arrived before and after it.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
             Some(chunk) => chunk.insert(ticket, glance),
             None => self.push(ticket, glance),
@@ -190,10 +191,10 @@ impl Line {
 
     /// The next job after this one, which need not stand here, of which `may_start` holds.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
-        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let here = after.checked_sub(1).and_then(|chunk| {
             let here = &self.chunks[chunk];
-            let next = here.waiting.partition_point(|(other, _)| *other <= ticket);
+            let next = here.waiting.partition_point(|(other, _)| other.place <= ticket.place);
             here.next_that(next, &may_start)
         });
         here.or_else(|| {
@@ -217,7 +218,7 @@ impl Line {
             }
             return;
         }
-        let after = self.chunks.partition_point(|chunk| chunk.first() <= ticket);
+        let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
         if self.chunks[chunk].waiting.is_empty()
@@ -250,8 +251,8 @@ impl Queue {
         let glance = Glance { fewest, estimate: job.estimate };
         let form = self.kinds.get().and_then(|_| form(&job));
         let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
-        let place = id.0.max(self.end);
-        self.end = place + 1;
+        let place = (2 * id.0).max(self.end);
+        self.end = place + 2;
         let ticket = Ticket { place, id, slot };
         self.all.push(ticket, glance);
         if let Some(kinds) = self.kinds.get_mut() {
@@ -276,7 +277,7 @@ impl Queue {
         let glance = Glance { fewest, estimate: job.estimate };
         let form = self.kinds.get().and_then(|_| form(&job));
         let slot = self.jobs.insert(Waiting { job, fewest }) as u32;
-        let ticket = Ticket { place: id.0, id, slot };
+        let ticket = Ticket { place: 2 * id.0 + 1, id, slot };
         self.all.insert(ticket, glance);
         if let Some(kinds) = self.kinds.get_mut() {
             kinds.push(ticket, glance, form, Line::insert);
@@ -447,9 +448,9 @@ mod tests {
         (job.request.nodes() > 2).then(|| job.request.clone())
     }
 
-    /// One that was sent to the end may have the place at which a later one stands again after it has run.
+    /// One was sent to the end, and the next to arrive stands again where it stood.
     #[test]
-    fn two_jobs_with_one_place_are_two_jobs() {
+    fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
         let push = |queue: &mut Queue, id| queue.push(JobId(id), job(1, 1.0), 1, form);
         let first = push(&mut queue, 0);
@@ -459,7 +460,6 @@ mod tests {
         let third = push(&mut queue, 2);
         queue.remove(third);
         let third = queue.put_back(JobId(2), job(1, 1.0), 1, false, form);
-        assert_eq!(first.place, third.place);
         let walked = std::iter::successors(queue.first(), |&ticket| queue.after(ticket));
         assert!(walked.eq([second, first, third]));
         for ticket in [third, second, first] {
