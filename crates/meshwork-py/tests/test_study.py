@@ -219,6 +219,24 @@ def test_jobs_go_round(workload: Any) -> None:
     assert again["blocks"].tolist() == first["blocks"].tolist()
 
 
+def test_jobs_of_a_table_are_told_apart_by_whatever_is_known_of_their_owners() -> None:
+    owners: dict[str, Any] = {
+        "user": ["ann", "bob"],
+        "group": ["a", "a"],
+        "application": ["x", "y"],
+        "queue": ["q", "r"],
+        "partition": ["p", "p"],
+    }
+    measure = {"metrics": ["wait"], **{f"by_{owner}": True for owner in owners}}
+    table = {"submit": [0, 0], "runtime": [3, 5], "nodes": [4, 4], **owners}
+    results = mw.Study(machine=mw.flat(4), workload=table, measure=measure).run()
+    for owner, names in owners.items():
+        summary = getattr(results, f"by_{owner}")
+        assert summary[owner].tolist() == sorted(set(names))
+        assert sum(summary["jobs"].tolist()) == 2
+        assert results.jobs()[owner].tolist() == names
+
+
 def test_dates_of_a_frame_are_read(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {

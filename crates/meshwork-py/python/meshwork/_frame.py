@@ -19,6 +19,7 @@ COLUMNS = (
     "subcube",
     "user",
     "group",
+    "application",
     "queue",
     "partition",
     "priority",
