@@ -261,8 +261,8 @@ impl Queue {
         ticket
     }
 
-    /// A job that has waited before joins the queue again: at the end, or else where it stood, which must not have
-    /// been behind a job that was sent to the end.
+    /// A job that has waited before joins the queue again: at the end, or else where it stood when it arrived, before any
+    /// job that has been sent to the end since.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,
