@@ -120,6 +120,29 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
+/// Arrays of several users that come in turns make no long rows; some end late, so that more is promised than there
+/// will be, and rows are cut where one of theirs moves past another.
+#[test]
+fn nor_does_it_for_arrays_that_come_in_turns() {
+    let topology = Topology::flat(24).unwrap();
+    let text = "machine = { topology = 'flat', processors = 24 }\nscheduler = 'conservative'";
+    for seed in 0..24 {
+        let mut jobs = random_jobs(&topology, 400, 4.0 + (seed % 5) as f64, 100 + seed);
+        let users = 1 + seed as usize % 4;
+        let templates: Vec<Job> = jobs[..12 * users].to_vec();
+        for (i, job) in jobs.iter_mut().enumerate() {
+            // Each user has an array for a while, then another one; equal jobs come in pairs.
+            let template = &templates[i / 2 % users + users * (i / 35 % 12)];
+            job.request = template.request.clone();
+            job.estimate = (template.estimate.max(1.0) * 4.0).round();
+            let is_late = seed % 3 > 0 && i % [97, 23, 7][seed as usize % 3] == 5;
+            job.runtime = if is_late { job.estimate * 1.25 } else { job.runtime.min(job.estimate) };
+        }
+        let [remembering, asking] = both(text, &jobs);
+        assert!(remembering == asking, "{seed}");
+    }
+}
+
 /// Long queues of many forms, with ends that tie, come early, and come late.
 #[test]
 fn nor_does_it_in_long_queues() {

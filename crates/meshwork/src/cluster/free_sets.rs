@@ -17,7 +17,6 @@ pub(super) struct FreeSets {
     steps: Vec<Step>,
     /// Room to work in.
     throughout: Vec<NodeSet>,
-    nodes: NodeSet,
 }
 
 /// From this instant on these are free.
@@ -56,7 +55,9 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Held<'a> {
     pub(super) from: Time,
     pub(super) until: Time,
-    pub(super) placement: &'a Placement,
+    pub(super) nodes: &'a NodeSet,
+    /// How many they are.
+    pub(super) count: u32,
 }
 
 impl Step {
@@ -83,11 +84,7 @@ impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
         let count = free.count();
         let first = Step { from: now, count, free: free.clone(), blockers: Vec::new() };
-        FreeSets {
-            steps: vec![first],
-            throughout: Vec::new(),
-            nodes: NodeSet::empty(free.universe()),
-        }
+        FreeSets { steps: vec![first], throughout: Vec::new() }
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -109,33 +106,26 @@ impl FreeSets {
     }
 
     /// Takes what is held. `false` if some of it was not free.
-    pub(super) fn hold(&mut self, held: Held<'_>, grid: &Grid) -> bool {
+    pub(super) fn hold(&mut self, held: Held<'_>) -> bool {
         let (first, last) = self.within(held);
-        let FreeSets { steps, nodes, .. } = self;
-        nodes.clear();
-        held.placement.add_to(nodes, grid);
         let mut all_free = true;
-        for step in &mut steps[first..last] {
-            all_free &= nodes.is_within(&step.free);
-            step.free.subtract(nodes);
-            step.count = step.count.saturating_sub(held.placement.len());
+        for step in &mut self.steps[first..last] {
+            all_free &= held.nodes.is_within(&step.free);
+            step.free.subtract(held.nodes);
+            step.count = step.count.saturating_sub(held.count);
         }
         all_free
     }
 
     /// Gives back what was held. From when up to when any of these nodes is now free without a break, around
     /// the time for which they were held.
-    pub(super) fn give_back(&mut self, held: Held<'_>, grid: &Grid) -> (Time, Time) {
+    pub(super) fn give_back(&mut self, held: Held<'_>) -> (Time, Time) {
         let (first, last) = self.within(held);
-        let FreeSets { steps, nodes, .. } = self;
-        nodes.clear();
-        held.placement.add_to(nodes, grid);
-        let given = held.placement.len();
-        for step in &mut steps[first..last] {
-            step.free.unite(nodes);
-            step.count += given;
+        for step in &mut self.steps[first..last] {
+            step.free.unite(held.nodes);
+            step.count += held.count;
         }
-        let around = self.around(first, last);
+        let around = self.around(first, last, held.nodes);
         // Where there is a place now it has one of these nodes, all the time, and did not before.
         let touched = self.from(around.0)..last;
         for step in &mut self.steps[touched] {
@@ -148,10 +138,10 @@ impl FreeSets {
         around
     }
 
-    /// From when up to when any of the nodes at hand is free without a break, if all of them are from one
-    /// step up to another.
-    fn around(&mut self, first: usize, last: usize) -> (Time, Time) {
-        let FreeSets { steps, nodes, throughout, .. } = self;
+    /// From when up to when any of these nodes is free without a break, if all of them are from one step up
+    /// to another.
+    fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
+        let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
             throughout.push(nodes.clone());
         }
@@ -186,16 +176,14 @@ impl FreeSets {
         begin: Time,
         limit: Option<Time>,
         own: Option<Held<'_>>,
-        grid: &Grid,
         mut place: impl FnMut(&NodeSet, &Request) -> Option<P>,
     ) -> Option<(Time, P)> {
         let mut at = self.from(begin.next()).saturating_sub(1);
         let Wanted { request, count, span } = *wanted;
-        let own_count = own.map_or(0, |own| own.placement.len());
+        let own_count = own.map_or(0, |own| own.count);
         let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
         let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
-        let mut has_own = false;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
             if free(first) < count {
                 at += 1;
@@ -214,17 +202,13 @@ impl FreeSets {
                 at = blocked + 1;
                 continue;
             }
-            if !has_own && own.is_some_and(|own| own.from < until && from < own.until) {
-                self.note_own(own, grid);
-                has_own = true;
-            }
             // What is free from the first step to each; all the way is asked about first.
-            let FreeSets { steps, throughout, nodes: own_nodes, .. } = self;
+            let FreeSets { steps, throughout } = self;
             let parts = end - at;
             while throughout.len() < parts {
-                throughout.push(NodeSet::empty(grid.nodes()));
+                throughout.push(NodeSet::empty(steps[at].free.universe()));
             }
-            let with_own = |step: &Step| is_own(step.from).then_some(&*own_nodes);
+            let with_own = |step: &Step| own.filter(|_| is_own(step.from)).map(|own| own.nodes);
             for part in 0..parts {
                 let (before, here) = throughout.split_at_mut(part);
                 let step = &steps[at + part];
@@ -299,14 +283,6 @@ impl FreeSets {
             free.intersect(&further.free);
         }
         free
-    }
-
-    /// Puts the nodes of a placement at hand.
-    fn note_own(&mut self, own: Option<Held<'_>>, grid: &Grid) {
-        self.nodes.clear();
-        if let Some(own) = own {
-            own.placement.add_to(&mut self.nodes, grid);
-        }
     }
 
     /// The steps while something is held; they are made to begin and to end with it.
@@ -393,7 +369,9 @@ mod tests {
             let mut sets = FreeSets::new(time(0), &NodeSet::full(24));
             let mut all: Vec<(u32, u32, Placement)> = Vec::new();
             let held = |(from, until, placement): &(u32, u32, Placement)| {
-                (time(*from), time(*until), placement.clone())
+                let mut nodes = NodeSet::empty(24);
+                placement.add_to(&mut nodes, grid);
+                (time(*from), time(*until), nodes)
             };
             let at = |all: &[(u32, u32, Placement)], t: u32| {
                 let mut free = NodeSet::full(24);
@@ -408,18 +386,18 @@ mod tests {
                 let new = (from, from + length, Placement::from(block));
                 let free = (from..from + length).all(|t| new.2.is_within(&at(&all, t), grid));
                 if free {
-                    let (from, until, placement) = held(&new);
-                    let of_it = Held { from, until, placement: &placement };
-                    prop_assert!(sets.hold(of_it, grid), "what is free can be held");
+                    let (from, until, nodes) = held(&new);
+                    let of_it = Held { from, until, nodes: &nodes, count: nodes.count() };
+                    prop_assert!(sets.hold(of_it), "what is free can be held");
                     all.push(new);
                 }
                 if back.index(3) == 0 && !all.is_empty() {
                     let gone = all.swap_remove(back.index(all.len()));
-                    let (from, until, placement) = held(&gone);
-                    let of_it = Held { from, until, placement: &placement };
-                    let (begin, end) = sets.give_back(of_it, grid);
+                    let (from, until, nodes) = held(&gone);
+                    let of_it = Held { from, until, nodes: &nodes, count: nodes.count() };
+                    let (begin, end) = sets.give_back(of_it);
                     // Around it, as long as any of its nodes goes on to be free.
-                    let nodes = placement.nodes(grid);
+                    let nodes = gone.2.nodes(grid);
                     let free = |node: &u32, t: u32| at(&all, t).contains(*node);
                     let after = |node: &u32| (gone.1..99).find(|&t| !free(node, t)).unwrap_or(99);
                     let last = nodes.iter().map(after).max().unwrap();
@@ -438,7 +416,7 @@ mod tests {
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
                     let found =
-                        sets.first_place(&wanted, time(begin), limit.map(time), None, grid, place);
+                        sets.first_place(&wanted, time(begin), limit.map(time), None, place);
                     let expected = (0..limit.unwrap_or(99)).find_map(|start| {
                         let mut free = at(&all, start);
                         (start..start + span.max(1)).for_each(|t| free.intersect(&at(&all, t)));

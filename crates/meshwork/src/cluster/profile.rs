@@ -4,14 +4,13 @@ use crate::job::Time;
 
 /// A step function of time: the processors that will be free, if nothing else is started.
 ///
-/// What is kept is by how much each step differs from the one before it, so that a change over a span of
-/// time touches the two steps at its ends, however many lie between. Steps stand in chunks, each with the
-/// least and the most that is free in it, so that a search passes over whole chunks in which too few, or
-/// enough, are free.
+/// Steps stand in chunks, each with the least and the most that is free in it, so that a search passes over
+/// whole chunks in which too few, or enough, are free. Within one, the steps with enough are found at once,
+/// as the bits of a word. A change raises whole chunks by one number each.
 ///
 /// # Complexity
-/// With *s* steps in chunks of *c*: **O(log s + c)** for a change, **O(s / c + c)** for a search, and as
-/// many steps again as lie in chunks in which both enough and too few are free.
+/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change, **O(log s + s / c + c)** for a
+/// search, and as many steps again as lie in chunks in which both enough and too few are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     /// In order of time, none of them empty; the first step of the first begins now. May come to less
@@ -19,112 +18,190 @@ pub(crate) struct Profile {
     chunks: Vec<Chunk>,
 }
 
-/// Steps in order of time: when each begins, and how many more are free than before it.
+/// Steps in order of time: when each begins, and how many are free from then on.
 #[derive(Clone, Debug)]
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    changes: Vec<i64>,
-    /// All changes together.
-    sum: i64,
-    /// The least and the most that is free at a step, beside what is free before the first.
+    /// What is free at each step, beside `raised`.
+    levels: Vec<i64>,
+    /// By so much more is free at all of them.
+    raised: i64,
+    /// The least and the most of the levels.
     least: i64,
     most: i64,
 }
 
-/// As many steps as a chunk has before it is divided.
+/// As many steps as a chunk has before it is divided: one for each bit of a word.
 const MAX_STEPS: usize = 64;
 
 impl Chunk {
-    fn new(times: Vec<Time>, changes: Vec<i64>) -> Chunk {
-        let mut chunk = Chunk { first: times[0], times, changes, sum: 0, least: 0, most: 0 };
+    fn new(times: Vec<Time>, levels: Vec<i64>, raised: i64) -> Chunk {
+        let mut chunk = Chunk { first: times[0], times, levels, raised, least: 0, most: 0 };
         chunk.look_again();
         chunk
     }
 
     fn look_again(&mut self) {
-        let (mut free, mut least, mut most) = (0, i64::MAX, i64::MIN);
-        for change in &self.changes {
-            free += change;
-            least = least.min(free);
-            most = most.max(free);
+        let (mut least, mut most) = (i64::MAX, i64::MIN);
+        for &level in &self.levels {
+            least = least.min(level);
+            most = most.max(level);
         }
-        (self.first, self.sum, self.least, self.most) = (self.times[0], free, least, most);
+        (self.first, self.least, self.most) = (self.times[0], least, most);
     }
 
-    /// How many of the steps begin at this instant or before.
-    fn begun_at(&self, instant: Time) -> usize {
-        self.times.partition_point(|from| *from <= instant)
+    /// The last step that begins at this instant or before; the first if none does.
+    fn step_at(&self, instant: Time) -> usize {
+        self.times.partition_point(|from| *from <= instant).saturating_sub(1)
     }
 
-    /// The steps from the last on that begins at this instant or before, with what is free at each if so
-    /// many are before the first of all.
-    fn steps_from(&self, instant: Time, before: i64) -> impl Iterator<Item = (Time, i64)> {
-        let begun = if self.first < instant { self.begun_at(instant) - 1 } else { 0 };
-        let mut free = before + self.changes[..begun].iter().sum::<i64>();
-        self.times[begun..].iter().zip(&self.changes[begun..]).map(move |(&from, change)| {
-            free += change;
-            (from, free)
-        })
+    /// The first step that begins at this instant or later.
+    fn first_from(&self, instant: Time) -> usize {
+        self.times.partition_point(|from| *from < instant)
     }
-}
 
-/// What becomes of a step at which nothing changes any more.
-#[derive(Clone, Copy, PartialEq)]
-enum Level {
-    Stays,
-    Goes,
+    /// As that of the profile, between its first and its last step, with room for two more.
+    fn change(&mut self, from: Time, until: Time, count: i64) {
+        let begin = self.first_from(from);
+        let end = begin + self.times[begin..].partition_point(|step| *step < until);
+        let (before, last) = (self.levels[begin - 1], self.levels[end - 1]);
+        self.levels[begin..end].iter_mut().for_each(|level| *level += count);
+        // Where the change ends: a step that was there may go, and one that was not is needed.
+        if self.times[end] != until {
+            self.times.insert(end, until);
+            self.levels.insert(end, last);
+        } else if self.levels[end] == last + count {
+            self.times.remove(end);
+            self.levels.remove(end);
+        }
+        if begin == end || self.times[begin] != from {
+            self.times.insert(begin, from);
+            self.levels.insert(begin, before + count);
+        } else if self.levels[begin] == before {
+            self.times.remove(begin);
+            self.levels.remove(begin);
+        }
+        self.look_again();
+    }
+
+    fn last(&self) -> Time {
+        self.times[self.times.len() - 1]
+    }
+
+    /// A bit for each step at which at least so many are free.
+    fn enough(&self, count: i64) -> u64 {
+        let level = count - self.raised;
+        let bits = self.levels.iter().enumerate().map(|(i, here)| u64::from(*here >= level) << i);
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    /// Whether so many are free at all steps, at none of them, or neither.
+    fn throughout(&self, count: i64) -> Option<bool> {
+        let level = count - self.raised;
+        if self.least >= level {
+            return Some(true);
+        }
+        (self.most < level).then_some(false)
+    }
 }
 
 impl Profile {
     pub(crate) fn new(now: Time, free: u64) -> Profile {
-        Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64])] }
+        Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)] }
     }
 
     /// Adds `count` (which may be negative) from `from` up to `until`; what lies before the first step is
     /// the first step's. Both are steps from then on, even if as many are free as before them.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
-        self.bend(from, count, Level::Stays);
         if let Some(until) = until {
-            self.bend(until, -count, Level::Stays);
+            self.cut(until);
         }
+        self.cut(from);
+        self.raise(from, until, count);
     }
 
     /// As [`add`](Profile::add), but where as many are free as before there is no step.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
-        self.bend(until, -count, Level::Goes);
-        self.bend(from, count, Level::Goes);
+        let index = self.chunk_of(from);
+        let chunk = &mut self.chunks[index];
+        let has_room = chunk.times.len() + 2 <= MAX_STEPS;
+        if has_room && chunk.first < from && from < until && until <= chunk.last() {
+            return chunk.change(from, until, count);
+        }
+        self.add(from, Some(until), count);
+        self.join(until);
+        self.join(from);
     }
 
-    /// So many more are free from this instant on than would be.
-    fn bend(&mut self, instant: Time, by: i64, level: Level) {
+    /// Makes an instant a step, unless it lies before all of them.
+    fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
-        let at = chunk.times.partition_point(|from| *from < instant);
-        if index == 0 && (at == 0 || at == 1 && chunk.times[0] >= instant) {
-            chunk.changes[0] += by;
-        } else if chunk.times.get(at) == Some(&instant) {
-            chunk.changes[at] += by;
-            if level == Level::Goes && chunk.changes[at] == 0 {
-                chunk.times.remove(at);
-                chunk.changes.remove(at);
-                if chunk.times.is_empty() {
-                    self.chunks.remove(index);
-                    return;
-                }
-            }
-        } else {
+        let at = chunk.first_from(instant);
+        if at == 0 || chunk.times.get(at) == Some(&instant) {
+            return;
+        }
+        if chunk.times.len() < MAX_STEPS {
             chunk.times.insert(at, instant);
-            chunk.changes.insert(at, by);
-            if chunk.times.len() > MAX_STEPS {
-                let times = chunk.times.split_off(MAX_STEPS / 2);
-                let changes = chunk.changes.split_off(MAX_STEPS / 2);
+            chunk.levels.insert(at, chunk.levels[at - 1]);
+            return;
+        }
+        let (times, levels) =
+            (chunk.times.split_off(MAX_STEPS / 2), chunk.levels.split_off(MAX_STEPS / 2));
+        chunk.look_again();
+        let later = Chunk::new(times, levels, chunk.raised);
+        self.chunks.insert(index + 1, later);
+        self.cut(instant);
+    }
+
+    /// Adds to the steps that begin from one instant on and before another; to the first, if it begins later.
+    fn raise(&mut self, from: Time, until: Option<Time>, by: i64) {
+        let begin = self.chunk_of(from);
+        for chunk in &mut self.chunks[begin..] {
+            if until.is_some_and(|until| chunk.first >= until) {
+                break;
+            }
+            let begin = chunk.first_from(from);
+            let end = match until {
+                Some(until) if chunk.last() >= until => chunk.first_from(until),
+                _ => chunk.times.len(),
+            };
+            if begin == 0 && end == chunk.times.len() {
+                chunk.raised += by;
+            } else if begin < end {
+                chunk.levels[begin..end].iter_mut().for_each(|level| *level += by);
                 chunk.look_again();
-                self.chunks.insert(index + 1, Chunk::new(times, changes));
-                return;
             }
         }
-        self.chunks[index].look_again();
+    }
+
+    /// Where as many are free as before there is no step, but for the first.
+    fn join(&mut self, instant: Time) {
+        let index = self.chunk_of(instant);
+        let at = self.chunks[index].first_from(instant);
+        if self.chunks[index].times.get(at) != Some(&instant) {
+            return;
+        }
+        let before = match (index, at) {
+            (0, 0) => return,
+            (_, 0) => {
+                let before = &self.chunks[index - 1];
+                before.raised + before.levels[before.levels.len() - 1]
+            }
+            _ => self.chunks[index].raised + self.chunks[index].levels[at - 1],
+        };
+        let chunk = &mut self.chunks[index];
+        if chunk.raised + chunk.levels[at] != before {
+            return;
+        }
+        chunk.times.remove(at);
+        chunk.levels.remove(at);
+        if chunk.times.is_empty() {
+            self.chunks.remove(index);
+        } else if at == 0 {
+            chunk.look_again();
+        }
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -132,34 +209,50 @@ impl Profile {
         if now <= self.chunks[0].first {
             return;
         }
-        let index = self.chunk_of(now);
-        let mut free: i64 = self.chunks.drain(..index).map(|chunk| chunk.sum).sum();
+        let past = self.chunk_of(now);
+        self.chunks.drain(..past);
         let chunk = &mut self.chunks[0];
-        let past = chunk.begun_at(now) - 1;
-        chunk.times.drain(..past);
-        free += chunk.changes.drain(..past).sum::<i64>();
+        let past = chunk.step_at(now);
+        if past > 0 {
+            chunk.times.drain(..past);
+            chunk.levels.drain(..past);
+        }
         chunk.times[0] = now;
-        chunk.changes[0] += free;
         chunk.look_again();
     }
 
     /// The first step that begins after this instant.
     pub(crate) fn next_step(&self, instant: Time) -> Option<Time> {
         let index = self.chunk_of(instant);
-        let chunk = &self.chunks[index];
         let next = || self.chunks.get(index + 1).map(|chunk| chunk.first);
-        chunk.times.get(chunk.begun_at(instant)).copied().or_else(next)
+        self.chunks[index].times.iter().copied().find(|from| *from > instant).or_else(next)
     }
 
     /// Whether more is promised than there will be, at any time.
     pub(crate) fn is_overdrawn(&self) -> bool {
-        self.from(0).any(|(chunk, before)| before + chunk.least < 0)
+        self.chunks.iter().any(|chunk| chunk.raised + chunk.least < 0)
     }
 
-    /// The most that is free at any step before `limit`.
-    pub(crate) fn most_before(&self, limit: Time) -> i64 {
-        let before = self.from(0).take_while(|(chunk, _)| chunk.first < limit);
-        before.map(|(chunk, before)| before + chunk.most).max().unwrap_or(0)
+    /// The least and the most that is free between two instants.
+    pub(crate) fn range(&self, from: Time, until: Time) -> (i64, i64) {
+        let (mut least, mut most) = (i64::MAX, i64::MIN);
+        for chunk in &self.chunks[self.chunk_of(from)..] {
+            if chunk.first >= until && most > i64::MIN {
+                break;
+            }
+            let whole = chunk.first >= from && chunk.last() < until;
+            let (low, high) = if whole {
+                (chunk.least, chunk.most)
+            } else {
+                let begin = chunk.step_at(from);
+                let end = chunk.first_from(until).max(begin + 1);
+                let levels = chunk.levels[begin..end].iter();
+                levels.fold((i64::MAX, i64::MIN), |(low, high), &l| (low.min(l), high.max(l)))
+            };
+            least = least.min(chunk.raised + low);
+            most = most.max(chunk.raised + high);
+        }
+        (least, most)
     }
 
     /// The first instant from `begin` on, and before `limit` if there is one, from which `count` are free for as long as
@@ -171,49 +264,36 @@ impl Profile {
         count: u64,
         needed: impl Fn(Time) -> Time,
     ) -> Option<Time> {
-        let count = count as i64;
-        let is_past = |instant: Time| limit.is_some_and(|limit| instant >= limit);
-        // From when on enough have been free, and up to when they have to be.
-        let mut room: Option<(Time, Time)> = None;
-        for (chunk, before) in self.from(self.chunk_of(begin)) {
-            let (least, most) = (before + chunk.least, before + chunk.most);
-            match room {
-                Some((at, until)) if chunk.first >= until => return Some(at),
-                None if is_past(chunk.first) => return None,
-                Some(_) if least >= count => continue,
-                None if most < count => continue,
-                _ => {}
-            }
-            // The step in which the search begins began before it.
-            for (from, free) in chunk.steps_from(begin, before) {
-                if let Some((at, until)) = room {
-                    if from >= until {
-                        return Some(at);
-                    }
-                    if free < count {
-                        room = None;
-                    }
-                } else if free >= count {
-                    let from = from.max(begin);
-                    if is_past(from) {
-                        return None;
-                    }
-                    room = Some((from, needed(from)));
-                }
+        let mut walk = self.walk(begin, count);
+        loop {
+            let from = walk.to_enough(limit)?;
+            if walk.to_too_few(Some(needed(from))).is_none() {
+                return Some(from);
             }
         }
-        room.map(|(at, _)| at)
+    }
+
+    /// All times without a break in which `count` are free that begin before `limit`, from `begin` on; with no
+    /// end if there is none.
+    pub(crate) fn rooms(
+        &self,
+        begin: Time,
+        limit: Time,
+        count: u64,
+    ) -> impl Iterator<Item = (Time, Option<Time>)> {
+        let mut walk = self.walk(begin, count);
+        let mut is_over = false;
+        std::iter::from_fn(move || {
+            let from = if is_over { None } else { walk.to_enough(Some(limit)) }?;
+            let until = walk.to_too_few(None);
+            is_over = until.is_none();
+            Some((from, until))
+        })
     }
 
     /// The first instant from `begin` on at which fewer are free.
     pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
-        let count = count as i64;
-        let chunks = self.from(self.chunk_of(begin));
-        let mut without = chunks.filter(|(chunk, before)| before + chunk.least < count);
-        let found = without.find_map(|(chunk, before)| {
-            chunk.steps_from(begin, before).find(|&(_, free)| free < count)
-        });
-        found.map(|(from, _)| from.max(begin))
+        self.walk(begin, count).to_too_few(None)
     }
 
     /// The first instant from `begin` on from which `count` processors stay free for `span`.
@@ -221,19 +301,72 @@ impl Profile {
         self.first_room(begin, None, count, |at| at + span)
     }
 
+    fn walk(&self, begin: Time, count: u64) -> Walk<'_> {
+        let chunks = &self.chunks[self.chunk_of(begin)..];
+        let count = count as i64;
+        Walk { begin, count, chunks, at: chunks[0].step_at(begin), enough: chunks[0].enough(count) }
+    }
+
     /// The chunk in which the last step begins that does so at this instant or before; the first if none does.
     fn chunk_of(&self, instant: Time) -> usize {
         self.chunks.partition_point(|chunk| chunk.first <= instant).saturating_sub(1)
     }
+}
 
-    /// The chunks from this one on, each with what is free before its first step.
-    fn from(&self, index: usize) -> impl Iterator<Item = (&Chunk, i64)> {
-        let mut free: i64 = self.chunks[..index].iter().map(|chunk| chunk.sum).sum();
-        self.chunks[index..].iter().map(move |chunk| {
-            let before = free;
-            free += chunk.sum;
-            (chunk, before)
-        })
+/// A walk along the steps, between those at which enough are free and those at which there are too few.
+struct Walk<'a> {
+    /// The first step of all may begin before.
+    begin: Time,
+    count: i64,
+    /// From the present one on.
+    chunks: &'a [Chunk],
+    /// The present step.
+    at: usize,
+    /// Where in the present chunk enough are free.
+    enough: u64,
+}
+
+impl Walk<'_> {
+    /// Goes on to the first step from here on with enough, unless none begins before `limit`.
+    fn to_enough(&mut self, limit: Option<Time>) -> Option<Time> {
+        loop {
+            let ahead = self.enough >> self.at;
+            if ahead != 0 {
+                self.at += ahead.trailing_zeros() as usize;
+                let from = self.chunks[0].times[self.at].max(self.begin);
+                return Some(from).filter(|from| limit.is_none_or(|limit| *from < limit));
+            }
+            self.to_next_chunk(false, limit)?;
+        }
+    }
+
+    /// Goes on to the first step from here on with too few, unless none begins before `limit`.
+    fn to_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
+        loop {
+            let ahead = !self.enough >> self.at;
+            let at = self.at + ahead.trailing_zeros() as usize;
+            if ahead != 0 && at < self.chunks[0].times.len() {
+                self.at = at;
+                let from = self.chunks[0].times[at].max(self.begin);
+                return Some(from).filter(|from| limit.is_none_or(|limit| *from < limit));
+            }
+            self.to_next_chunk(true, limit)?;
+        }
+    }
+
+    /// Goes on to the next chunk in which it is not so throughout, unless that begins at `limit` or later.
+    fn to_next_chunk(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
+        let (count, ahead) = (self.count, &self.chunks[1..]);
+        let next = ahead.iter().position(|chunk| {
+            chunk.throughout(count) != Some(so) || limit.is_some_and(|limit| chunk.first >= limit)
+        })?;
+        self.chunks = &ahead[next..];
+        let chunk = &self.chunks[0];
+        if limit.is_some_and(|limit| chunk.first >= limit) {
+            return None;
+        }
+        (self.at, self.enough) = (0, chunk.enough(count));
+        Some(())
     }
 }
 
@@ -288,29 +421,33 @@ mod tests {
                 profile.change(time(instant), time(later), -1);
                 prop_assert_eq!(is_step(&profile, instant), stays);
             }
-            let all = || profile.from(0).flat_map(|(c, before)| c.steps_from(c.first, before));
-            for (from, free) in all() {
-                prop_assert_eq!(free, array[from.units() as usize]);
-            }
             for chunk in &profile.chunks {
                 prop_assert!(chunk.times.len() <= MAX_STEPS && !chunk.times.is_empty());
-                prop_assert_eq!(chunk.times.len(), chunk.changes.len());
+                prop_assert_eq!(chunk.times.len(), chunk.levels.len());
                 let mut again = chunk.clone();
                 again.look_again();
                 prop_assert_eq!(
-                    (again.first, again.sum, again.least, again.most),
-                    (chunk.first, chunk.sum, chunk.least, chunk.most)
+                    (again.first, again.least, again.most),
+                    (chunk.first, chunk.least, chunk.most)
                 );
+                for (from, level) in chunk.times.iter().zip(&chunk.levels) {
+                    prop_assert_eq!(level + chunk.raised, array[from.units() as usize]);
+                }
             }
             let enough = |t: u32, end: u32| (t..end.max(t + 1)).all(|t| array[(t as usize).min(399)] >= count as i64);
             let expected = (start.max(begin)..400).find(|&t| enough(t, t + span));
             let found = profile.earliest(time(begin.max(start)), count, f64::from(span));
             prop_assert_eq!(found.map(Time::units), expected.map(f64::from));
-            let most = (start..limit.max(start + 1)).map(|t| array[t as usize]).max();
-            let most = if limit > start { most.unwrap() } else { 0 };
-            // A chunk counts as a whole.
-            prop_assert!(profile.most_before(time(limit)) >= most);
             let begin = begin.max(start);
+            let here = &array[begin as usize..limit.max(begin + 1) as usize];
+            let range = profile.range(time(begin), time(limit));
+            prop_assert_eq!(range, (*here.iter().min().unwrap(), *here.iter().max().unwrap()));
+            let overdrawn = array[start as usize..].iter().any(|free| *free < 0);
+            prop_assert_eq!(profile.is_overdrawn(), overdrawn);
+            // All that is free without a break.
+            let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
+            let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
+            prop_assert!(profile.rooms(time(begin), time(limit), count).eq(rooms));
             // For as long as is asked, or up to an instant at which something else is given back.
             for other in [begin + 1, begin + 20, 1_000] {
                 let until = |t: u32| if t < other { (t + span.max(1)).min(other) } else { t + span.max(1) };

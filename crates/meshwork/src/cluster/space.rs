@@ -5,6 +5,7 @@ use super::free_sets::{FreeSets, Held, Wanted};
 use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
+use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
@@ -24,6 +25,27 @@ pub(crate) struct Space {
     freed: Vec<Freed>,
     /// How many of those have been forgotten.
     forgotten: u64,
+    /// Room to work in.
+    nodes: NodeSet,
+}
+
+/// A promise that is planned, with the nodes that it holds.
+pub(crate) struct Planned {
+    pub(crate) promise: Reservation,
+    nodes: NodeSet,
+}
+
+impl Planned {
+    fn held(&self) -> Option<(Held<'_>, &Placement)> {
+        let Planned { promise, nodes } = self;
+        match &promise.hold {
+            Hold::Nodes(placement) => {
+                let (from, until, count) = (promise.at, promise.until(), placement.len());
+                Some((Held { from, until, nodes, count }, placement))
+            }
+            Hold::Count(_) => None,
+        }
+    }
 }
 
 /// These nodes have become free.
@@ -81,7 +103,9 @@ impl Cluster<'_> {
             sets.release(job.expected_end.max(self.now), &job.placement, site.grid());
         }
         let asked = self.facility.fork();
-        Some(Space { now: self.now, asked, sets, crossed: false, freed: Vec::new(), forgotten: 0 })
+        let nodes = NodeSet::empty(site.nodes());
+        let (now, freed) = (self.now, Vec::new());
+        Some(Space { now, asked, sets, crossed: false, freed, forgotten: 0, nodes })
     }
 }
 
@@ -98,16 +122,15 @@ impl Space {
         for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
-                let placement = &ran.placement;
-                self.free(Held { from: now, until: ran.expected_end, placement });
+                let Space { asked, sets, freed, nodes, .. } = self;
+                nodes.clear();
+                ran.placement.add_to(nodes, asked.sites()[0].site().grid());
+                let count = ran.placement.len();
+                let (from, until) =
+                    sets.give_back(Held { from: now, until: ran.expected_end, nodes, count });
+                freed.push(Freed { placement: ran.placement.clone(), at: now, from, until });
             }
         }
-    }
-
-    fn free(&mut self, held: Held<'_>) {
-        let (from, until) = self.sets.give_back(held, self.asked.sites()[0].site().grid());
-        let placement = held.placement.clone();
-        self.freed.push(Freed { placement, at: held.from, from, until });
     }
 
     /// How much has become free up to now.
@@ -123,10 +146,16 @@ impl Space {
     }
 
     /// Plans a promise, whether its nodes are free or not.
-    pub(crate) fn hold(&mut self, promise: &Reservation) {
-        if let Some(held) = held_by(promise) {
-            self.crossed |= !self.sets.hold(held, self.asked.sites()[0].site().grid());
+    pub(crate) fn hold(&mut self, promise: Reservation) -> Planned {
+        let mut nodes = NodeSet::empty(self.nodes.universe());
+        if let Hold::Nodes(placement) = &promise.hold {
+            placement.add_to(&mut nodes, self.asked.sites()[0].site().grid());
         }
+        let planned = Planned { promise, nodes };
+        if let Some((held, _)) = planned.held() {
+            self.crossed |= !self.sets.hold(held);
+        }
+        planned
     }
 
     /// Whether a promise was planned where something was not free: then it is of no use.
@@ -135,9 +164,10 @@ impl Space {
     }
 
     /// Takes a promise back.
-    pub(crate) fn give_back(&mut self, promise: &Reservation) {
-        if let Some(held) = held_by(promise) {
-            self.free(held);
+    pub(crate) fn give_back(&mut self, planned: &Planned) {
+        if let Some((held, placement)) = planned.held() {
+            let (from, until) = self.sets.give_back(held);
+            self.freed.push(Freed { placement: placement.clone(), at: held.from, from, until });
         }
     }
 
@@ -145,9 +175,8 @@ impl Space {
     pub(crate) fn earliest(&mut self, job: &Job) -> Option<Reservation> {
         let asked = self.asked_by(job)?;
         let Space { now, asked: facility, sets, .. } = self;
-        let grid = facility.sites()[0].site().grid().clone();
         let (at, placement) =
-            sets.first_place(&asked.wanted(), *now, None, None, &grid, |free, request| {
+            sets.first_place(&asked.wanted(), *now, None, None, |free, request| {
                 facility.place_where_free(free, request, *now)
             })?;
         Some(asked.at(at, placement))
@@ -166,23 +195,22 @@ impl Space {
     pub(crate) fn better(
         &mut self,
         ticket: Ticket,
-        promise: &Reservation,
+        planned: &Planned,
         since: Since,
         cluster: &Cluster<'_>,
     ) -> Option<Reservation> {
-        let own = held_by(promise)?;
+        let (own, promise) = (planned.held()?.0, &planned.promise);
         let is_due = promise.at <= self.now;
-        let begin = if is_due { self.now } else { self.worth_a_look(own, promise.span, since)? };
+        let begin = if is_due { self.now } else { self.worth_a_look(planned, since)? };
         let asked = self.asked_by(cluster.job(ticket))?;
         let Space { now, asked: facility, sets, .. } = self;
-        let grid = facility.sites()[0].site().grid().clone();
         // One that is due is looked at too: it may move to other processors.
         let limit = if is_due { now.next() } else { promise.at };
         let wanted = asked.wanted();
         let (at, (placement, same)) =
-            sets.first_place(&wanted, begin, Some(limit), Some(own), &grid, |free, request| {
+            sets.first_place(&wanted, begin, Some(limit), Some(own), |free, request| {
                 let placement = facility.place_where_free(free, request, *now)?;
-                Some((placement, own.placement.is_within(free, &grid)))
+                Some((placement, own.nodes.is_within(free)))
             })?;
         // On its own processors, if those are as early, unless it is due.
         Some(if same && at > *now { promise.moved_to(at) } else { asked.at(at, placement) })
@@ -193,8 +221,9 @@ impl Space {
     /// Whoever starts earlier than was possible needs some of that, before it would end by the promise, and
     /// without a break: within the time in which any of it is free, or else up to the promised start, on
     /// promised nodes.
-    fn worth_a_look(&self, own: Held<'_>, span: f64, since: Since) -> Option<Time> {
+    fn worth_a_look(&self, planned: &Planned, since: Since) -> Option<Time> {
         let Since::Seen(seen) = since else { return Some(self.now) };
+        let ((own, placement), span) = (planned.held()?, planned.promise.span);
         let grid = self.asked.sites()[0].site().grid();
         let known = seen.saturating_sub(self.forgotten) as usize;
         let begins = self.freed[known.min(self.freed.len())..].iter().filter_map(|freed| {
@@ -202,19 +231,9 @@ impl Space {
             let may_help = from < own.from
                 && freed.at < own.until
                 && ((from + span).max(from.next()) <= freed.until
-                    || freed.until >= own.from && freed.placement.meets(own.placement, grid));
+                    || freed.until >= own.from && freed.placement.meets(placement, grid));
             may_help.then_some(from)
         });
         begins.min()
-    }
-}
-
-/// What a promise holds.
-fn held_by(promise: &Reservation) -> Option<Held<'_>> {
-    match &promise.hold {
-        Hold::Nodes(placement) => {
-            Some(Held { from: promise.at, until: promise.until(), placement })
-        }
-        Hold::Count(_) => None,
     }
 }

@@ -113,8 +113,16 @@ impl FreeBases {
     /// Keeps a base only if the node `step` ahead of it along a ring is one too.
     fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
         let ring = grid.strides()[d] * grid.sides()[d];
+        let by = step * grid.strides()[d];
+        // Whole words are turned ring by ring, and lanes of one word all together.
+        if 64 % ring != 0 && !by.is_multiple_of(64) && ring < grid.nodes() {
+            let straight_on = below_edge(&self.below_edge, grid, d, step);
+            self.shifted.assign_kept_if_ahead_or_back(&self.bases, by, ring - by, straight_on);
+            std::mem::swap(&mut self.bases, &mut self.shifted);
+            return;
+        }
         if ring.is_multiple_of(64) || 64 % ring == 0 {
-            self.shifted.assign_kept_if_ahead(&self.bases, ring, step * grid.strides()[d]);
+            self.shifted.assign_kept_if_ahead(&self.bases, ring, by);
             std::mem::swap(&mut self.bases, &mut self.shifted);
             return;
         }

@@ -349,6 +349,46 @@ impl NodeSet {
         self.with_rotated_down(other, group, by, |here, ahead| here & ahead);
     }
 
+    /// Makes this set those nodes of the other one from which the node `by` further on is in it too, or the
+    /// one `back` further back for nodes that are not in `straight_on`. **O(len / 64)**, and twice as fast as
+    /// ring by ring where rings have a few words.
+    pub(crate) fn assign_kept_if_ahead_or_back(
+        &mut self,
+        other: &NodeSet,
+        by: u32,
+        back: u32,
+        straight_on: &NodeSet,
+    ) {
+        let ((skip, bits), (skip_back, bits_back)) =
+            ((by as usize / 64, by % 64), (back as usize / 64, back % 64));
+        let (words, straight_on) = (&other.words, &straight_on.words);
+        let count = words.len();
+        let join = |here: u64, straight_on: u64, ahead: [u64; 2], back: [u64; 2]| {
+            let ahead = ahead[0] >> bits | (ahead[1] << 1) << (63 - bits);
+            let back = back[0] << bits_back | (back[1] >> 1) >> (63 - bits_back);
+            here & (ahead & straight_on | back & !straight_on)
+        };
+        // In the middle all words are there; slices of one length make of it a loop without checks.
+        let begin = (skip_back + 1).min(count);
+        let end = count.saturating_sub(skip + 1).max(begin);
+        let (length, out) = (end - begin, &mut self.words);
+        let here = &words[begin..end];
+        let mask = &straight_on[begin..end];
+        let ahead = [skip, skip + 1].map(|by| words.get(begin + by..begin + by + length));
+        let back = [skip_back, skip_back + 1].map(|by| &words[begin - by.min(begin)..][..length]);
+        if let [Some(low), Some(high)] = ahead {
+            for (i, word) in out[begin..end].iter_mut().enumerate() {
+                *word = join(here[i], mask[i], [low[i], high[i]], [back[0][i], back[1][i]]);
+            }
+        }
+        let word = |at: Option<usize>| at.and_then(|at| words.get(at)).copied().unwrap_or(0);
+        for i in (0..begin).chain(end..count) {
+            let ahead = [skip, skip + 1].map(|by| word(Some(i + by)));
+            let back = [skip_back, skip_back + 1].map(|by| word(i.checked_sub(by)));
+            out[i] = join(words[i], straight_on[i], ahead, back);
+        }
+    }
+
     /// Makes each word of this set of that of the other one, and of what lies `by` further on there.
     #[inline(always)]
     fn with_rotated_down(
@@ -560,6 +600,11 @@ mod tests {
             let both = |n: &u32| set.contains(*n) && set.contains(ahead(*n));
             let mut kept = NodeSet::full(len);
             kept.assign_kept_if_ahead(&set, group, by);
+            same(&kept, &(0..len).filter(both).collect());
+            let mut straight_on = NodeSet::empty(len);
+            (0..len).filter(|n| n % group < group - by).for_each(|n| straight_on.insert(n));
+            let mut kept = NodeSet::full(len);
+            kept.assign_kept_if_ahead_or_back(&set, by, group - by, &straight_on);
             same(&kept, &(0..len).filter(both).collect());
         }
 

@@ -1,8 +1,8 @@
 //! The plan where only the number of processors matters: kept up from pass to pass.
 
-use std::collections::VecDeque;
-
-use crate::cluster::{Cluster, Hold, Place, Profile, Reservation, StartOptions, Ticket};
+use super::classes::{Classes, Freed};
+use super::row::Row;
+use crate::cluster::{Cluster, Hold, Place, Profile, StartOptions};
 use crate::job::Time;
 
 /// Promises of counts.
@@ -10,48 +10,26 @@ use crate::job::Time;
 /// Jobs that ask for as many processors for as long, one right after the other, make one row. When
 /// something becomes free each of a row may move up to where the one before it was: what comes out of it
 /// is that one of them moves, and so only that is done. See [`move_up`](Counts::move_up).
+///
+/// A row is searched for only if some of what has become free since it was looked at last, together with
+/// what was free beside it, has room for one of it before its promise: see [`Classes`].
 pub(super) struct Counts {
     profile: Profile,
-    /// In order of arrival.
+    /// In order of arrival. Some may be empty.
     rows: Vec<Row>,
-    /// Up to when more may be free than when the promises were last looked at.
-    reach: Time,
+    classes: Classes,
+    /// More may be free at these times than when the promises were looked at.
+    freed: Vec<Freed>,
+    /// Whether at some time more is promised than there will be, as far as is known.
+    overdrawn: bool,
+    /// Of what has become free, that where more was promised than there would have been.
+    mended: Vec<(Time, Time)>,
     /// No promise is due before.
     due: Time,
 }
 
-/// Jobs of one kind, in order of arrival and of their promised starts.
-struct Row {
-    kind: Kind,
-    jobs: VecDeque<Ticket>,
-    starts: VecDeque<Time>,
-}
-
-/// What jobs ask for, and for how long.
-#[derive(Clone)]
-struct Kind {
-    /// What one of them would be promised, at some instant.
-    promise: Reservation,
-    count: u64,
-}
-
-impl Kind {
-    fn of(cluster: &Cluster<'_>, ticket: Ticket) -> Option<Kind> {
-        let promise = cluster.count_now(ticket)?;
-        let Hold::Count(request) = &promise.hold else { return None };
-        Some(Kind { count: request.nodes(), promise })
-    }
-
-    fn is_like(&self, other: &Kind) -> bool {
-        let (mine, theirs) = (&self.promise, &other.promise);
-        mine.hold == theirs.hold && mine.span.to_bits() == theirs.span.to_bits()
-    }
-
-    /// Until when a job of it holds its processors if it starts then.
-    fn until(&self, at: Time) -> Time {
-        (at + self.promise.span).max(at.next())
-    }
-}
+/// As many rows may be empty before they are taken out, beside a share of all.
+const MAX_EMPTY: usize = 16;
 
 impl Counts {
     pub(super) fn new(cluster: &Cluster<'_>) -> Counts {
@@ -60,8 +38,15 @@ impl Counts {
         for (_, job) in cluster.running() {
             profile.add(job.expected_end.max(now), None, i64::from(job.held));
         }
-        let never = Time::new(f64::INFINITY);
-        Counts { profile, rows: Vec::new(), reach: Time::ZERO, due: never }
+        Counts {
+            profile,
+            rows: Vec::new(),
+            classes: Classes::default(),
+            freed: Vec::new(),
+            overdrawn: false,
+            mended: Vec::new(),
+            due: Time::new(f64::INFINITY),
+        }
     }
 
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
@@ -70,174 +55,208 @@ impl Counts {
         for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
-                self.change(now, ran.expected_end, i64::from(ran.held));
+                self.free(now, ran.expected_end, i64::from(ran.held));
             }
         }
         if self.due < now {
             self.put_off(now);
         }
         if !cluster.departures().is_empty() || cluster.runs_late() {
-            if self.profile.is_overdrawn() {
-                self.compress_overdrawn(now);
-            } else {
-                self.compress(now);
-            }
+            self.compress(now);
         }
         for ticket in cluster.to_plan() {
-            let Some(kind) = Kind::of(cluster, ticket) else { continue };
-            let Some(at) = self.profile.earliest(now, kind.count, kind.promise.span) else {
-                continue;
-            };
-            self.change(at, kind.until(at), -(kind.count as i64));
+            let Some(asked) = cluster.count_now(ticket) else { continue };
+            let Hold::Count(request) = &asked.hold else { continue };
+            let count = request.nodes();
+            let Some(at) = self.profile.earliest(now, count, asked.span) else { continue };
+            let promise = asked.moved_to(at);
+            self.profile.change(at, promise.until(), -(count as i64));
             cluster.promise(ticket, at);
-            self.append(kind, ticket, at);
+            self.due = self.due.min(at);
+            let class = self.classes.of(count);
+            self.classes.note_start(class, at);
+            let last = self.rows.last_mut().filter(|row| row.is_continued_by(&promise));
+            match last {
+                Some(row) => row.push(ticket, at),
+                None => {
+                    let number = self.rows.last().map_or(0, |row| row.number + 1);
+                    self.rows.push(Row::new(number, class, count, promise, ticket));
+                }
+            }
         }
         if self.due <= now {
             self.start_due(cluster);
         }
     }
 
-    /// So many more are free for a while, or fewer.
-    fn change(&mut self, from: Time, until: Time, count: i64) {
-        self.profile.change(from, until, count);
-        if count > 0 {
-            self.reach = self.reach.max(until);
+    /// So many more are free for a while.
+    fn free(&mut self, from: Time, until: Time, count: i64) {
+        if self.is_overdrawn_in(from, until) {
+            self.mended.push((from, until));
         }
+        self.profile.change(from, until, count);
+        self.freed.push(Freed { from, until, most: i64::MAX, by: u64::MAX });
     }
 
-    /// Appends a promise, to the last row if that is of its kind and it comes no sooner than the others.
-    fn append(&mut self, kind: Kind, ticket: Ticket, at: Time) {
-        self.due = self.due.min(at);
-        let last = self
-            .rows
-            .last_mut()
-            .filter(|row| row.kind.is_like(&kind) && row.starts.back() <= Some(&at));
-        if let Some(row) = last {
-            row.jobs.push_back(ticket);
-            row.starts.push_back(at);
-        } else {
-            self.rows.push(Row { kind, jobs: [ticket].into(), starts: [at].into() });
-        }
+    fn is_overdrawn_in(&self, from: Time, until: Time) -> bool {
+        self.overdrawn && self.profile.range(from, until).0 < 0
     }
 
     /// A promise that a late job has broken is due now.
     fn put_off(&mut self, now: Time) {
-        let Counts { profile, rows, .. } = self;
-        for Row { kind, starts, .. } in rows {
-            for at in starts.iter_mut().take_while(|at| **at < now) {
-                let (from, until) = (kind.until(*at).max(now), kind.until(now));
+        for row in self.rows.iter_mut().filter(|row| row.first < now) {
+            for at in row.starts_before(now) {
+                let (from, until) = (row.until(at).max(now), row.until(now));
                 if from < until {
-                    profile.add(from, Some(until), -(kind.count as i64));
+                    self.profile.add(from, Some(until), -(row.count as i64));
                 }
-                *at = now;
             }
+            row.put_off(now);
         }
-        self.due = now;
+        (self.due, self.overdrawn) = (now, true);
     }
 
-    /// In order of arrival, each promise is moved to the earliest start among all the others. Nothing is
-    /// overdrawn.
+    /// In order of arrival, each promise is moved to the earliest start among all the others.
     fn compress(&mut self, now: Time) {
-        let mut reach = std::mem::take(&mut self.reach);
-        let mut most = self.profile.most_before(reach);
-        for index in 0..self.rows.len() {
-            // Only if something may have become free for it, before its last.
-            let Row { kind, starts, .. } = &self.rows[index];
-            let worth_a_look =
-                kind.count as i64 <= most && starts.back().is_some_and(|last| *last > now);
-            if worth_a_look && self.move_up(index, now, &mut reach) {
-                most = self.profile.most_before(reach);
+        self.overdrawn = self.profile.is_overdrawn();
+        self.freed.retain(|freed| freed.until > now);
+        for freed in &mut self.freed {
+            freed.from = freed.from.max(now);
+            if freed.most == i64::MAX {
+                freed.most = self.profile.range(freed.from, freed.until).1;
             }
         }
+        // What becomes free from here on is seen by those who come later in this pass, and by the others in
+        // the next.
+        let (before, mended_before) = (self.freed.len(), self.mended.len());
+        if before == 0 {
+            return;
+        }
+        self.classes.begin_pass(before);
+        let mut index = 0;
+        while let Some(row) = self.rows.get(index) {
+            index += 1;
+            let may_move = self.classes.may_move(row, now, &self.freed, &self.profile);
+            // What a row holds itself may have been in its way.
+            let is_mended =
+                |&(from, until): &(Time, Time)| row.first < until && from < row.until(row.last);
+            if !may_move && !self.mended.iter().any(is_mended) {
+                continue;
+            }
+            if self.is_overdrawn_in(row.first, row.until(row.last)) {
+                index += self.move_one_by_one(index - 1, now);
+            } else {
+                self.move_up(index - 1, now);
+            }
+        }
+        self.freed.drain(..before);
+        self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row to the earliest starts among all others, one after the other. Whether any
-    /// has moved.
+    /// Moves the jobs of a row to the earliest starts among all others, one after the other, where no more
+    /// is promised than there will be.
     ///
     /// That makes of their starts those of a list schedule, which takes the earliest start with room again
     /// and again. An instant is one of them if there is room up to where one of the row starts later,
     /// which can be taken away from there; which of them is taken changes nothing, for they are alike. The
     /// last that will do leaves the others where they are.
-    fn move_up(&mut self, index: usize, now: Time, reach: &mut Time) -> bool {
-        let (mut moved, mut begin) = (false, now);
+    fn move_up(&mut self, index: usize, now: Time) {
+        let mut begin = now;
         loop {
-            let Row { kind, starts, .. } = &self.rows[index];
-            let Some(&last) = starts.back() else { return moved };
-            let limit = last.min(*reach);
-            if begin >= limit {
-                return moved;
+            let row = &self.rows[index];
+            if begin >= row.last {
+                return;
             }
             // What is needed for as long as it runs, or up to where the next of them has its own.
-            let needed = |at: Time| {
-                let next = starts.get(starts.partition_point(|start| *start <= at));
-                next.map_or(kind.until(at), |&next| kind.until(at).min(next))
+            let needed =
+                |at: Time| row.start_after(at).map_or(row.until(at), |s| s.min(row.until(at)));
+            let Some(at) = self.profile.first_room(begin, Some(row.last), row.count, needed) else {
+                return;
             };
-            let Some(at) = self.profile.first_room(begin, Some(limit), kind.count, needed) else {
-                return moved;
-            };
-            let until = kind.until(at);
-            let taken = match starts.len() {
-                1 => 0,
-                all => match self.profile.first_without(at, kind.count) {
-                    Some(end) if end < until => starts.partition_point(|start| *start <= end) - 1,
-                    _ => all - 1,
+            let last_taken = match row.len() {
+                1 => row.last,
+                _ => match self.profile.first_without(at, row.count) {
+                    Some(end) if end < row.until(at) => row.start_up_to(end),
+                    _ => row.last,
                 },
             };
-            let (from, count) = (starts[taken], kind.count as i64);
-            let from_until = kind.until(from);
-            self.change(from, from_until, count);
-            self.change(at, until, -count);
-            *reach = (*reach).max(from_until);
-            let starts = &mut self.rows[index].starts;
-            starts.remove(taken);
-            starts.insert(starts.partition_point(|start| *start <= at), at);
-            self.due = self.due.min(at);
-            (moved, begin) = (true, at);
+            self.shift(index, last_taken, at);
+            self.rows[index].replace(last_taken, at);
+            begin = at;
         }
     }
 
-    /// As [`compress`](Counts::compress) where more is promised than there will be: promise after promise,
-    /// and each may come to lie before those of its row.
-    fn compress_overdrawn(&mut self, now: Time) {
-        for Row { kind, jobs, starts } in std::mem::take(&mut self.rows) {
-            for (ticket, at) in jobs.into_iter().zip(starts) {
-                let (count, until) = (kind.count as i64, kind.until(at));
-                self.change(at, until, count);
-                let sooner = self.profile.earliest(now, kind.count, kind.promise.span);
-                let at = sooner.filter(|sooner| *sooner < at).unwrap_or(at);
-                self.change(at, kind.until(at), -count);
-                self.append(kind.clone(), ticket, at);
+    /// Moves the jobs of a row to the earliest starts among all others, one after the other, where more is
+    /// promised than there will be: each may come to lie before those of its row, which is then divided.
+    /// How many more rows there are.
+    fn move_one_by_one(&mut self, index: usize, now: Time) -> usize {
+        let mut jobs = self.rows[index].jobs();
+        let mut moved = false;
+        for (_, start) in &mut jobs {
+            let row = &self.rows[index];
+            let (count, until) = (row.count as i64, row.until(*start));
+            self.profile.change(*start, until, count);
+            let sooner = self.profile.earliest(now, row.count, row.span);
+            self.profile.change(*start, until, -count);
+            if let Some(sooner) = sooner.filter(|sooner| sooner < start) {
+                self.shift(index, *start, sooner);
+                (*start, moved) = (sooner, true);
             }
         }
-        self.reach = Time::new(f64::INFINITY);
+        if !moved {
+            return 0;
+        }
+        let rows = self.rows[index].divided(jobs);
+        let more = rows.len() - 1;
+        self.rows.splice(index..=index, rows);
+        more
+    }
+
+    /// One of a row starts sooner than it would have.
+    fn shift(&mut self, index: usize, start: Time, sooner: Time) {
+        let row = &self.rows[index];
+        let (count, by) = (row.count as i64, row.number);
+        let (until, ends) = (row.until(start), row.until(sooner));
+        let from = start.max(ends);
+        if self.is_overdrawn_in(from, until) {
+            self.mended.push((from, until));
+        }
+        self.profile.change(sooner, start.min(ends), -count);
+        if from < until {
+            self.profile.change(from, until, count);
+            let most = self.profile.range(from, until).1;
+            self.freed.push(Freed { from, until, most, by });
+        }
+        self.due = self.due.min(sooner);
     }
 
     /// Starts those whose promise is due, in order of arrival.
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         let mut of_no_time = Vec::new();
-        for Row { kind, jobs, starts } in &mut self.rows {
-            let due = starts.partition_point(|start| *start <= now);
-            let mut late = Vec::new();
-            for (ticket, at) in jobs.drain(..due).zip(starts.drain(..due)) {
-                let promise = kind.promise.moved_to(at);
-                if !cluster.start(ticket, StartOptions::at(Place::Promised(&promise))) {
-                    late.push((ticket, at));
-                } else if kind.promise.span <= 0.0 {
-                    // It holds from now on what it was to hold; a job of no time holds nothing.
-                    of_no_time.push((kind.count, at, kind.until(at)));
-                }
+        let mut empty = 0;
+        for row in &mut self.rows {
+            if row.first <= now {
+                let count = row.count as i64;
+                row.start_due(now, |ticket, promise| {
+                    let started = cluster.start(ticket, StartOptions::at(Place::Promised(promise)));
+                    if started && promise.span <= 0.0 {
+                        // It holds from now on what it was to hold; a job of no time holds nothing.
+                        of_no_time.push((promise.at, promise.until(), count));
+                    }
+                    started
+                });
             }
-            for (ticket, at) in late.into_iter().rev() {
-                jobs.push_front(ticket);
-                starts.push_front(at);
-            }
+            empty += usize::from(row.is_empty());
         }
-        for (count, at, until) in of_no_time {
-            self.change(at, until, count as i64);
+        for (at, until, count) in of_no_time {
+            self.free(at, until, count);
         }
-        self.rows.retain(|row| !row.jobs.is_empty());
-        let first = self.rows.iter().filter_map(|row| row.starts.front().copied());
+        if empty > MAX_EMPTY.max(self.rows.len() / 8) {
+            self.rows.retain(|row| !row.is_empty());
+            self.rows.dedup_by(|later, row| row.is_joined_by(later));
+        }
+        let first = self.rows.iter().map(|row| row.first);
         self.due = first.min().unwrap_or(Time::new(f64::INFINITY));
     }
 }

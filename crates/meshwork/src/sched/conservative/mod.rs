@@ -1,6 +1,8 @@
 //! Conservative backfilling: every waiting job has a promise.
 
+mod classes;
 mod counts;
+mod row;
 mod shapes;
 
 use counts::Counts;

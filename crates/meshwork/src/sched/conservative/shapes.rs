@@ -1,6 +1,6 @@
 //! The plan where the allocator goes by which nodes are free: kept up from pass to pass.
 
-use crate::cluster::{Cluster, Place, Reservation, Since, Space, StartOptions, Ticket};
+use crate::cluster::{Cluster, Place, Planned, Reservation, Since, Space, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Promises of placements.
@@ -17,7 +17,7 @@ pub(super) struct Shapes {
 
 struct Promised {
     ticket: Ticket,
-    promise: Reservation,
+    planned: Planned,
     since: Since,
 }
 
@@ -30,10 +30,9 @@ impl Shapes {
     pub(super) fn of(space: Space, promises: &[(Ticket, Reservation)]) -> Option<Shapes> {
         let mut shapes = Shapes::new(space);
         for (ticket, promise) in promises {
-            shapes.space.hold(promise);
             shapes.due = shapes.due.min(promise.at);
-            let (ticket, promise) = (*ticket, promise.clone());
-            shapes.promises.push(Promised { ticket, promise, since: Since::Ever });
+            let planned = shapes.space.hold(promise.clone());
+            shapes.promises.push(Promised { ticket: *ticket, planned, since: Since::Ever });
         }
         (!shapes.space.is_crossed()).then_some(shapes)
     }
@@ -41,7 +40,7 @@ impl Shapes {
     /// The promises, to go on with otherwise.
     pub(super) fn take(&mut self) -> Vec<(Ticket, Reservation)> {
         let promises = std::mem::take(&mut self.promises);
-        promises.into_iter().map(|Promised { ticket, promise, .. }| (ticket, promise)).collect()
+        promises.into_iter().map(|promised| (promised.ticket, promised.planned.promise)).collect()
     }
 
     /// Whether a promise was due before now.
@@ -57,14 +56,11 @@ impl Shapes {
         }
         for ticket in cluster.to_plan() {
             if let Some(promise) = self.space.earliest(cluster.job(ticket)) {
-                self.space.hold(&promise);
                 cluster.promise(ticket, promise.at);
                 self.due = self.due.min(promise.at);
-                self.promises.push(Promised {
-                    ticket,
-                    promise,
-                    since: Since::Seen(self.space.freed()),
-                });
+                let planned = self.space.hold(promise);
+                let since = Since::Seen(self.space.freed());
+                self.promises.push(Promised { ticket, planned, since });
             }
         }
         if self.due <= now {
@@ -76,13 +72,12 @@ impl Shapes {
     fn compress(&mut self, cluster: &Cluster<'_>) {
         let before = self.space.freed();
         for index in 0..self.promises.len() {
-            let Promised { ticket, promise, since } = &mut self.promises[index];
-            let better = self.space.better(*ticket, promise, *since, cluster);
-            if let Some(better) = better.filter(|better| better != promise) {
-                self.space.give_back(promise);
-                self.space.hold(&better);
+            let Promised { ticket, planned, since } = &mut self.promises[index];
+            let better = self.space.better(*ticket, planned, *since, cluster);
+            if let Some(better) = better.filter(|better| *better != planned.promise) {
                 self.due = self.due.min(better.at);
-                *promise = better;
+                self.space.give_back(planned);
+                *planned = self.space.hold(better);
             }
             // What it leaves was its own to take.
             *since = Since::Seen(self.space.freed());
@@ -94,18 +89,19 @@ impl Shapes {
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         let space = &mut self.space;
-        self.promises.retain(|Promised { ticket, promise, .. }| {
+        self.promises.retain(|Promised { ticket, planned, .. }| {
+            let promise = &planned.promise;
             let place = StartOptions::at(Place::Promised(promise));
             if promise.at > now || !cluster.start(*ticket, place) {
                 return true;
             }
             // It holds from now on what it was to hold; a job of no time holds nothing.
             if promise.span <= 0.0 {
-                space.give_back(promise);
+                space.give_back(planned);
             }
             false
         });
-        let promises = || self.promises.iter().map(|promised| &promised.promise);
-        self.due = promises().map(|promise| promise.at).min().unwrap_or(Time::new(f64::INFINITY));
+        let starts = self.promises.iter().map(|promised| promised.planned.promise.at);
+        self.due = starts.min().unwrap_or(Time::new(f64::INFINITY));
     }
 }
