@@ -1,5 +1,6 @@
 //! What can be seen of a run: events and spans of time, told to observers that never answer.
 
+mod areas;
 mod batches;
 mod evenness;
 pub mod ledger;
