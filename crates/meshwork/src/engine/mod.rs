@@ -189,7 +189,7 @@ impl Run<'_> {
                 cluster.calm_down();
             }
             let departed = cluster
-                .depart(passes == Passes::Event)
+                .depart(finish == Some(instant), passes == Passes::Event)
                 .map_err(|error| RunError::Bug(error.to_string()))?;
             if !ONLY_JOBS && let Some(followers) = &mut followers {
                 release_followers(followers, &cluster);

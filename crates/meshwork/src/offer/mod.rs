@@ -325,7 +325,7 @@ impl ManagedSite {
 
     /// Goes on with the random numbers of a fork from where the fork has come to.
     pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
-        self.stream = fork.stream.clone();
+        self.stream.catch_up_with(&fork.stream);
     }
 
     pub(crate) fn fork(&self) -> ManagedSite {

@@ -58,7 +58,8 @@ impl Scheduler for Easy {
         }
         if let Some(guard) = self.promise.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
-            for ticket in cluster.arrivals().to_vec() {
+            for arrival in 0..cluster.arrivals().len() {
+                let ticket = cluster.arrivals()[arrival];
                 cluster.start(ticket, StartOptions::beside(guard));
             }
             return;
