@@ -176,6 +176,14 @@ impl Facility {
         }
     }
 
+    /// From now on no nodes are named but only counted, if this is one site where any processors are as good as any others and
+    /// every job gets what it asked for. For runs in which nobody looks at them.
+    pub(crate) fn name_no_nodes(&mut self) {
+        if self.only_fixed_site().is_some() {
+            self.sites[0].name_no_nodes();
+        }
+    }
+
     /// The form in which a request is put to the allocator of the [only site](Facility::only_fixed_site), and the fewest
     /// processors with which its job could ever be started.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {

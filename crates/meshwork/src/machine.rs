@@ -177,6 +177,23 @@ impl Site {
         true
     }
 
+    /// Takes so many nodes without naming them: a site that is claimed like this is never claimed otherwise.
+    ///
+    /// # Errors
+    /// If fewer are free.
+    pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
+        let left = self.free_nodes.checked_sub(count);
+        let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };
+        self.free_nodes = left.ok_or_else(not_free)?;
+        Ok(())
+    }
+
+    /// Gives back so many nodes that were taken without naming them.
+    pub(crate) fn release_count(&mut self, count: u32) {
+        self.free_nodes += count;
+        debug_assert!(self.free_nodes <= self.nodes(), "released twice");
+    }
+
     /// Gives the nodes of a claimed placement back.
     pub fn release(&mut self, placement: &Placement) {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");

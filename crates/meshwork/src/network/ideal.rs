@@ -136,6 +136,10 @@ impl Network for Ideal {
         Ok(self.heap.first().copied())
     }
 
+    fn goes_by_nodes(&self) -> bool {
+        false
+    }
+
     fn finish(&mut self, _now: Time, run: RunKey) -> Option<Box<Messages>> {
         let place = self.slots[run.slot as usize].place;
         let last = self.heap.pop().expect("a job that finishes is in the heap");

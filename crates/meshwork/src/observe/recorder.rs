@@ -8,7 +8,7 @@ use super::areas::{self, NAMED};
 use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
 pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
-use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
+use super::metrics::{self, Integrand, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
@@ -570,6 +570,10 @@ impl Observer for Recorder {
 
     fn asks_why_jobs_wait(&self) -> bool {
         !self.per_wait.is_empty()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        self.metrics.iter().any(|metric| metrics::goes_by_place(metric))
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {

@@ -52,6 +52,10 @@ impl Scheduler for Easy {
         true
     }
 
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
             self.promise.forget(); // what was promised is promised anew

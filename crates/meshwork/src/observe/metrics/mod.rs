@@ -244,6 +244,15 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UNFAIRNESS,
 ];
 
+/// Metrics that go by which nodes a job holds.
+static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
+
+/// Whether a metric goes by which nodes a job holds, and not only by how many; whoever adds a metric to the list may.
+pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
+    let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
+    is_in(OF_PLACES) || !is_in(METRICS)
+}
+
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
