@@ -7,6 +7,7 @@ pub mod ledger;
 mod measured;
 pub mod metrics;
 mod quantiles;
+mod reading;
 pub mod recorder;
 
 use crate::job::{Cause, Job, Time};

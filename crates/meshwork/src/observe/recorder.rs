@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::areas::{self, NAMED};
+use super::areas;
 use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
 pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
 use super::metrics::{self, Integrand, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
+use super::reading::Reading;
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
 
@@ -114,46 +115,6 @@ pub struct Recorder {
     last_arrival: Time,
 }
 
-/// Where the two sums are whose ratio a metric is.
-#[derive(Clone, Copy, Debug)]
-enum Reading {
-    /// Its own.
-    Ratio(usize),
-    /// Its own sum, over an integral over time.
-    OverArea(usize, usize),
-    /// Two such integrals.
-    Areas(usize, usize),
-}
-
-impl Reading {
-    /// That of a metric; integrands that have no name are added to the further ones.
-    fn of(measure: &Measure, metric: usize, further: &mut Vec<fn(&State) -> f64>) -> Reading {
-        let mut place = |integrand: Integrand| {
-            integrand.place().unwrap_or_else(|value| {
-                further.push(value);
-                NAMED + further.len() - 1
-            })
-        };
-        match *measure {
-            Measure::OverTime(over, under) => Reading::Areas(place(over), place(under)),
-            Measure::Net(_, under, _) | Measure::Rate(_, under) => {
-                Reading::OverArea(metric, place(under))
-            }
-            _ => Reading::Ratio(metric),
-        }
-    }
-
-    fn read(self, sums: &Sums) -> Ratio {
-        match self {
-            Reading::Ratio(metric) => sums.ratios[metric],
-            Reading::OverArea(metric, under) => {
-                Ratio { over: sums.ratios[metric].over, under: sums.area(under) }
-            }
-            Reading::Areas(over, under) => Ratio { over: sums.area(over), under: sums.area(under) },
-        }
-    }
-}
-
 impl Recorder {
     /// Measures these metrics.
     #[must_use]
@@ -169,7 +130,6 @@ impl Recorder {
         for (i, metric) in metrics.iter().enumerate() {
             readings.push(Reading::of(&metric.measure, i, &mut further));
             match metric.measure {
-                Measure::OverTime(..) => {}
                 Measure::Net(over, _, in_vain) => net.push((i, over, in_vain)),
                 Measure::Rate(over, _) => rates.push((i, over)),
                 Measure::PerJob(value) => per_job.push((i, value)),
@@ -186,7 +146,7 @@ impl Recorder {
                 }
                 Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
                 Measure::PerLateness(value) => per_lateness.push((i, value)),
-                Measure::Total(_) | Measure::Energy(_) => {}
+                Measure::OverTime(..) | Measure::Total(_) | Measure::Energy(_) => {}
             }
         }
         let is_of_energy =
