@@ -23,7 +23,8 @@ pub struct Facility {
     stream: Stream,
     /// How many jobs there are: kept by whoever keeps the queue, for sizings that go by it.
     pub crowd: Crowd,
-    /// Whether nothing is remembered.
+    /// Whether every job gets what it asked for, as the sizing says, and whether nothing is remembered.
+    is_fixed: bool,
     asks_anew: bool,
 }
 
@@ -37,7 +38,8 @@ impl Facility {
         stream: Stream,
     ) -> Facility {
         assert!(!sites.is_empty(), "a facility has a site");
-        Facility { sites, sizing, selector, stream, crowd: Crowd::default(), asks_anew: false }
+        let (crowd, is_fixed) = (Crowd::default(), sizing.is_fixed());
+        Facility { sites, sizing, selector, stream, crowd, is_fixed, asks_anew: false }
     }
 
     /// Every site.
@@ -164,16 +166,46 @@ impl Facility {
         }
     }
 
-    /// The form in which a request is put to the allocator of the [only complete
-    /// site](Facility::only_complete_site).
-    pub(crate) fn only_form(&self, request: &Request) -> Option<Request> {
-        Some(self.only_complete_site()?.in_form(request)?.into_owned())
+    /// The only site, if that is all there is and every job gets what it asked for: the form of a request is then all that
+    /// anyone needs to know of it.
+    #[inline]
+    pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
+        match self.sites.as_slice() {
+            [only] if self.sizes_are_fixed() => Some(only),
+            _ => None,
+        }
+    }
+
+    /// From now on no nodes are named but only counted, if this is one site where any processors are as good as any others and
+    /// every job gets what it asked for. For runs in which nobody looks at them.
+    pub(crate) fn name_no_nodes(&mut self) {
+        if self.only_fixed_site().is_some() {
+            self.sites[0].name_no_nodes();
+        }
+    }
+
+    /// The form in which a request is put to the allocator of the [only site](Facility::only_fixed_site), and the fewest
+    /// processors with which its job could ever be started.
+    pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
+        let only = self.only_fixed_site()?;
+        let form = only.in_form(request)?.into_owned();
+        Some((self.sizing.fewest(&only.demand(&form, self.crowd)), form))
+    }
+
+    /// As [`propose`](Facility::propose) for a job whose request has this form, on the [only
+    /// site](Facility::only_fixed_site).
+    #[inline]
+    pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
+        let only = &mut self.sites[0];
+        let placement = only.choose(form, now)?;
+        Some(Proposal { site: 0, placement, stretch: 1.0 / only.site().speed() })
     }
 
     /// Whether every job gets what it asked for.
+    #[inline]
     #[must_use]
     pub fn sizes_are_fixed(&self) -> bool {
-        self.sizing.is_fixed() && !self.asks_anew
+        self.is_fixed && !self.asks_anew
     }
 
     /// As [`only_complete_site`](Facility::only_complete_site), if its allocator goes by nothing but
@@ -219,7 +251,7 @@ impl Facility {
 
     /// Goes on with the random numbers of a fork from where the fork has come to.
     pub(crate) fn draw_on_from(&mut self, fork: &Facility) {
-        self.stream = fork.stream.clone();
+        self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
             site.draw_on_from(there);
         }
@@ -260,6 +292,7 @@ impl Facility {
             selector: self.selector.fork(),
             stream: self.stream.clone(),
             crowd: self.crowd,
+            is_fixed: self.is_fixed,
             asks_anew: self.asks_anew,
         }
     }

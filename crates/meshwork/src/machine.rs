@@ -116,6 +116,9 @@ impl Site {
     /// # Errors
     /// What is wrong with the placement; the site is then unchanged.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
+        if self.claim_row(placement) {
+            return Ok(());
+        }
         let grid = self.topology.grid();
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
         if ill_shaped || placement.blocks.is_empty() {
@@ -143,6 +146,52 @@ impl Site {
         }
         self.free_nodes -= nodes;
         Ok(())
+    }
+
+    /// [`claim`](Site::claim) on a row of nodes, as a flat machine is, where each block is a run of them. `false`, and
+    /// nothing is taken, if the site is none or something is wrong.
+    #[inline]
+    fn claim_row(&mut self, placement: &Placement) -> bool {
+        let grid = self.topology.grid();
+        if grid.dimensions() > 1 || grid.is_wrapped() || placement.blocks.is_empty() {
+            return false;
+        }
+        let mut nodes = 0;
+        for (taken, block) in placement.blocks.iter().enumerate() {
+            let run = match block.sides[..] {
+                [count] if count > 0 && block.base < grid.nodes() => count,
+                _ => 0,
+            };
+            let is_free = (1..=grid.nodes().saturating_sub(block.base)).contains(&run)
+                && self.free.contains_range(block.base, run);
+            if !is_free {
+                for block in &placement.blocks[..taken] {
+                    self.free.insert_range(block.base, block.sides[0]);
+                }
+                return false;
+            }
+            self.free.remove_range(block.base, run);
+            nodes += run;
+        }
+        self.free_nodes -= nodes;
+        true
+    }
+
+    /// Takes so many nodes without naming them: a site that is claimed like this is never claimed otherwise.
+    ///
+    /// # Errors
+    /// If fewer are free.
+    pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
+        let left = self.free_nodes.checked_sub(count);
+        let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };
+        self.free_nodes = left.ok_or_else(not_free)?;
+        Ok(())
+    }
+
+    /// Gives back so many nodes that were taken without naming them.
+    pub(crate) fn release_count(&mut self, count: u32) {
+        self.free_nodes += count;
+        debug_assert!(self.free_nodes <= self.nodes(), "released twice");
     }
 
     /// Gives the nodes of a claimed placement back.
@@ -176,6 +225,7 @@ impl Site {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use smallvec::smallvec;
 
     use super::*;
@@ -203,5 +253,32 @@ mod tests {
         assert!(site.claim(&block(&grid, &[3, 0], &[2, 1]).into()).is_err(), "over the edge");
         site.release(&block(&grid, &[0, 0], &[2, 2]).into());
         assert_eq!(site.free_nodes(), 12);
+    }
+
+    proptest! {
+        /// A row of nodes against a mesh of one row, which is claimed as any mesh is.
+        #[test]
+        fn a_row_is_claimed_as_a_mesh_of_one_row(
+            claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),
+        ) {
+            let mut row = Site::new(Topology::flat(70).unwrap(), 1.0);
+            let mut mesh = Site::new(Topology::mesh(&[70, 1]).unwrap(), 1.0);
+            for claim in claims {
+                let blocks = |rest: &[u32]| -> Placement {
+                    let block = |&(base, count): &(u32, u32)| {
+                        let sides = [count].into_iter().chain(rest.iter().copied()).collect();
+                        Block { base, sides }
+                    };
+                    Placement { blocks: claim.iter().map(block).collect() }
+                };
+                let (taken, expected) = (row.claim(&blocks(&[])), mesh.claim(&blocks(&[1])));
+                prop_assert_eq!(
+                    taken.map_err(|error| std::mem::discriminant(&error)),
+                    expected.map_err(|error| std::mem::discriminant(&error))
+                );
+                prop_assert_eq!(row.free(), mesh.free());
+                prop_assert_eq!(row.free_nodes(), mesh.free_nodes());
+            }
+        }
     }
 }

@@ -65,6 +65,15 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
+    /// Goes on from where a copy of it has come to. Where neither has drawn anything since, as with nearly all who might,
+    /// this is a comparison.
+    #[inline]
+    pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
+        if self.source.get_word_pos() != copy.source.get_word_pos() {
+            self.source.set_word_pos(copy.source.get_word_pos());
+        }
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.source.next_u64()

@@ -8,8 +8,9 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
 use meshwork::engine::simulate;
 use meshwork::form::Finds;
-use meshwork::job::Job;
+use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
+use meshwork::observe::{Event, Observer, Running, State};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
@@ -68,6 +69,64 @@ fn nor_does_it_on_several_sites() {
             assert!(remembering == asking, "{text}");
         }
     }
+}
+
+/// What is told of a run but for the nodes, by an observer that asks for them or not.
+struct Told {
+    asks: bool,
+    lines: Vec<String>,
+}
+
+impl Observer for Told {
+    fn asks_where_jobs_run(&self) -> bool {
+        self.asks
+    }
+
+    fn elapsed(&mut self, from: Time, to: Time, state: &State) {
+        self.lines.push(format!("{from} {to} {state:?}"));
+    }
+
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let run = |what: &str, run: &Running| {
+            let Running { id, asked, held, stretch, expected_end, .. } = run;
+            assert_eq!(run.placement.len(), *held);
+            format!("{now} {what} {id:?} {asked} {held} {stretch} {expected_end}")
+        };
+        self.lines.push(match event {
+            Event::Started(running) => run("start", running),
+            Event::Finished(running) => run("end", running),
+            other => format!("{now} {other:?}"),
+        });
+    }
+}
+
+/// Where nobody asks which nodes jobs hold, they are only counted: everything else is told, and measured, as where
+/// somebody does.
+#[test]
+fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
+    let topology = Topology::flat(40).unwrap();
+    let mut starts = 0;
+    for seed in 0..6 {
+        for scheduler in common::schedulers_for_all_wirings() {
+            for more in ["", "measure = { metrics = ['wait', 'dispersal'] }", "sizing = 'rsr'"] {
+                let text = format!(
+                    "machine = {{ topology = 'flat', processors = 40 }}\nscheduler = '{}'\n{more}",
+                    scheduler.about.name
+                );
+                let scenario = scenario(&text);
+                let jobs = random_jobs(&topology, 120, 10.0, seed);
+                let [asked, not_asked] = [true, false].map(|asks| {
+                    let mut told = Told { asks, lines: Vec::new() };
+                    let (setup, jobs) = (scenario.setup(0).unwrap(), submissions(jobs.clone()));
+                    let outcome = scenario.run_on(setup, jobs, &mut told).unwrap();
+                    (format!("{outcome:?}"), told.lines)
+                });
+                assert!(asked == not_asked, "{text}\n{asked:?}\n---\n{not_asked:?}");
+                starts += asked.1.iter().filter(|line| line.contains("start")).count();
+            }
+        }
+    }
+    assert!(starts > 5_000, "only {starts} starts");
 }
 
 /// Where only numbers matter plans are kept up and not made anew: long queues, ends early and late.

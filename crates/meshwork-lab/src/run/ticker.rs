@@ -77,6 +77,10 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
 }
 
 impl Observer for Ticker<'_, '_, '_> {
+    fn asks_where_jobs_run(&self) -> bool {
+        false
+    }
+
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Arrived(..) if self.first_arrival.is_none() => self.first_arrival = Some(now),

@@ -260,6 +260,14 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
+/// Whether to this allocator any nodes of such a site are as good as any others: the wiring tells none apart, and it is the one that the
+/// site has unless a study names another. Any other may go by more than that there are enough.
+pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
+    let wiring = topology.wiring();
+    let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));
+    wiring == Wiring::Flat && usual.is_some_and(|usual| std::ptr::eq(*usual, entry))
+}
+
 /// The allocator of a site for which a study names none.
 #[must_use]
 pub fn default_for(wiring: Wiring) -> &'static str {

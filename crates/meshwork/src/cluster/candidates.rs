@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Cluster;
-use super::queue::{Glance, Kind, Kinds, Ticket};
+use super::forms::Form;
+use super::queue::{Glance, Kinds, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
@@ -36,10 +37,10 @@ pub struct Hopeful {
 
 /// The first job of each form, in order of arrival, and further jobs of those that have had their turn.
 struct ByKind {
-    firsts: std::vec::IntoIter<(Ticket, Kind)>,
-    further: BinaryHeap<Reverse<(Ticket, Kind)>>,
+    firsts: std::vec::IntoIter<(Ticket, Form)>,
+    further: BinaryHeap<Reverse<(Ticket, Form)>>,
     /// The job named last, whose successor has not been looked for.
-    named: Option<(Ticket, Kind)>,
+    named: Option<(Ticket, Form)>,
 }
 
 /// What is known of the jobs of a form.
@@ -51,7 +52,63 @@ enum Chance {
     Any,
 }
 
+/// What a job has to be to have a chance beside a guard: small enough, or quick enough.
+#[derive(Clone, Copy)]
+struct ChanceBeside {
+    now: Time,
+    most_free: u64,
+    extra_nodes: u64,
+    speed: f64,
+    by: Time,
+}
+
+impl ChanceBeside {
+    #[inline(always)]
+    fn has(self, glance: Glance) -> bool {
+        glance.fewest <= self.most_free
+            && (glance.fewest <= self.extra_nodes
+                || self.now + glance.estimate / self.speed <= self.by)
+    }
+}
+
 impl Cluster<'_> {
+    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
+    /// cannot start beside the guard.
+    #[must_use]
+    pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
+        if self.most_free == 0 {
+            return None; // a full machine is the commonest case of all
+        }
+        let chance = self.chance_beside(guard);
+        self.queue.next_that(ticket, |glance| chance.has(glance))
+    }
+
+    /// Whether it is not clear, without asking anyone, that a waiting job cannot start beside the guard.
+    #[must_use]
+    pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
+        self.may_start_beside(self.queue.glance(ticket), guard)
+    }
+
+    /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
+    /// its quickest quick enough.
+    #[inline]
+    pub(super) fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
+        self.chance_beside(guard).has(glance)
+    }
+
+    /// What a job has to be to have a chance beside the guard.
+    #[inline]
+    fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
+        let (now, most_free) = (self.now, self.most_free);
+        match (&guard.reservation.hold, self.facility.sites()) {
+            (Hold::Count(_), [only]) => {
+                let (extra_nodes, by) = (guard.extra_nodes, guard.reservation.at);
+                ChanceBeside { now, most_free, extra_nodes, speed: only.site().speed(), by }
+            }
+            _ => ChanceBeside { now, most_free, extra_nodes: u64::MAX, speed: 1.0, by: now },
+        }
+    }
+
     /// The waiting jobs behind this one that may start beside the guard.
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
@@ -69,11 +126,14 @@ impl Cluster<'_> {
 
     /// The waiting jobs of each form, on a machine whose only site is complete.
     pub(super) fn kinds(&self) -> &Kinds {
-        self.queue.kinds(|job| self.facility.only_form(&job.request))
+        self.queue.kinds()
     }
 
     /// The next job of a form after this one that may start beside the guard.
-    fn next_of(&self, kind: Kind, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
+    fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
+        if !self.kinds().has_more(kind, after) {
+            return None;
+        }
         match self.chance(kind, guard) {
             Chance::None => None,
             Chance::Any => self.kinds().next_that(kind, after, |_| true),
@@ -83,10 +143,12 @@ impl Cluster<'_> {
         }
     }
 
-    fn chance(&self, kind: Kind, guard: Option<&Guard>) -> Chance {
-        let Some((nodes, form)) = self.kinds().form(kind) else { return Chance::None };
-        let site = &self.facility.sites()[0];
-        if nodes > self.most_free || site.is_denied(form) {
+    fn chance(&self, kind: Form, guard: Option<&Guard>) -> Chance {
+        if kind.nodes > self.most_free {
+            return Chance::None;
+        }
+        let form = self.forms.request(kind);
+        if self.facility.sites()[0].is_denied(form) {
             Chance::None
         } else if let Some(guard) = guard.filter(|guard| self.is_denied_beside(form, guard)) {
             Chance::By(guard.reservation.at)

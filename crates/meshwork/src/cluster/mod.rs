@@ -2,11 +2,14 @@
 //! place that changes a machine.
 
 mod access;
+mod arrivals;
 mod candidates;
 mod careers;
 mod closures;
+mod earliest;
 mod ends;
 mod fits;
+mod forms;
 mod free_sets;
 mod least_busy;
 mod outlook;
@@ -44,16 +47,15 @@ use slab::Slab;
 use closures::Closures;
 use ends::{End, Ends};
 use fits::Fits;
-use queue::{Glance, Queue};
+use forms::Forms;
+use queue::Queue;
 
-use crate::facility::{Facility, SiteAhead};
+use crate::facility::Facility;
 use crate::form::Finds;
-use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running, State};
-use crate::offer::Proposal;
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
@@ -75,6 +77,8 @@ pub struct Cluster<'a> {
     departures: Vec<Departure>,
     /// What each request would hold on the empty machine: `false` if it never fits.
     fits: Fits,
+    /// The forms of requests, where each has one.
+    forms: Forms,
     empty: Facility,
     arrived: u64,
     /// The most processors free on any one site, or as many as may be held besides: with a long queue most
@@ -134,6 +138,7 @@ impl<'a> Cluster<'a> {
             arrivals: Vec::new(),
             departures: Vec::new(),
             fits: Fits::default(),
+            forms: Forms::default(),
             arrived: 0,
             changes: 0,
             releases: 0,
@@ -174,22 +179,6 @@ impl<'a> Cluster<'a> {
     }
 
     /// The next waiting job after this one of which it is not clear, without asking anyone, that it
-    /// cannot start beside the guard.
-    #[must_use]
-    pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
-        if self.most_free == 0 {
-            return None; // a full machine is the commonest case of all
-        }
-        self.queue.next_that(ticket, |glance| self.may_start_beside(glance, guard))
-    }
-
-    /// Whether it is not clear, without asking anyone, that a waiting job cannot start beside the guard.
-    #[must_use]
-    pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
-        self.may_start_beside(self.queue.glance(ticket), guard)
-    }
-
-    /// The next waiting job after this one of which it is not clear, without asking anyone, that it
     /// cannot start. Who goes on from one to the next asks for [all of them](Cluster::hopeful) sooner.
     #[must_use]
     pub fn next_hopeful(&self, ticket: Ticket) -> Option<Ticket> {
@@ -197,8 +186,10 @@ impl<'a> Cluster<'a> {
             return self.next_small_enough(ticket);
         };
         let kinds = self.kinds();
-        let open = kinds.up_to(self.most_free).filter(|(_, form)| !site.is_denied(form));
-        open.filter_map(|(kind, _)| kinds.next_that(kind, ticket, |_| true)).min()
+        let open = kinds
+            .firsts(self.most_free)
+            .filter(|(_, form)| !site.is_denied(self.forms.request(*form)));
+        open.filter_map(|(_, form)| kinds.next_that(form, ticket, |_| true)).min()
     }
 
     /// The next waiting job after this one that, at its smallest, is small enough for what is free on some site.
@@ -215,19 +206,6 @@ impl<'a> Cluster<'a> {
     /// back.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
-    }
-
-    /// Whether a job may have a chance beside the guard: at its smallest it is small enough, or at
-    /// its quickest quick enough.
-    fn may_start_beside(&self, glance: Glance, guard: &Guard) -> bool {
-        if glance.fewest > self.most_free {
-            return false;
-        }
-        let (Hold::Count(_), [only]) = (&guard.reservation.hold, self.facility.sites()) else {
-            return true;
-        };
-        glance.fewest <= guard.extra_nodes
-            || self.now + glance.estimate / only.site().speed() <= guard.reservation.at
     }
 
     /// The waiting jobs, in order of arrival.
@@ -299,172 +277,6 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
-    }
-
-    /// When and where a waiting job would start if all running jobs ended at their estimates and
-    /// no other started. A job past its estimate is expected to end now.
-    ///
-    /// # Complexity
-    /// **O(r)** for *r* running jobs where only their number matters; where shape does, the
-    /// allocator is asked once for each distinct expected end until it finds a place, or if it misses
-    /// no free block on a machine of one site, for **O(log r)** of them, on forks that take **O(r)**.
-    #[must_use]
-    pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
-        self.earliest_guard(ticket).map(|guard| guard.reservation)
-    }
-
-    /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
-    #[must_use]
-    pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
-        if let Some(again) = self.earliest_again(ticket) {
-            return Some(self.guard(again));
-        }
-        if !self.is_unbounded() {
-            let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
-            return Some(self.guard(reservation));
-        }
-        let sooner = |best: Guard, other: Guard| {
-            if other.reservation.at < best.reservation.at { other } else { best }
-        };
-        let sites = 0..self.facility.sites().len();
-        sites.filter_map(|site| self.earliest_on(site, ticket)).reduce(sooner)
-    }
-
-    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
-        let job = self.queue.job(ticket);
-        let sizes = self.facility.sizes(site, job, self.now);
-        let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;
-        if self.facility.sites()[site].finds() == Finds::AnyNodes {
-            let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
-            let mut at = self.now;
-            for end in self.ends() {
-                if free >= fewest && end.at > at {
-                    break;
-                }
-                if end.site as usize == site {
-                    free += u64::from(end.held);
-                    at = end.at.max(self.now);
-                }
-            }
-            let Size { request, stretch } =
-                sizes.into_iter().find(|size| size.request.nodes() <= free)?;
-            // All that ends by then has been counted.
-            let extra_nodes = free - request.nodes();
-            let (span, hold) = (job.estimate * stretch, Hold::Count(request));
-            let reservation = Reservation { at, span, stretch, site, hold };
-            return Some(Guard { reservation, extra_nodes, headroom: u64::MAX });
-        }
-        if self.misses_no_block() {
-            return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);
-        }
-        let mut ahead = self.facility.fork_site(site);
-        let mut at = self.now;
-        let mut ends = self.ends().iter().peekable();
-        loop {
-            let enough = u64::from(ahead.site().free_nodes()) >= fewest;
-            let found = if enough { ahead.propose(job, at) } else { None };
-            if let Some(proposal) = found {
-                let Proposal { placement, stretch, .. } = proposal;
-                let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
-                let reservation = Reservation { at, span, stretch, site, hold };
-                return Some(Guard::of_nodes(reservation));
-            }
-            at = ends.peek()?.at.max(self.now);
-            while let Some(end) = ends.next_if(|end| end.at <= at) {
-                if end.site as usize == site {
-                    ahead.release(&self.ran(end).placement);
-                }
-            }
-        }
-    }
-
-    /// As [`earliest`](Cluster::earliest) on a single site whose allocator misses no block: what has
-    /// room keeps it when more is given back, so the first instant with room is found by halves.
-    fn earliest_by_halves(&self, ticket: Ticket, fewest: u64) -> Option<Reservation> {
-        let job = self.queue.job(ticket);
-        let ends: Vec<(Time, RunKey)> =
-            self.ends().iter().map(|end| (end.at.max(self.now), end.key)).collect();
-        let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
-            for (_, key) in ends {
-                then.release(&self.running[key.slot as usize].placement);
-            }
-        };
-        let mut then = self.facility.fork_site(0);
-        let (mut given_back, mut at) = (0, self.now);
-        while u64::from(then.site().free_nodes()) < fewest {
-            at = ends.get(given_back)?.0;
-            let end = given_back + ends[given_back..].partition_point(|(end, _)| *end <= at);
-            release(&mut then, &ends[given_back..end]);
-            given_back = end;
-        }
-        let mut found = then.propose(job, at).map(|proposal| (at, proposal));
-        if found.is_none() {
-            // How many have ended after each further instant.
-            let further =
-                ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
-                    *ended += group.len();
-                    Some((group[0].0, *ended))
-                });
-            let further: Vec<(Time, usize)> = further.collect();
-            let (mut low, mut high) = (0, further.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                let (at, ended) = further[middle];
-                let mut there = then.fork();
-                release(&mut there, &ends[given_back..ended]);
-                if let Some(proposal) = there.propose(job, at) {
-                    found = Some((at, proposal));
-                    high = middle;
-                } else {
-                    (then, given_back) = (there, ended);
-                    low = middle + 1;
-                }
-            }
-        }
-        let (at, Proposal { placement, stretch, .. }) = found?;
-        let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
-        Some(Reservation { at, span, stretch, site: 0, hold })
-    }
-
-    /// When the processors of a waiting job's reservation are expected to be free, if no other job is started
-    /// on them: now, or the last expected end of those who hold some.
-    #[must_use]
-    pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
-        let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
-        let grid = self.site(reservation.site).grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        placement.add_to(&mut nodes, grid);
-        let blocking = self.ends().iter().rev().find(|end| {
-            end.site as usize == reservation.site
-                && !self.ran(end).placement.is_clear_of(&nodes, grid)
-        });
-        let free = blocking.map_or(self.now, |end| end.at.max(self.now));
-        if self.is_unbounded() {
-            return free;
-        }
-        // Only as jobs end may more be held: no window that is behind us comes again.
-        self.clear_from(ticket, reservation, self.held_from(reservation, free))
-    }
-
-    /// Protects a reservation while other jobs are started beside it.
-    #[must_use]
-    pub fn guard(&self, reservation: Reservation) -> Guard {
-        let extra_nodes = match reservation.hold {
-            Hold::Nodes(_) => 0,
-            Hold::Count(ref wanted) => {
-                let free_now = u64::from(self.site(reservation.site).free_nodes());
-                let by_then: u64 = self
-                    .ends()
-                    .iter()
-                    .take_while(|end| end.at.max(self.now) <= reservation.at)
-                    .filter(|end| end.site as usize == reservation.site)
-                    .map(|end| u64::from(end.held))
-                    .sum();
-                (free_now + by_then).saturating_sub(wanted.nodes())
-            }
-        };
-        let headroom = self.headroom_beside(&reservation);
-        Guard { reservation, extra_nodes, headroom }
     }
 
     /// What the running jobs leave free from now on, to plan on.
@@ -560,10 +372,10 @@ impl<'a> Cluster<'a> {
         self.departures.clear();
     }
 
-    /// Ends every job that finishes now, or only the first; `false` if there is none.
+    /// Ends every job that finishes now, or only the first, if any is known to; `false` if there is none.
     #[inline(always)]
-    pub(crate) fn depart(&mut self, only_one: bool) -> Result<bool, NetworkError> {
-        while let Some((at, key)) = self.network.next_finish(Some(self.now))? {
+    pub(crate) fn depart(&mut self, any: bool, only_one: bool) -> Result<bool, NetworkError> {
+        while any && let Some((at, key)) = self.network.next_finish(Some(self.now))? {
             if at != self.now {
                 break;
             }
@@ -602,52 +414,6 @@ impl<'a> Cluster<'a> {
         if self.power.is_some() {
             self.leave_idle(ran.id, ran.site, &ran.placement);
         }
-    }
-
-    /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
-    #[inline(always)]
-    pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
-        let id = JobId(self.arrived);
-        self.arrived += 1;
-        let fewest = match self.facility.fewest(&job) {
-            Some(fewest) if fewest <= self.most_held && self.may_ever_start(&job) => fewest,
-            _ => {
-                self.observer.observe(self.now, &Event::Refused(id, &job));
-                return false;
-            }
-        };
-        self.observer.observe(self.now, &Event::Arrived(id, &job));
-        self.facility.arrived(&job);
-        self.facility.crowd.waiting += 1;
-        if let Some(service) = &mut self.service {
-            job = service.careers.arrives(id, job);
-        }
-        let facility = &self.facility;
-        let ticket = self.queue.push(id, job, fewest, |job| facility.only_form(&job.request));
-        self.arrivals.push(ticket);
-        true
-    }
-
-    /// Whether a job of which some site can hold the form is let in, and fits the empty machine.
-    #[inline(always)]
-    fn may_ever_start(&mut self, job: &Job) -> bool {
-        (self.gate.is_none() || self.is_admitted(job)) && self.fits_empty(job)
-    }
-
-    /// Whether any site would take a job of which some site can hold the form, if the machine were
-    /// empty: the allocators' answer, asked once for each request.
-    #[inline(always)]
-    fn fits_empty(&mut self, job: &Job) -> bool {
-        let mut sites = self.facility.sites().iter();
-        if sites.all(|site| site.finds() == Finds::AnyNodes) {
-            return true;
-        }
-        if let Some(known) = self.fits.known(&job.request) {
-            return known;
-        }
-        let fits = fits::fits_on(&mut self.empty, job, self.now, self.most_held);
-        self.fits.insert(&job.request, fits);
-        fits
     }
 
     pub(crate) fn tell(&mut self, event: &Event<'_>) {

@@ -1,7 +1,8 @@
 //! Promises to waiting jobs.
 
-use crate::job::{Request, Time};
+use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
+use crate::sizing::Size;
 
 /// When and where a waiting job would start if running jobs ended at their estimates.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +74,22 @@ impl Guard {
     /// Protects the nodes of a reservation.
     pub(super) fn of_nodes(reservation: Reservation) -> Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX }
+    }
+
+    /// Protects so many processors of a site from then on, when so many are free that something may be left over; `None` if
+    /// they are too few even then.
+    pub(super) fn of_count(
+        job: &Job,
+        site: usize,
+        size: Size,
+        free: u64,
+        at: Time,
+    ) -> Option<Guard> {
+        let Size { request, stretch } = size;
+        let extra_nodes = free.checked_sub(request.nodes())?;
+        let (span, hold) = (job.estimate * stretch, Hold::Count(request));
+        let reservation = Reservation { at, span, stretch, site, hold };
+        Some(Guard { reservation, extra_nodes, headroom: u64::MAX })
     }
 
     /// So many processors more are held beyond the promised start.

@@ -313,12 +313,11 @@ impl Cluster<'_> {
         to_the_end: bool,
     ) -> Result<Ticket, Hopeless> {
         let job = service.careers.waits_again(ran);
-        let Some(fewest) = self.facility.fewest(&job) else {
+        let Some((fewest, known)) = self.need(&job) else {
             return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.crowd.waiting += 1;
-        let facility = &self.facility;
-        let form = |job: &Job| facility.only_form(&job.request);
+        let form = known.map(|known| known.form);
         let ticket = self.queue.put_back(ran.id, job, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)

@@ -7,7 +7,7 @@ use super::reservation::{Guard, Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
-use crate::machine::Placement;
+use crate::machine::{ClaimError, Placement};
 use crate::network::{RunKey, Work};
 use crate::observe::{Event, Running};
 use crate::offer::Proposal;
@@ -31,6 +31,10 @@ impl Without {
         };
         self.kept.len() == kept.len() && self.kept.iter().zip(kept).all(same)
     }
+}
+
+fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
+    kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect()
 }
 
 /// How a waiting job is to be started: by default wherever selector, sizing and allocator find a
@@ -219,53 +223,75 @@ impl Cluster<'_> {
         ticket: Ticket,
         kept: &[(usize, &Placement)],
     ) -> Option<Proposal> {
-        let job = self.queue.job(ticket);
-        let around = self.queue.around(ticket, self.now);
-        if kept.is_empty() {
-            return self.facility.propose(job, self.now, &around);
+        if !kept.is_empty() {
+            return self.ask_without(ticket, kept);
         }
-        let last = self.without.take();
-        let same = |last: &Without| last.keeps(kept) && self.facility.sizes_are_fixed();
-        let mut without = match last {
-            // At another instant it is made anew, for an allocator may go by how long a block has been held.
-            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same(&last) => {
-                last
+        match self.queue.form(ticket) {
+            Some(form) => self.facility.propose_form(self.forms.request(form), self.now),
+            None => {
+                let around = self.queue.around(ticket, self.now);
+                self.facility.propose(self.queue.job(ticket), self.now, &around)
             }
-            last => {
-                let still_true = |last: &Without| last.releases == self.releases && same(last);
-                let mut facility = match last {
-                    // Where nothing but which nodes are free matters, that alone is copied.
-                    Some(last) if self.facility.only_plain_site().is_some() => {
-                        let still_true = still_true(&last);
-                        let mut facility = last.facility;
-                        facility.become_like(&self.facility, still_true);
-                        facility
-                    }
-                    Some(mut last) => {
-                        let mut facility = self.facility.fork();
-                        let still_true = still_true(&last);
-                        facility.learn_from(&mut last.facility, still_true);
-                        facility
-                    }
-                    None => self.facility.fork(),
-                };
-                for (on, kept) in kept {
-                    if let Err(error) = facility.take_what_is_free_of(*on, kept, self.now) {
-                        self.bug.get_or_insert(error.to_string());
-                        return None;
-                    }
-                }
-                let kept = kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect();
-                let (at, changes, releases) = (self.now, self.changes, self.releases);
-                Without { kept, at, changes, releases, facility }
+        }
+    }
+
+    /// The same where there are any such processors.
+    fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
+        if let Err(error) = self.take_without(kept) {
+            self.without = None;
+            self.bug.get_or_insert(error.to_string());
+            return None;
+        }
+        let there = &mut self.without.as_mut()?.facility;
+        // What is drawn there is drawn here too: else the next question would draw it again.
+        there.draw_on_from(&self.facility);
+        let proposal = match self.queue.form(ticket) {
+            Some(form) => there.propose_form(self.forms.request(form), self.now),
+            None => {
+                let around = self.queue.around(ticket, self.now);
+                there.propose(self.queue.job(ticket), self.now, &around)
             }
         };
-        // What is drawn there is drawn here too: else the next question would draw it again.
-        without.facility.draw_on_from(&self.facility);
-        let proposal = without.facility.propose(job, self.now, &around);
-        self.facility.draw_on_from(&without.facility);
-        self.without = Some(without);
+        self.facility.draw_on_from(there);
         proposal
+    }
+
+    /// Makes the machine without these processors what it is now.
+    fn take_without(&mut self, kept: &[(usize, &Placement)]) -> Result<(), ClaimError> {
+        let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
+        let same = keeps && self.facility.sizes_are_fixed();
+        let stamp = (self.now, self.changes, self.releases);
+        let without = match &mut self.without {
+            // At another instant it is made anew, for an allocator may go by how long a block has been held.
+            Some(last) if (last.at, last.changes) == (self.now, self.changes) && same => {
+                return Ok(());
+            }
+            Some(last) => {
+                let still_true = last.releases == self.releases && same;
+                // Where nothing but which nodes are free matters, that alone is copied.
+                if self.facility.only_plain_site().is_some() {
+                    last.facility.become_like(&self.facility, still_true);
+                } else {
+                    let mut facility = self.facility.fork();
+                    facility.learn_from(&mut last.facility, still_true);
+                    last.facility = facility;
+                }
+                if !keeps {
+                    last.kept = owned(kept);
+                }
+                (last.at, last.changes, last.releases) = stamp;
+                last
+            }
+            none => {
+                let (at, changes, releases) = stamp;
+                let (kept, facility) = (owned(kept), self.facility.fork());
+                none.insert(Without { kept, at, changes, releases, facility })
+            }
+        };
+        for (on, kept) in kept {
+            without.facility.take_what_is_free_of(*on, kept, self.now)?;
+        }
+        Ok(())
     }
 
     /// Whether it is known that there is no room for a form clear of what is promised.
@@ -275,8 +301,8 @@ impl Cluster<'_> {
         self.without.as_ref().is_some_and(|without| {
             // Since it was copied more has been claimed at most.
             without.releases == self.releases
-                && without.keeps(&kept)
                 && without.facility.sites()[0].is_denied(form)
+                && without.keeps(&kept)
         })
     }
 

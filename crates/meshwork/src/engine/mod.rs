@@ -113,7 +113,7 @@ pub fn simulate(
     observer: &mut dyn Observer,
 ) -> Result<Time, RunError> {
     let Setup {
-        facility,
+        mut facility,
         scheduler,
         network,
         kill_at_estimate,
@@ -123,6 +123,13 @@ pub fn simulate(
         access,
         energy,
     } = setup;
+    // Outages, reservations and sleep are of certain nodes.
+    let is_plain = outages.is_none() && access.is_none() && energy.is_none();
+    let nobody_looks =
+        !observer.asks_where_jobs_run() && !scheduler.looks_at_nodes() && !network.goes_by_nodes();
+    if is_plain && nobody_looks {
+        facility.name_no_nodes();
+    }
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
     let (followers, next) = first(&mut jobs, &mut cluster)?;
@@ -189,7 +196,7 @@ impl Run<'_> {
                 cluster.calm_down();
             }
             let departed = cluster
-                .depart(passes == Passes::Event)
+                .depart(finish == Some(instant), passes == Passes::Event)
                 .map_err(|error| RunError::Bug(error.to_string()))?;
             if !ONLY_JOBS && let Some(followers) = &mut followers {
                 release_followers(followers, &cluster);

@@ -64,6 +64,12 @@ impl Block {
     /// one looked at.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
+        if let ([side], [width]) = (sides, &self.sides[..]) {
+            // In a row of nodes, as a flat machine is, a block is one run, or two around the edge.
+            let before_the_edge = (*width).min(side - self.base);
+            return holds(self.base, before_the_edge)
+                && (before_the_edge == *width || holds(0, width - before_the_edge));
+        }
         let is_covered =
             |&d: &usize| self.sides[d] == sides[d] && grid.coordinate(self.base, d) == 0;
         let row = (0..sides.len()).take_while(is_covered).count();
@@ -237,6 +243,14 @@ impl Placement {
     pub fn dispersal(&self, grid: &Grid) -> f64 {
         if self.blocks.len() < 2 {
             return 0.0;
+        }
+        if grid.dimensions() == 1 && !grid.is_wrapped() {
+            let (mut first, mut end) = (u32::MAX, 0);
+            for block in &self.blocks {
+                first = first.min(block.base);
+                end = end.max(block.base + block.sides[0]);
+            }
+            return 1.0 - f64::from(self.len()) / f64::from(end - first);
         }
         let mut around = 1.0;
         for d in 0..grid.dimensions() {

@@ -39,36 +39,56 @@ struct Slot {
 }
 
 impl Ideal {
-    fn put(&mut self, place: usize, entry: (Time, RunKey)) {
+    /// Moves the entry at `place` to where it belongs.
+    fn settle(&mut self, place: usize) {
+        let entry = self.heap[place];
+        let risen = self.rise(place, entry);
+        let place = if risen == place { self.sink(place, entry) } else { risen };
         self.heap[place] = entry;
         self.slots[entry.1.slot as usize].place = place;
     }
 
-    /// Moves the entry at `place` to where it belongs.
-    fn settle(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+    /// Where an entry belongs above `place`, or there; those in the way have made room.
+    #[inline(always)]
+    fn rise(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
         while place > 0 {
             let parent = (place - 1) / 2;
-            if self.heap[parent] <= entry {
+            let above = self.heap[parent];
+            if !is_before(&entry, &above) {
                 break;
             }
-            self.put(place, self.heap[parent]);
+            self.heap[place] = above;
+            self.slots[above.1.slot as usize].place = place;
             place = parent;
         }
-        loop {
-            let left = 2 * place + 1;
-            let Some(mut child) = (left < self.heap.len()).then_some(left) else { break };
-            if left + 1 < self.heap.len() && self.heap[left + 1] < self.heap[left] {
-                child = left + 1;
+        place
+    }
+
+    /// Where an entry belongs below `place`, or there; those in the way have made room.
+    #[inline(always)]
+    fn sink(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
+        while let Some(&left) = self.heap.get(2 * place + 1) {
+            let (mut child, mut below) = (2 * place + 1, left);
+            if let Some(right) = self.heap.get(child + 1)
+                && is_before(right, &left)
+            {
+                (child, below) = (child + 1, *right);
             }
-            if entry <= self.heap[child] {
+            if !is_before(&below, &entry) {
                 break;
             }
-            self.put(place, self.heap[child]);
+            self.heap[place] = below;
+            self.slots[below.1.slot as usize].place = place;
             place = child;
         }
-        self.put(place, entry);
+        place
     }
+}
+
+/// The order in which jobs finish; of two that do at one instant the one that arrived first comes first.
+#[inline(always)]
+fn is_before(one: &(Time, RunKey), other: &(Time, RunKey)) -> bool {
+    one.0 < other.0 || one.0 == other.0 && one.1.id < other.1.id
 }
 
 impl Network for Ideal {
@@ -86,8 +106,11 @@ impl Network for Ideal {
             self.slots.resize(slot + 1, fresh);
         }
         self.slots[slot] = fresh;
-        self.heap.push((now + work.left / work.rate, run));
-        self.settle(fresh.place);
+        let entry = (now + work.left / work.rate, run);
+        self.heap.push(entry);
+        let place = self.rise(fresh.place, entry);
+        self.heap[place] = entry;
+        self.slots[slot].place = place;
         Ok(())
     }
 
@@ -111,6 +134,10 @@ impl Network for Ideal {
 
     fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         Ok(self.heap.first().copied())
+    }
+
+    fn goes_by_nodes(&self) -> bool {
+        false
     }
 
     fn finish(&mut self, _now: Time, run: RunKey) -> Option<Box<Messages>> {

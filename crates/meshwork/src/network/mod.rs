@@ -112,6 +112,11 @@ pub trait Network: Send {
         self.finish(now, run);
     }
 
+    /// Whether it goes by which nodes jobs hold.
+    fn goes_by_nodes(&self) -> bool {
+        true
+    }
+
     /// Directed links between processors; 0 where there are no messages.
     fn links(&self) -> usize {
         0

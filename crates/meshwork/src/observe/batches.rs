@@ -5,6 +5,7 @@
 //! strategies that are given the same jobs can be compared batch by batch.
 
 use super::JobId;
+use super::areas::NAMED;
 
 /// How many batches there are at most; when they are full, pairs are merged.
 const MAX_BATCHES: u64 = 40;
@@ -32,11 +33,36 @@ impl Ratio {
     }
 }
 
+/// What is summed up over a batch.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    /// The integrals over time of the integrands that have a name.
+    pub(super) areas: [f64; NAMED],
+    /// Those of others.
+    pub(super) further: Vec<f64>,
+    /// One for each metric that is no ratio of such integrals.
+    pub(super) ratios: Vec<Ratio>,
+}
+
+impl Sums {
+    /// An integral over time, by its place: those that have a name come first.
+    pub(super) fn area(&self, place: usize) -> f64 {
+        self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
+    }
+
+    fn add(&mut self, other: &Sums) {
+        let areas = self.areas.iter_mut().chain(&mut self.further);
+        areas.zip(other.areas.iter().chain(&other.further)).for_each(|(a, b)| *a += b);
+        for (a, b) in self.ratios.iter_mut().zip(&other.ratios) {
+            a.add(b.over, b.under);
+        }
+    }
+}
+
 /// One batch.
 #[derive(Clone, Debug)]
 struct Batch {
-    /// One for each metric.
-    sums: Vec<Ratio>,
+    sums: Sums,
     /// Jobs that have joined the queue.
     arrived: u64,
     /// Those of them that finished and count.
@@ -51,6 +77,8 @@ struct Batch {
 /// merged in pairs, so that memory stays the same however long it is.
 pub(super) struct Batches {
     metrics: usize,
+    /// Integrands that have no name.
+    further: usize,
     /// Jobs in a batch, as a power of two: batches are doubled, never more.
     doubled: u32,
     batches: Vec<Batch>,
@@ -59,8 +87,8 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(metrics: usize) -> Batches {
-        Batches { metrics, doubled: 0, batches: Vec::new(), waiting: 0 }
+    pub(super) fn new(metrics: usize, further: usize) -> Batches {
+        Batches { metrics, further, doubled: 0, batches: Vec::new(), waiting: 0 }
     }
 
     /// Jobs in a batch.
@@ -92,7 +120,7 @@ impl Batches {
 
     /// The sums of the batch of a job that has arrived.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
-        &mut self.batch(id, false).sums
+        &mut self.batch(id, false).sums.ratios
     }
 
     /// A job has finished and counts: the sums of its batch.
@@ -100,19 +128,21 @@ impl Batches {
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
         batch.measured += 1;
-        &mut batch.sums
+        &mut batch.sums.ratios
     }
 
     /// The sums of the batch of the job that arrived last: that of time as it passes.
-    pub(super) fn of_time(&mut self) -> Option<&mut [Ratio]> {
-        self.batches.last_mut().map(|batch| &mut batch.sums[..])
+    #[inline(always)]
+    pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
+        self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// A metric over the whole run.
-    pub(super) fn whole(&self, metric: usize) -> Ratio {
+    /// A metric over the whole run; `of` reads it out of what is summed up.
+    pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
-            whole.add(batch.sums[metric].over, batch.sums[metric].under);
+            let Ratio { over, under } = of(&batch.sums);
+            whole.add(over, under);
         }
         whole
     }
@@ -132,8 +162,12 @@ impl Batches {
     }
 
     /// A metric in each batch of that range; nothing where one of them has not measured it.
-    pub(super) fn values(&self, metric: usize, kept: std::ops::Range<usize>) -> Vec<f64> {
-        let values = self.batches[kept].iter().map(|batch| batch.sums[metric].value());
+    pub(super) fn values(
+        &self,
+        of: impl Fn(&Sums) -> Ratio,
+        kept: std::ops::Range<usize>,
+    ) -> Vec<f64> {
+        let values = self.batches[kept].iter().map(|batch| of(&batch.sums).value());
         values.collect::<Option<_>>().unwrap_or_default()
     }
 
@@ -157,7 +191,8 @@ impl Batches {
 
     #[cold]
     fn begin(&mut self, index: usize, is_measuring: bool) {
-        let sums = vec![Ratio::default(); self.metrics];
+        let ratios = vec![Ratio::default(); self.metrics];
+        let sums = Sums { areas: [0.0; NAMED], further: vec![0.0; self.further], ratios };
         let batch = Batch { sums, arrived: 0, measured: 0, seen: 0.0, is_within: is_measuring };
         self.batches.resize(index + 1, batch);
     }
@@ -168,9 +203,7 @@ impl Batches {
             match merged.last_mut().filter(|_| index % 2 == 1) {
                 None => merged.push(batch),
                 Some(first) => {
-                    for (a, b) in first.sums.iter_mut().zip(batch.sums) {
-                        a.add(b.over, b.under);
-                    }
+                    first.sums.add(&batch.sums);
                     first.arrived += batch.arrived;
                     first.measured += batch.measured;
                     first.seen += batch.seen;

@@ -1,5 +1,6 @@
 //! Bookkeeping that must balance in every run.
 
+use super::areas::number;
 use super::{Event, Observer, State};
 use crate::job::Time;
 
@@ -59,8 +60,8 @@ impl Ledger {
 
 impl Observer for Ledger {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
-        self.jobs_area += (to - from) * (state.waiting + state.running) as f64;
-        self.held_area += (to - from) * state.held as f64;
+        self.jobs_area += (to - from) * number(state.waiting + state.running);
+        self.held_area += (to - from) * number(state.held);
     }
 
     fn observe(&mut self, now: Time, event: &Event<'_>) {

@@ -1,11 +1,13 @@
 //! What can be seen of a run: events and spans of time, told to observers that never answer.
 
+mod areas;
 mod batches;
 mod evenness;
 pub mod ledger;
 mod measured;
 pub mod metrics;
 mod quantiles;
+mod reading;
 pub mod recorder;
 
 use crate::job::{Cause, Job, Time};
@@ -236,6 +238,13 @@ pub trait Observer {
         false
     }
 
+    /// Whether it looks at which nodes jobs hold. Where nobody does, neither observer nor strategy, and any processors are as
+    /// good as any others, they are counted and none is named: what is told of a job then holds as many, but not the right
+    /// ones.
+    fn asks_where_jobs_run(&self) -> bool {
+        true
+    }
+
     /// Time passed from `from` to `to`, and all the while this job waited for that. Told for each job that waits, before
     /// [`elapsed`](Observer::elapsed), where [somebody asks](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
@@ -249,7 +258,11 @@ pub trait Observer {
     }
 }
 
-impl Observer for () {}
+impl Observer for () {
+    fn asks_where_jobs_run(&self) -> bool {
+        false
+    }
+}
 
 impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
@@ -259,6 +272,10 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
 
     fn asks_why_jobs_wait(&self) -> bool {
         self.0.asks_why_jobs_wait() || self.1.asks_why_jobs_wait()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        self.0.asks_where_jobs_run() || self.1.asks_where_jobs_run()
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {

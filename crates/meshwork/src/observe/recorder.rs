@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::batches::{Batches, Ratio};
+use super::areas;
+use super::batches::{Batches, Ratio, Sums};
 use super::evenness::Evenness;
 pub use super::measured::{By, Cut, Measured, OwnerClass, SizeClass, SizeClasses};
-use super::metrics::{Measure, MetricEntry, Quantity, Rules, Totals};
+use super::metrics::{self, Integrand, Measure, MetricEntry, Quantity, Rules, Totals};
 use super::quantiles::{MAX_EXACT, Quantiles};
+use super::reading::Reading;
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
 
@@ -60,12 +62,16 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Which of them are integrals over time: what every span adds to.
-    over_time: Vec<(usize, fn(&State) -> (f64, f64))>,
-    /// Which of them are such integrals less what runs did in vain.
-    net: Vec<(usize, fn(&Running) -> f64)>,
-    /// Which of them are rates: what a job that finishes adds above the line, and what every span does below it.
-    rates: Vec<(usize, fn(&Running) -> f64, fn(&State) -> f64)>,
+    /// Whether it is measured what is measured by integrals over time: all that have a name are then summed up, and
+    /// these besides.
+    sums_over_time: bool,
+    further: Vec<fn(&State) -> f64>,
+    /// Of each metric what it is a ratio of.
+    readings: Vec<Reading>,
+    /// Which of them are such integrals less what runs did in vain: what every span adds, and what such a run takes off.
+    net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
+    /// Which of them are rates: what a job that finishes adds above the line.
+    rates: Vec<(usize, fn(&Running) -> f64)>,
     /// Which of them are means over the jobs that finish.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
     /// Which of them are means of the time for which the jobs that finish have waited for something.
@@ -84,6 +90,8 @@ pub struct Recorder {
     power: Vec<usize>,
     /// Whether it is summed up what the machine takes.
     sums_energy: bool,
+    /// Whether a job that finishes counts in metrics alone, and in no class and no quantile: nearly always.
+    is_plain: bool,
     /// The machine as it was over the last span of time, but what is held as it is now; kept up where
     /// something is measured at such instants.
     state: State,
@@ -111,7 +119,8 @@ impl Recorder {
     /// Measures these metrics.
     #[must_use]
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
-        let (mut over_time, mut rates, mut per_start) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut further, mut readings) = (Vec::new(), Vec::new());
+        let (mut rates, mut per_start) = (Vec::new(), Vec::new());
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut power = Vec::new();
@@ -119,13 +128,10 @@ impl Recorder {
         let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
         let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
         for (i, metric) in metrics.iter().enumerate() {
+            readings.push(Reading::of(&metric.measure, i, &mut further));
             match metric.measure {
-                Measure::OverTime(integrands) => over_time.push((i, integrands)),
-                Measure::Net(integrands, in_vain) => {
-                    over_time.push((i, integrands));
-                    net.push((i, in_vain));
-                }
-                Measure::Rate(over, under) => rates.push((i, over, under)),
+                Measure::Net(over, _, in_vain) => net.push((i, over, in_vain)),
+                Measure::Rate(over, _) => rates.push((i, over)),
                 Measure::PerJob(value) => per_job.push((i, value)),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerWait(cause) => per_wait.push((i, cause)),
@@ -140,15 +146,25 @@ impl Recorder {
                 }
                 Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
                 Measure::PerLateness(value) => per_lateness.push((i, value)),
-                Measure::Total(_) | Measure::Energy(_) => {}
+                Measure::OverTime(..) | Measure::Total(_) | Measure::Energy(_) => {}
             }
         }
         let is_of_energy =
             |metric: &&MetricEntry| matches!(metric.measure, Measure::Power | Measure::Energy(_));
         let sums_energy = metrics.iter().any(is_of_energy);
+        let is_over_time = |reading: &Reading| !matches!(reading, Reading::Ratio(_));
+        let sums_over_time = readings.iter().any(is_over_time);
+        let has_classes = window.by_size.is_some() || !window.by_owner.is_empty();
+        let is_plain = !has_classes
+            && quantiles.is_empty()
+            && evenness.is_empty()
+            && per_lateness.is_empty()
+            && per_wait.is_empty()
+            && per_message.is_empty();
         Recorder {
             window,
-            over_time,
+            sums_over_time,
+            readings,
             net,
             rates,
             per_job,
@@ -166,7 +182,9 @@ impl Recorder {
             evenness,
             per_lateness,
             judged: Vec::new(),
-            batches: Batches::new(metrics.len()),
+            batches: Batches::new(metrics.len(), further.len()),
+            further,
+            is_plain,
             metrics,
             by_size: BTreeMap::new(),
             by_owner,
@@ -203,11 +221,12 @@ impl Recorder {
                     | Measure::PerArrival
                     | Measure::PerEvent(_)
                     | Measure::PerLateness(_)
-                    | Measure::OverTime(_)
+                    | Measure::OverTime(..)
                     | Measure::Power
                     | Measure::Net(..)
                     | Measure::Rate(..) => {
-                        (self.batches.whole(i).value(), self.batches.values(i, kept.clone()))
+                        let read = |sums: &Sums| self.readings[i].read(sums);
+                        (self.batches.whole(read).value(), self.batches.values(read, kept.clone()))
                     }
                 };
                 Measured { name: metric.about.name, value, batches }
@@ -313,7 +332,7 @@ impl Recorder {
                 | Measure::PerEvent(_)
                 | Measure::PerLateness(_)
                 | Measure::Evenness(_)
-                | Measure::OverTime(_)
+                | Measure::OverTime(..)
                 | Measure::Power
                 | Measure::Net(..)
                 | Measure::Rate(..)
@@ -333,6 +352,26 @@ impl Recorder {
             self.totals.turnarounds += now - job.job.arrival;
         }
         self.totals.max_wait = Some(self.totals.max_wait.map_or(wait, |most| most.max(wait)));
+        if !self.is_plain {
+            self.measure_in_classes(now, job);
+            return;
+        }
+        let sums = self.batches.measured(job.id);
+        for &(i, value) in &self.per_job {
+            let value = value(job, now, &self.window.rules);
+            if !value.is_nan() {
+                sums[i].add(value, 1.0);
+            }
+        }
+        // What is counted over time belongs to the time at which it happens.
+        let Some(sums) = self.batches.of_time() else { return };
+        for &(i, value) in &self.rates {
+            sums.ratios[i].over += value(job);
+        }
+    }
+
+    /// The same where jobs are in classes, or more is asked of them than means over jobs.
+    fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
             let value = quantity.of(job, now, &self.window.rules);
@@ -407,9 +446,9 @@ impl Recorder {
         }
         // What is counted over time belongs to the time at which it happens.
         let Some(sums) = self.batches.of_time() else { return };
-        for &(i, value, _) in &self.rates {
+        for &(i, value) in &self.rates {
             let value = value(job);
-            sums[i].add(value, 0.0);
+            sums.ratios[i].over += value;
             for class in &mut classes {
                 class.ratios[i].add(value, 0.0);
             }
@@ -424,15 +463,15 @@ impl Recorder {
         self.totals.energy += power * span;
         let Some(sums) = self.batches.of_time() else { return };
         for &i in &self.power {
-            sums[i].add(power * span, span);
+            sums.ratios[i].add(power * span, span);
         }
     }
 
     /// A run has ended, or was interrupted: what it did in vain belongs to the time at which that shows.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
-        for &(i, in_vain) in &self.net {
-            sums[i].add(-in_vain(job), 0.0);
+        for &(i, _, in_vain) in &self.net {
+            sums.ratios[i].over += -in_vain(job);
         }
     }
 
@@ -443,7 +482,7 @@ impl Recorder {
         self.totals.energy += energy;
         let Some(sums) = self.batches.of_time() else { return };
         for &i in &self.power {
-            sums[i].add(energy, 0.0);
+            sums.ratios[i].add(energy, 0.0);
         }
     }
 
@@ -472,18 +511,29 @@ impl Observer for Recorder {
         if self.sums_energy {
             self.took(state.power, span);
         }
-        let Some(sums) = self.batches.of_time() else { return };
-        for &(i, rates) in &self.over_time {
-            let (over, under) = rates(state);
-            sums[i].add(over * span, under * span);
+        if !self.sums_over_time {
+            return;
         }
-        for &(i, _, under) in &self.rates {
-            sums[i].add(0.0, under(state) * span);
+        let Some(sums) = self.batches.of_time() else { return };
+        let values = areas::values(state);
+        for (area, value) in sums.areas.iter_mut().zip(values) {
+            *area += value * span;
+        }
+        for (area, value) in sums.further.iter_mut().zip(&self.further) {
+            *area += value(state) * span;
+        }
+        for &(i, over, _) in &self.net {
+            let over = over.place().map_or_else(|value| value(state), |place| values[place]);
+            sums.ratios[i].over += over * span;
         }
     }
 
     fn asks_why_jobs_wait(&self) -> bool {
         !self.per_wait.is_empty()
+    }
+
+    fn asks_where_jobs_run(&self) -> bool {
+        self.metrics.iter().any(|metric| metrics::goes_by_place(metric))
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {

@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, takes_any};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
-use crate::machine::{ClaimError, Placement, Site};
+use crate::machine::{Block, ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Crowd, Demand, Size, Sizing};
@@ -37,6 +37,10 @@ pub struct ManagedSite {
     /// For what there was no room: the head of a queue is asked for again at every arrival behind it,
     /// and jobs of one shape one after the other.
     denied: Denied,
+    /// Whether its nodes are all alike, and its allocator the one that such a site has unless another is asked for.
+    is_uniform: bool,
+    /// Whether nodes are only counted and not named.
+    counts_only: bool,
 }
 
 impl ManagedSite {
@@ -51,6 +55,7 @@ impl ManagedSite {
     ) -> ManagedSite {
         let asks = allocator.asks().unwrap_or(entry.asks);
         let finds = allocator.finds().unwrap_or(entry.finds);
+        let is_uniform = takes_any(entry, site.topology()) && finds == Finds::AnyNodes;
         ManagedSite {
             site,
             allocator,
@@ -61,6 +66,8 @@ impl ManagedSite {
             rule,
             shapes: Arc::default(),
             denied: Denied::new(finds == Finds::EveryBlock),
+            is_uniform,
+            counts_only: false,
         }
     }
 
@@ -91,6 +98,10 @@ impl ManagedSite {
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
     /// request has the form that the allocator asks for.
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
+        if self.counts_only {
+            let sides = std::iter::once(self.site.count_with_room(request)?).collect();
+            return Some(Block { base: 0, sides }.into());
+        }
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
@@ -102,6 +113,12 @@ impl ManagedSite {
             self.denied.note(request);
         }
         placement
+    }
+
+    /// From now on its nodes are only counted, if they are all alike: what it chooses has the right number of nodes, but
+    /// names none of them. For runs in which nobody looks at them.
+    pub(crate) fn name_no_nodes(&mut self) {
+        self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
 
     /// What it would choose now; nothing is drawn from the allocator's stream.
@@ -133,12 +150,14 @@ impl ManagedSite {
 
     /// Tells the allocator when the job on nodes that were claimed ends, by its estimate.
     pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
-        self.allocator.expected(placement, end);
+        if !self.counts_only {
+            self.allocator.expected(placement, end);
+        }
     }
 
     /// How long the processors of a placement are held before its job begins to run.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
-        self.allocator.setup_time(placement)
+        if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
     /// What its allocator [remembers](Allocator::memory).
@@ -297,6 +316,9 @@ impl ManagedSite {
     }
 
     pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
+        if self.counts_only {
+            return self.site.claim_count(placement.len());
+        }
         self.site.claim(placement)?;
         self.denied.claimed();
         self.allocator.claimed(placement, &self.site, now);
@@ -318,6 +340,10 @@ impl ManagedSite {
     }
 
     pub(crate) fn release(&mut self, placement: &Placement) {
+        if self.counts_only {
+            self.site.release_count(placement.len());
+            return;
+        }
         self.site.release(placement);
         self.denied.released();
         self.allocator.released(placement, &self.site);
@@ -325,7 +351,7 @@ impl ManagedSite {
 
     /// Goes on with the random numbers of a fork from where the fork has come to.
     pub(crate) fn draw_on_from(&mut self, fork: &ManagedSite) {
-        self.stream = fork.stream.clone();
+        self.stream.catch_up_with(&fork.stream);
     }
 
     pub(crate) fn fork(&self) -> ManagedSite {
@@ -339,6 +365,8 @@ impl ManagedSite {
             rule: self.rule,
             shapes: Arc::clone(&self.shapes),
             denied: self.denied.clone(),
+            is_uniform: self.is_uniform,
+            counts_only: self.counts_only,
         }
     }
 }

@@ -553,6 +553,11 @@ impl Observer for Watchers<'_> {
         self.recorder.asks_why_jobs_wait() || self.other.asks_why_jobs_wait()
     }
 
+    fn asks_where_jobs_run(&self) -> bool {
+        // The ledger counts.
+        self.recorder.asks_where_jobs_run() || self.other.asks_where_jobs_run()
+    }
+
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
         self.recorder.waited(from, to, id, cause);
         self.other.waited(from, to, id, cause);

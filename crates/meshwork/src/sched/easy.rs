@@ -52,13 +52,18 @@ impl Scheduler for Easy {
         true
     }
 
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
             self.promise.forget(); // what was promised is promised anew
         }
         if let Some(guard) = self.promise.unchanged_guard(cluster) {
             // Whoever could not start beside the head at the last instant cannot now.
-            for ticket in cluster.arrivals().to_vec() {
+            for arrival in 0..cluster.arrivals().len() {
+                let ticket = cluster.arrivals()[arrival];
                 cluster.start(ticket, StartOptions::beside(guard));
             }
             return;

@@ -29,6 +29,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 struct Fcfs;
 
 impl Scheduler for Fcfs {
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         while let Some(head) = cluster.head()
             && cluster.start(head, StartOptions::default())

@@ -38,6 +38,13 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether it looks at which nodes are free or held, and not only at how many: see
+    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run). It may promise nodes, and start jobs beside
+    /// them, without a look at them.
+    fn looks_at_nodes(&self) -> bool {
+        true
+    }
+
     /// Whether it suspends running jobs, which then go on with the work that is left: it needs a network in which jobs
     /// have work.
     fn suspends(&self) -> bool {

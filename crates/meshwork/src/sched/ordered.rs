@@ -23,6 +23,10 @@ impl<K: Ord> Ordered<K> {
 }
 
 impl<K: Copy + Ord + Send> Scheduler for Ordered<K> {
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for &ticket in cluster.arrivals() {
             self.waiting.insert(((self.key)(cluster.job(ticket)), ticket));

@@ -172,6 +172,10 @@ impl Grid {
         if corner >= self.nodes || sides.len() != self.dimensions() {
             return false;
         }
+        if let ([side], [most]) = (sides, &self.sides[..]) {
+            let reach = if self.wrapped { 0 } else { corner };
+            return *side >= 1 && *side <= most - reach;
+        }
         if self.binary && !self.wrapped {
             let fits = |(d, &side): (usize, &u32)| side == 1 || side == 2 && corner >> d & 1 == 0;
             return sides.iter().enumerate().all(fits);

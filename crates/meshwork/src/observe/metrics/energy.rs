@@ -1,6 +1,6 @@
 //! What the machine takes.
 
-use super::{Measure, MetricEntry, Totals};
+use super::{Integrand, Measure, MetricEntry, Totals};
 use crate::registry::About;
 
 /// Joules in a kilowatt-hour.
@@ -67,7 +67,7 @@ pub(super) static ASLEEP: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| (state.asleep as f64, state.nodes as f64)),
+    measure: Measure::OverTime(Integrand::Of(|state| state.asleep as f64), Integrand::Nodes),
 };
 
 pub(super) static WAKE_UPS: MetricEntry = MetricEntry {

@@ -1,6 +1,6 @@
 //! What outages and checkpoints cost.
 
-use super::{Measure, MetricEntry};
+use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
 
 /// Units of the clock in an hour, where it counts seconds.
@@ -20,13 +20,10 @@ pub(super) static GOODPUT: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::Net(
-        |state| (state.held as f64, state.nodes as f64),
-        |job| {
-            let wear = job.wear();
-            (wear.lost + wear.overhead) * f64::from(job.held)
-        },
-    ),
+    measure: Measure::Net(Integrand::Held, Integrand::Nodes, |job| {
+        let wear = job.wear();
+        (wear.lost + wear.overhead) * f64::from(job.held)
+    }),
 };
 
 pub(super) static AVAILABILITY: MetricEntry = MetricEntry {
@@ -41,7 +38,10 @@ pub(super) static AVAILABILITY: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| ((state.nodes - state.down) as f64, state.nodes as f64)),
+    measure: Measure::OverTime(
+        Integrand::Of(|state| (state.nodes - state.down) as f64),
+        Integrand::Nodes,
+    ),
 };
 
 pub(super) static INTERRUPTIONS: MetricEntry = MetricEntry {

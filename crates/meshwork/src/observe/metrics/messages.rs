@@ -1,6 +1,6 @@
 //! What messages meet, and how far apart the processors of a job lie.
 
-use super::{Measure, MetricEntry};
+use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
 
 pub(super) static PACKET_LATENCY: MetricEntry = MetricEntry {
@@ -73,7 +73,10 @@ pub(super) static LINK_UTILIZATION: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::Rate(|job| job.messages().link_flits, |state| state.links as f64),
+    measure: Measure::Rate(
+        |job| job.messages().link_flits,
+        Integrand::Of(|state| state.links as f64),
+    ),
 };
 
 pub(super) static DISPERSAL: MetricEntry = MetricEntry {

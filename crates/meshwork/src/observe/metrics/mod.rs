@@ -15,6 +15,7 @@ mod time;
 mod totals;
 mod waits;
 
+pub use super::areas::Integrand;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
 use crate::registry::{About, Family, Named, abouts};
@@ -61,14 +62,14 @@ pub enum Measure {
     PerWait(Cause),
     /// The mean of this over the jobs that started.
     PerStart(fn(&Running) -> f64),
-    /// A ratio of two integrals over time: what each span adds to both, for each unit of time.
-    OverTime(fn(&State) -> (f64, f64)),
+    /// A ratio of two integrals over time.
+    OverTime(Integrand, Integrand),
     /// What the machine took over all time, with what waking took, in watts.
     Power,
     /// The same ratio as over time, less what each run did in vain that ended or was interrupted.
-    Net(fn(&State) -> (f64, f64), fn(&Running) -> f64),
-    /// What each job that finished adds, over what each unit of time does.
-    Rate(fn(&Running) -> f64, fn(&State) -> f64),
+    Net(Integrand, Integrand, fn(&Running) -> f64),
+    /// What each job that finished adds, over an integral over time.
+    Rate(fn(&Running) -> f64, Integrand),
     /// The mean over the jobs that arrived of the jobs that waited when each did.
     PerArrival,
     /// The mean of this share, what is over what is under, over the instants just after a job has started or ended.
@@ -242,6 +243,15 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UNFAIR_JOBS,
     &UNFAIRNESS,
 ];
+
+/// Metrics that go by which nodes a job holds.
+static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
+
+/// Whether a metric goes by which nodes a job holds, and not only by how many; whoever adds a metric to the list may.
+pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
+    let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
+    is_in(OF_PLACES) || !is_in(METRICS)
+}
 
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];

@@ -1,7 +1,6 @@
 //! What the machine does: means over time, and rates.
 
-use super::{Measure, MetricEntry};
-use crate::observe::State;
+use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;
 
 pub(super) static UTILIZATION: MetricEntry = MetricEntry {
@@ -16,7 +15,7 @@ pub(super) static UTILIZATION: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| (state.held as f64, state.nodes as f64)),
+    measure: Measure::OverTime(Integrand::Held, Integrand::Nodes),
 };
 
 pub(super) static UTILIZATION_ASKED: MetricEntry = MetricEntry {
@@ -33,7 +32,7 @@ pub(super) static UTILIZATION_ASKED: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| (state.asked as f64, state.nodes as f64)),
+    measure: Measure::OverTime(Integrand::Asked, Integrand::Nodes),
 };
 
 pub(super) static UTILIZATION_AT_EVENTS: MetricEntry = MetricEntry {
@@ -64,7 +63,7 @@ pub(super) static QUEUE_LENGTH: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "jobs",
-    measure: Measure::OverTime(|state| (state.waiting as f64, 1.0)),
+    measure: Measure::OverTime(Integrand::Waiting, Integrand::Time),
 };
 
 pub(super) static PADDING: MetricEntry = MetricEntry {
@@ -81,7 +80,7 @@ pub(super) static PADDING: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| (state.surplus as f64, state.nodes as f64)),
+    measure: Measure::OverTime(Integrand::Surplus, Integrand::Nodes),
 };
 
 pub(super) static INTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
@@ -96,7 +95,7 @@ pub(super) static INTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(|state| (state.surplus as f64, state.held as f64)),
+    measure: Measure::OverTime(Integrand::Surplus, Integrand::Held),
 };
 
 pub(super) static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
@@ -112,7 +111,7 @@ pub(super) static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::OverTime(blocked_by_shape),
+    measure: Measure::OverTime(Integrand::FreeInVain, Integrand::Nodes),
 };
 
 pub(super) static THROUGHPUT: MetricEntry = MetricEntry {
@@ -126,7 +125,7 @@ pub(super) static THROUGHPUT: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "jobs per time",
-    measure: Measure::Rate(|_| 1.0, |_| 1.0),
+    measure: Measure::Rate(|_| 1.0, Integrand::Time),
 };
 
 pub(super) static CARRIED_LOAD: MetricEntry = MetricEntry {
@@ -143,10 +142,5 @@ pub(super) static CARRIED_LOAD: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "share",
-    measure: Measure::Rate(|job| job.asked as f64 * job.job.runtime, |state| state.nodes as f64),
+    measure: Measure::Rate(|job| job.asked as f64 * job.job.runtime, Integrand::Nodes),
 };
-
-fn blocked_by_shape(state: &State) -> (f64, f64) {
-    let free = if state.blocked_by_shape { state.nodes - state.held } else { 0 };
-    (free as f64, state.nodes as f64)
-}

@@ -9,6 +9,7 @@
 mod attributes;
 mod choice;
 mod format;
+mod plain;
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -158,11 +159,12 @@ impl Plain {
             return Ok(Err("no submit time"));
         }
         let number = record.number();
-        if !is_whole(processors) || (number as i64) as f64 - number != 0.0 {
+        let whole = number as i64;
+        if !is_whole(processors) || whole as f64 - number != 0.0 {
             return Err(not_whole(record));
         }
         Ok(Ok(Plain {
-            number: if number < 0.0 { count } else { number as u64 },
+            number: if whole < 0 { count } else { whole as u64 },
             submit,
             run_time,
             estimate: record.requested_time().unwrap_or(run_time),
@@ -226,19 +228,8 @@ struct Log {
 impl Log {
     fn advance(&mut self) -> Result<Option<Submission>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
-            let Some(text) = self.lines.next()? else {
-                self.read_all = true;
-                if self.usable == 0 {
-                    return Err(self.nothing());
-                }
+            if !self.lines.read_plain(&mut self.record) && !self.read_any()? {
                 break;
-            };
-            if text[0] == b';' {
-                continue;
-            }
-            if !self.record.read(text) {
-                let what = format::fault(text);
-                return Err(self.lines.error(what));
             }
             self.seen += 1;
             if !self.choice.takes(&self.record) {
@@ -268,6 +259,25 @@ impl Log {
             }
             Submission::Job(job)
         }))
+    }
+
+    /// Reads the next line with numbers, however they stand there; `false` at the end.
+    #[inline(never)]
+    fn read_any(&mut self) -> Result<bool, WorkloadError> {
+        loop {
+            let Some(text) = self.lines.next()? else {
+                self.read_all = true;
+                return if self.usable == 0 { Err(self.nothing()) } else { Ok(false) };
+            };
+            if text[0] == b';' {
+                continue;
+            }
+            if !self.record.read(text) {
+                let what = format::fault(text);
+                return Err(self.lines.error(what));
+            }
+            return Ok(true);
+        }
     }
 
     #[inline]

@@ -1,0 +1,79 @@
+//! How jobs join the queue.
+
+use super::Cluster;
+use super::fits::fits_on;
+use super::forms::{Form, Known};
+use crate::form::Finds;
+use crate::job::Job;
+use crate::observe::{Event, JobId};
+
+impl Cluster<'_> {
+    /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
+    #[inline(always)]
+    pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
+        let id = JobId(self.arrived);
+        self.arrived += 1;
+        let Some((fewest, form)) = self.let_in(&job) else {
+            self.observer.observe(self.now, &Event::Refused(id, &job));
+            return false;
+        };
+        self.observer.observe(self.now, &Event::Arrived(id, &job));
+        self.facility.arrived(&job);
+        self.facility.crowd.waiting += 1;
+        if let Some(service) = &mut self.service {
+            job = service.careers.arrives(id, job);
+        }
+        let ticket = self.queue.push(id, job, fewest, form);
+        self.arrivals.push(ticket);
+        true
+    }
+
+    /// What a job that is let in and fits the empty machine needs at its smallest, and its form where requests have one.
+    #[inline(always)]
+    fn let_in(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
+        let (fewest, known) = self.need(job)?;
+        let is_let_in = fewest <= self.most_held && (self.gate.is_none() || self.is_admitted(job));
+        let fits = match known {
+            _ if !is_let_in => return None,
+            Some(known) => known.fits.unwrap_or_else(|| {
+                let fits = self.fits_empty(job);
+                self.forms.learn_fit(&job.request, known, fits);
+                fits
+            }),
+            None => self.fits_empty(job),
+        };
+        fits.then_some((fewest, known.map(|known| known.form)))
+    }
+
+    /// The fewest processors with which a job could ever be started, and what is known of its request where requests have
+    /// one form; `None` if no site can hold the job.
+    #[inline(always)]
+    pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Known>)> {
+        if self.facility.only_fixed_site().is_none() {
+            return Some((self.facility.fewest(job)?, None));
+        }
+        let known = match self.forms.known(&job.request) {
+            Some(known) => known,
+            None => {
+                let (fewest, form) = self.facility.only_form(&job.request)?;
+                self.forms.learn(&job.request, fewest, form)
+            }
+        };
+        Some((known.fewest, Some(known)))
+    }
+
+    /// Whether any site would take a job of which some site can hold the form, if the machine were
+    /// empty: the allocators' answer, asked once for each request.
+    fn fits_empty(&mut self, job: &Job) -> bool {
+        let mut sites = self.facility.sites().iter();
+        if sites.all(|site| site.finds() == Finds::AnyNodes) {
+            return true;
+        }
+        if let Some(known) = self.fits.known(&job.request) {
+            return known;
+        }
+        let fits = fits_on(&mut self.empty, job, self.now, self.most_held);
+        self.fits.insert(&job.request, fits);
+        fits
+    }
+}

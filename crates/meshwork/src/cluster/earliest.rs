@@ -1,0 +1,198 @@
+//! When and where a waiting job would start at the earliest, and what protects that while others are started.
+
+use super::Cluster;
+use super::queue::Ticket;
+use super::reservation::{Guard, Hold, Reservation};
+use crate::facility::SiteAhead;
+use crate::form::Finds;
+use crate::geometry::NodeSet;
+use crate::job::Time;
+use crate::network::RunKey;
+use crate::offer::Proposal;
+use crate::sizing::Size;
+
+impl Cluster<'_> {
+    /// When and where a waiting job would start if all running jobs ended at their estimates and
+    /// no other started. A job past its estimate is expected to end now.
+    ///
+    /// # Complexity
+    /// **O(r)** for *r* running jobs where only their number matters; where shape does, the
+    /// allocator is asked once for each distinct expected end until it finds a place, or if it misses
+    /// no free block on a machine of one site, for **O(log r)** of them, on forks that take **O(r)**.
+    #[must_use]
+    pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
+        self.earliest_guard(ticket).map(|guard| guard.reservation)
+    }
+
+    /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
+    #[must_use]
+    pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
+        if let Some(again) = self.earliest_again(ticket) {
+            return Some(self.guard(again));
+        }
+        if !self.is_unbounded() {
+            let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
+            return Some(self.guard(reservation));
+        }
+        if self.facility.sites().len() == 1 {
+            return self.earliest_on(0, ticket);
+        }
+        let sooner = |best: Guard, other: Guard| {
+            if other.reservation.at < best.reservation.at { other } else { best }
+        };
+        let sites = 0..self.facility.sites().len();
+        sites.filter_map(|site| self.earliest_on(site, ticket)).reduce(sooner)
+    }
+
+    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
+        let job = self.queue.job(ticket);
+        if let Some(form) = self.queue.form(ticket) {
+            // The only size that there is.
+            let only = &self.facility.sites()[0];
+            if only.finds() == Finds::AnyNodes {
+                let (free, at) = self.free_by(site, form.nodes);
+                let request = self.forms.request(form).clone();
+                let size = Size { request, stretch: 1.0 / only.site().speed() };
+                return Guard::of_count(job, site, size, free, at);
+            }
+            if only.misses_no_block() {
+                return self.earliest_by_halves(ticket, form.nodes).map(Guard::of_nodes);
+            }
+        }
+        let sizes = self.facility.sizes(site, job, self.now);
+        let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;
+        if self.facility.sites()[site].finds() == Finds::AnyNodes {
+            let (free, at) = self.free_by(site, fewest);
+            let size = sizes.into_iter().find(|size| size.request.nodes() <= free)?;
+            return Guard::of_count(job, site, size, free, at);
+        }
+        if self.misses_no_block() {
+            return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);
+        }
+        let mut ahead = self.facility.fork_site(site);
+        let mut at = self.now;
+        let mut ends = self.ends().iter().peekable();
+        loop {
+            let enough = u64::from(ahead.site().free_nodes()) >= fewest;
+            let found = if enough { ahead.propose(job, at) } else { None };
+            if let Some(proposal) = found {
+                let Proposal { placement, stretch, .. } = proposal;
+                let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+                let reservation = Reservation { at, span, stretch, site, hold };
+                return Some(Guard::of_nodes(reservation));
+            }
+            at = ends.peek()?.at.max(self.now);
+            while let Some(end) = ends.next_if(|end| end.at <= at) {
+                if end.site as usize == site {
+                    ahead.release(&self.ran(end).placement);
+                }
+            }
+        }
+    }
+
+    /// When as many processors of a site are free as these, or all are that ever will be, by the ends that estimates promise;
+    /// and how many are free then.
+    fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
+        let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
+        let mut at = self.now;
+        for end in self.ends().iter() {
+            if free >= wanted && end.at > at {
+                break;
+            }
+            if end.site as usize == site {
+                free += u64::from(end.held);
+                at = end.at.max(self.now);
+            }
+        }
+        (free, at)
+    }
+
+    /// As [`earliest`](Cluster::earliest) on a single site whose allocator misses no block: what has
+    /// room keeps it when more is given back, so the first instant with room is found by halves.
+    fn earliest_by_halves(&self, ticket: Ticket, fewest: u64) -> Option<Reservation> {
+        let job = self.queue.job(ticket);
+        let ends: Vec<(Time, RunKey)> =
+            self.ends().iter().map(|end| (end.at.max(self.now), end.key)).collect();
+        let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
+            for (_, key) in ends {
+                then.release(&self.running[key.slot as usize].placement);
+            }
+        };
+        let mut then = self.facility.fork_site(0);
+        let (mut given_back, mut at) = (0, self.now);
+        while u64::from(then.site().free_nodes()) < fewest {
+            at = ends.get(given_back)?.0;
+            let end = given_back + ends[given_back..].partition_point(|(end, _)| *end <= at);
+            release(&mut then, &ends[given_back..end]);
+            given_back = end;
+        }
+        let mut found = then.propose(job, at).map(|proposal| (at, proposal));
+        if found.is_none() {
+            // How many have ended after each further instant.
+            let further =
+                ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
+                    *ended += group.len();
+                    Some((group[0].0, *ended))
+                });
+            let further: Vec<(Time, usize)> = further.collect();
+            let (mut low, mut high) = (0, further.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                let (at, ended) = further[middle];
+                let mut there = then.fork();
+                release(&mut there, &ends[given_back..ended]);
+                if let Some(proposal) = there.propose(job, at) {
+                    found = Some((at, proposal));
+                    high = middle;
+                } else {
+                    (then, given_back) = (there, ended);
+                    low = middle + 1;
+                }
+            }
+        }
+        let (at, Proposal { placement, stretch, .. }) = found?;
+        let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
+        Some(Reservation { at, span, stretch, site: 0, hold })
+    }
+
+    /// When the processors of a waiting job's reservation are expected to be free, if no other job is started
+    /// on them: now, or the last expected end of those who hold some.
+    #[must_use]
+    pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
+        let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
+        let grid = self.site(reservation.site).grid();
+        let mut nodes = NodeSet::empty(grid.nodes());
+        placement.add_to(&mut nodes, grid);
+        let blocking = self.ends().iter().rev().find(|end| {
+            end.site as usize == reservation.site
+                && !self.ran(end).placement.is_clear_of(&nodes, grid)
+        });
+        let free = blocking.map_or(self.now, |end| end.at.max(self.now));
+        if self.is_unbounded() {
+            return free;
+        }
+        // Only as jobs end may more be held: no window that is behind us comes again.
+        self.clear_from(ticket, reservation, self.held_from(reservation, free))
+    }
+
+    /// Protects a reservation while other jobs are started beside it.
+    #[must_use]
+    pub fn guard(&self, reservation: Reservation) -> Guard {
+        let extra_nodes = match reservation.hold {
+            Hold::Nodes(_) => 0,
+            Hold::Count(ref wanted) => {
+                let free_now = u64::from(self.site(reservation.site).free_nodes());
+                let by_then: u64 = self
+                    .ends()
+                    .iter()
+                    .take_while(|end| end.at.max(self.now) <= reservation.at)
+                    .filter(|end| end.site as usize == reservation.site)
+                    .map(|end| u64::from(end.held))
+                    .sum();
+                (free_now + by_then).saturating_sub(wanted.nodes())
+            }
+        };
+        let headroom = self.headroom_beside(&reservation);
+        Guard { reservation, extra_nodes, headroom }
+    }
+}

@@ -1,0 +1,142 @@
+//! In which form each request is put to the only site of a machine, found once for each.
+
+use std::collections::BTreeMap;
+
+use crate::job::Request;
+
+/// The form of a request, by its number: forms of one number are equal, and of two numbers not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Form {
+    number: u32,
+    /// How many processors it has.
+    pub(crate) nodes: u64,
+}
+
+/// What never changes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// A bound on the processors that a job needs to start.
+    pub(super) fewest: u64,
+    pub(super) form: Form,
+    /// Whether it fits the empty machine, once that has been asked.
+    pub(super) fits: Option<bool>,
+}
+
+/// The forms of requests, on a machine with one site on which every job gets what it asks for: what is asked of a job in
+/// every pass is then asked by number.
+///
+/// # Complexity
+/// **O(1)** to look up a count, as nearly all requests of logs are, and **O(log r)** among *r* requests of other kinds.
+#[derive(Default)]
+pub(super) struct Forms {
+    /// What is known of small counts, by the count.
+    counts: Vec<Option<Known>>,
+    /// What is known of other requests.
+    others: BTreeMap<Request, Known>,
+    forms: Vec<Request>,
+    numbers: BTreeMap<Request, Form>,
+}
+
+/// Counts up to here are looked up by index.
+const SMALL: u32 = 1 << 14;
+
+impl Forms {
+    /// What is known of a request.
+    #[inline]
+    pub(super) fn known(&self, request: &Request) -> Option<Known> {
+        match request {
+            Request::Nodes(count) if *count < SMALL => *self.counts.get(*count as usize)?,
+            _ => self.others.get(request).copied(),
+        }
+    }
+
+    /// Remembers the form of a request, and the fewest processors for it.
+    pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Known {
+        let (forms, nodes) = (&mut self.forms, form.nodes());
+        let form = *self.numbers.entry(form).or_insert_with_key(|form| {
+            forms.push(form.clone());
+            Form { number: (forms.len() - 1) as u32, nodes }
+        });
+        let known = Known { fewest, form, fits: None };
+        self.keep(request, known);
+        known
+    }
+
+    /// Remembers that a request fits the empty machine, or that it does not.
+    pub(super) fn learn_fit(&mut self, request: &Request, known: Known, fits: bool) {
+        self.keep(request, Known { fits: Some(fits), ..known });
+    }
+
+    fn keep(&mut self, request: &Request, known: Known) {
+        match request {
+            Request::Nodes(count) if *count < SMALL => {
+                let count = *count as usize;
+                if self.counts.len() <= count {
+                    self.counts.resize(count + 1, None);
+                }
+                self.counts[count] = Some(known);
+            }
+            _ => {
+                self.others.insert(request.clone(), known);
+            }
+        }
+    }
+
+    /// The form itself.
+    #[inline]
+    pub(super) fn request(&self, form: Form) -> &Request {
+        &self.forms[form.number as usize]
+    }
+}
+
+impl Form {
+    /// Where it stands among all of them.
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.number as usize
+    }
+
+    /// That of a number, for tests.
+    #[cfg(test)]
+    pub(super) fn numbered(number: u32, nodes: u64) -> Form {
+        Form { number, nodes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_requests_of_one_form_have_one_number() {
+        let mut forms = Forms::default();
+        let requests = [
+            Request::Nodes(6),
+            Request::Nodes(5),
+            Request::block(&[3, 2]),
+            Request::Nodes(SMALL + 1),
+            Request::Subcube(6),
+        ];
+        let shapes = [
+            Request::block(&[3, 2]),
+            Request::block(&[3, 2]),
+            Request::block(&[3, 2]),
+            Request::Nodes(SMALL + 1),
+            Request::block(&[64]),
+        ];
+        for (request, shape) in requests.iter().zip(&shapes) {
+            assert_eq!(forms.known(request), None, "{request:?}");
+            forms.learn(request, shape.nodes(), shape.clone());
+        }
+        let known = requests.each_ref().map(|request| forms.known(request).unwrap());
+        for (a, one) in shapes.iter().zip(&known) {
+            assert_eq!((forms.request(one.form), one.form.nodes), (a, a.nodes()));
+            for (b, other) in shapes.iter().zip(&known) {
+                assert_eq!(one.form == other.form, a == b);
+            }
+        }
+        forms.learn_fit(&requests[1], known[1], false);
+        assert_eq!(forms.known(&requests[1]).unwrap().fits, Some(false));
+        assert_eq!(forms.known(&requests[0]).unwrap().fits, None);
+    }
+}
