@@ -45,26 +45,41 @@ impl Ideal {
     }
 
     /// Moves the entry at `place` to where it belongs.
-    fn settle(&mut self, mut place: usize) {
+    fn settle(&mut self, place: usize) {
         let entry = self.heap[place];
+        if self.rise(place, entry) == place {
+            self.sink(place, entry);
+        }
+    }
+
+    /// Moves an entry up from `place` to where it belongs, and returns where that is.
+    fn rise(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
         while place > 0 {
             let parent = (place - 1) / 2;
-            if self.heap[parent] <= entry {
+            let above = self.heap[parent];
+            if above <= entry {
                 break;
             }
-            self.put(place, self.heap[parent]);
+            self.put(place, above);
             place = parent;
         }
-        loop {
-            let left = 2 * place + 1;
-            let Some(mut child) = (left < self.heap.len()).then_some(left) else { break };
-            if left + 1 < self.heap.len() && self.heap[left + 1] < self.heap[left] {
-                child = left + 1;
+        self.put(place, entry);
+        place
+    }
+
+    /// Moves an entry down from `place` to where it belongs.
+    fn sink(&mut self, mut place: usize, entry: (Time, RunKey)) {
+        while let Some(&left) = self.heap.get(2 * place + 1) {
+            let (mut child, mut first) = (2 * place + 1, left);
+            if let Some(&right) = self.heap.get(child + 1)
+                && right < left
+            {
+                (child, first) = (child + 1, right);
             }
-            if entry <= self.heap[child] {
+            if entry <= first {
                 break;
             }
-            self.put(place, self.heap[child]);
+            self.put(place, first);
             place = child;
         }
         self.put(place, entry);
@@ -86,8 +101,9 @@ impl Network for Ideal {
             self.slots.resize(slot + 1, fresh);
         }
         self.slots[slot] = fresh;
-        self.heap.push((now + work.left / work.rate, run));
-        self.settle(fresh.place);
+        let entry = (now + work.left / work.rate, run);
+        self.heap.push(entry);
+        self.rise(fresh.place, entry);
         Ok(())
     }
 
@@ -118,7 +134,8 @@ impl Network for Ideal {
         let last = self.heap.pop().expect("a job that finishes is in the heap");
         if place < self.heap.len() {
             self.heap[place] = last;
-            self.settle(place);
+            // The one that ends is nearly always the first, which has none above it.
+            if place == 0 { self.sink(place, last) } else { self.settle(place) }
         }
         None
     }
