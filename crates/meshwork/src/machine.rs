@@ -1,6 +1,7 @@
 //! The machine: sites, and which of their nodes are free.
 
 use crate::geometry::NodeSet;
+use crate::geometry::cube::Subcube;
 use crate::job::Request;
 use crate::topology::{Grid, Topology};
 
@@ -120,6 +121,13 @@ impl Site {
             return Ok(());
         }
         let grid = self.topology.grid();
+        if let Some(cube) = only_cube(placement, grid) {
+            if !cube.take_if_within(&mut self.free) {
+                return Err(ClaimError::NotFree { placement: placement.text(grid) });
+            }
+            self.free_nodes -= 1 << cube.dimension();
+            return Ok(());
+        }
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
         if ill_shaped || placement.blocks.is_empty() {
             let (placement, machine) = (format!("{placement:?}"), self.topology.to_string());
@@ -197,6 +205,11 @@ impl Site {
     /// Gives the nodes of a claimed placement back.
     pub fn release(&mut self, placement: &Placement) {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
+        if let Some(cube) = only_cube(placement, self.topology.grid()) {
+            cube.add_to(&mut self.free);
+            self.free_nodes += 1 << cube.dimension();
+            return;
+        }
         placement.for_each_run(self.topology.grid(), |start, count| {
             self.free.insert_range(start, count);
             self.free_nodes += count;
@@ -220,6 +233,14 @@ impl Site {
             }
         }
         text
+    }
+}
+
+/// The subcube that a placement is, on a hypercube: that is claimed and released by words.
+fn only_cube(placement: &Placement, grid: &Grid) -> Option<Subcube> {
+    match &placement.blocks[..] {
+        [block] => Subcube::on(block, grid),
+        _ => None,
     }
 }
 

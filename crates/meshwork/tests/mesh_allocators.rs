@@ -186,6 +186,17 @@ fn in_random_histories(
         let mut state = State { site, since: vec![None; nodes], number: vec![0; nodes], now: 0.0 };
         let mut number = 0;
         let mut held: Vec<Placement> = Vec::new();
+        if entry.asks == Asks::Block {
+            // Every block on the empty machine, of which some know the answer without a search.
+            for largest in 0..topology.grid().nodes() {
+                let sides: Dims =
+                    topology.grid().coordinates(largest).iter().map(|at| at + 1).collect();
+                let request = Request::Block(sides.clone());
+                let mut draws = rng.clone();
+                let ask = Ask::new(&request, &state.site, Time::ZERO, &mut draws);
+                check(&state, &sides, allocator.choose(ask));
+            }
+        }
         for _ in 0..250 {
             state.now += rng.below(5) as f64;
             let grid = topology.grid().clone();

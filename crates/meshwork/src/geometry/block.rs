@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use smallvec::{SmallVec, smallvec};
 
 use crate::geometry::NodeSet;
+use crate::geometry::cube::Subcube;
 use crate::job::{Dims, sides_text};
 use crate::topology::{Grid, Node};
 
@@ -12,13 +13,20 @@ use crate::topology::{Grid, Node};
 ///
 /// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
 /// side 2 in its free dimensions and side 1 in the others.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
     /// The corner that the block grows from.
     pub base: Node,
     /// One side for each dimension of the grid.
     pub sides: Dims,
+}
+
+// Sides are copied as words: what would be derived asks for room side by side.
+impl Clone for Block {
+    fn clone(&self) -> Block {
+        Block { base: self.base, sides: Dims::from_slice(&self.sides) }
+    }
 }
 
 impl Block {
@@ -158,11 +166,21 @@ impl Ring {
 /// assert_eq!(placed.nodes(&grid), [5, 6, 9, 10]);
 /// assert_eq!(placed.text(&grid), "1,1:2x2");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Placement {
     /// The blocks, the first ranks in the first.
     pub blocks: SmallVec<[Block; 1]>,
+}
+
+// Most have one block.
+impl Clone for Placement {
+    fn clone(&self) -> Placement {
+        match &self.blocks[..] {
+            [block] => block.clone().into(),
+            _ => Placement { blocks: self.blocks.clone() },
+        }
+    }
 }
 
 impl From<Block> for Placement {
@@ -203,14 +221,20 @@ impl Placement {
     #[must_use]
     pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_within = |start, count| set.contains_range(start, count);
-        self.blocks.iter().all(|block| block.all_runs(grid, is_within))
+        self.blocks.iter().all(|block| match Subcube::on(block, grid) {
+            Some(cube) => cube.is_within(set),
+            None => block.all_runs(grid, is_within),
+        })
     }
 
     /// Whether no node of it is in the set.
     #[must_use]
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_clear = |start, count| set.is_clear_of_range(start, count);
-        self.blocks.iter().all(|block| block.all_runs(grid, is_clear))
+        self.blocks.iter().all(|block| match Subcube::on(block, grid) {
+            Some(cube) => cube.is_clear_of(set),
+            None => block.all_runs(grid, is_clear),
+        })
     }
 
     /// Whether it has a node in common with another one on the same grid. **O(b c d)** for *b* and *c*

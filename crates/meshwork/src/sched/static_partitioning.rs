@@ -1,10 +1,10 @@
 //! Static partitioning: each size of job has processors of its own.
 
-use std::collections::BTreeSet;
+use smallvec::SmallVec;
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Place, StartOptions};
+use crate::cluster::{Cluster, Place, StartOptions, Ticket};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
@@ -39,8 +39,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry {
 /// allocator is not asked, and jobs are not folded.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// For each class, the indices of its partitions that are idle: the lowest is used first.
-    idle: Vec<BTreeSet<usize>>,
+    /// For each class, the indices of its partitions that are idle, the highest first: the lowest is used first, and
+    /// taken from the end.
+    idle: Vec<Vec<usize>>,
     queues: Queues,
 }
 
@@ -65,9 +66,9 @@ impl StaticPartitioning {
             partitions.push(Partition { class: 0, site, nodes });
         }
         let classes = partitions.iter().map(|p| p.class + 1).max().unwrap_or(0);
-        let mut idle = vec![BTreeSet::new(); classes];
-        for (index, partition) in partitions.iter().enumerate() {
-            idle[partition.class].insert(index);
+        let mut idle = vec![Vec::new(); classes];
+        for (index, partition) in partitions.iter().enumerate().rev() {
+            idle[partition.class].push(index);
         }
         StaticPartitioning { partitions, idle, queues: Queues::default() }
     }
@@ -86,9 +87,10 @@ impl Scheduler for StaticPartitioning {
             let held = |p: &Partition| p.site == ran.site && p.nodes == ran.placement;
             let index = self.partitions.iter().position(held);
             let index = index.expect("a job runs in a partition");
-            self.idle[self.partitions[index].class].insert(index);
+            let idle = &mut self.idle[self.partitions[index].class];
+            idle.insert(idle.partition_point(|&other| other > index), index);
         }
-        for ticket in cluster.arrivals().to_vec() {
+        for ticket in SmallVec::<[Ticket; 4]>::from_slice(cluster.arrivals()) {
             if cluster.job(ticket).request.size_class() as usize >= self.idle.len() {
                 cluster.turn_away(ticket);
             } else {
@@ -96,15 +98,15 @@ impl Scheduler for StaticPartitioning {
             }
         }
         for class in self.queues.classes() {
-            while let (Some(head), Some(&index)) =
-                (self.queues.head(class), self.idle[class].first())
+            while let Some(&index) = self.idle[class].last()
+                && let Some(head) = self.queues.head(class)
             {
                 let Partition { site, nodes, .. } = &self.partitions[index];
                 if !cluster.start(head, StartOptions::at(Place::These(*site, nodes))) {
                     break;
                 }
                 self.queues.pop(class);
-                self.idle[class].pop_first();
+                self.idle[class].pop();
             }
         }
     }

@@ -122,6 +122,12 @@ impl Grid {
         self.all_rings
     }
 
+    /// Whether every side is 2, as in a hypercube.
+    #[inline]
+    pub(crate) fn is_binary(&self) -> bool {
+        self.binary
+    }
+
     /// Whether each dimension closes to a ring.
     #[must_use]
     pub fn rings(&self) -> &[bool] {

@@ -19,12 +19,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
                      On a ring distances go the shorter way. A job fits whenever enough processors \
                      are free.",
         complexity: "O(d log d · n r) for what is counted around all n processors at once, in d \
-                     dimensions up to a radius r; then, for each centre whose bound does not \
-                     exclude it, how many rows have processors at that radius. Few free \
-                     processors, and machines that are long and narrow, are looked at from each \
-                     centre in turn: O(F · (F + h)) for F free processors, and h processors in two \
-                     parts that span the machine, such as a row and a column. It works up to \
-                     16,384 nodes.",
+                     dimensions up to a radius r; then, with p planes of l dimensions whose sides \
+                     add up to s, O(n p r l) for all centres and O(p + s) for each, and how many \
+                     rows a plane has for those that a bound does not exclude. Few free processors, \
+                     and machines that are long and narrow, are looked at from each centre in turn: \
+                     O(F · (F + h)) for F free processors, and h processors in two parts that span \
+                     the machine, such as a row and a column. It works up to 16,384 nodes.",
         source: "Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, Compact \
                      location problems, Theoretical Computer Science 181, 1997; Bender, Bunde, \
                      Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \

@@ -226,6 +226,10 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
         let cube = Subcube::of(block);
         let dimension = cube.mask.trailing_ones();
         let above = cube.mask >> dimension << dimension;
+        if above == 0 {
+            visit(cube.base, dimension);
+            continue;
+        }
         parts(above).for_each(|part| visit(cube.base | part, dimension));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use search::{keep_bases, neighbours};
 use crate::geometry::Block;
 use crate::geometry::NodeSet;
 use crate::job::Dims;
-use crate::topology::Node;
+use crate::topology::{Grid, Node};
 
 /// A subcube: the nodes `base | t` for every `t` that is part of `mask`; no bit is in both.
 ///
@@ -100,61 +100,102 @@ impl Subcube {
     /// among the lowest six.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
-        let words = set.words();
         let pattern = self.pattern();
-        self.words().all(|word| words[word] & pattern == pattern)
+        self.all_words(set, |word| word & pattern == pattern)
     }
 
     /// Whether none of its nodes is in the set.
     #[must_use]
     pub fn is_clear_of(self, set: &NodeSet) -> bool {
-        let words = set.words();
         let pattern = self.pattern();
-        self.words().all(|word| words[word] & pattern == 0)
+        self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds its nodes to the set.
+    /// Adds its nodes to the set. As long as [`is_within`](Subcube::is_within).
     pub fn add_to(self, set: &mut NodeSet) {
-        let run = self.mask.trailing_ones();
-        for start in parts(self.mask >> run << run) {
-            set.insert_range(self.base | start, 1 << run);
-        }
+        let pattern = self.pattern();
+        self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Takes its nodes out of the set.
+    /// Takes its nodes out of the set. As long as [`is_within`](Subcube::is_within).
     pub fn take_from(self, set: &mut NodeSet) {
-        let run = self.mask.trailing_ones();
-        for start in parts(self.mask >> run << run) {
-            set.remove_range(self.base | start, 1 << run);
+        let pattern = self.pattern();
+        self.change_words(set, |word| *word &= !pattern);
+    }
+
+    /// Takes its nodes out of the set, if all of them are in it: whether they were.
+    #[inline]
+    pub(crate) fn take_if_within(self, set: &mut NodeSet) -> bool {
+        if self.mask < 64 {
+            let (pattern, word) = (self.pattern(), &mut set.words_mut()[self.base as usize / 64]);
+            let within = *word & pattern == pattern;
+            *word &= if within { !pattern } else { u64::MAX };
+            return within;
+        }
+        let within = self.is_within(set);
+        if within {
+            self.take_from(set);
+        }
+        within
+    }
+
+    /// Whether something holds of all words of a set that it touches, in each of which it has the same pattern.
+    #[inline(always)]
+    fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
+        let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
+        let words = &set.words()[first..];
+        if above & (above + 1) == 0 {
+            // One after the other, as those of an aligned one are.
+            return words[..=above as usize].iter().all(|&word| holds(word));
+        }
+        parts(above).all(|part| holds(words[part as usize]))
+    }
+
+    #[inline(always)]
+    fn change_words(self, set: &mut NodeSet, change: impl Fn(&mut u64)) {
+        let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
+        let words = &mut set.words_mut()[first..];
+        if above & (above + 1) == 0 {
+            words[..=above as usize].iter_mut().for_each(change);
+        } else {
+            parts(above).for_each(|part| change(&mut words[part as usize]));
         }
     }
 
-    /// The words of a set that it touches, in each of which it has the same pattern.
-    fn words(self) -> impl Iterator<Item = usize> {
-        let first = (self.base >> 6) as usize;
-        parts(self.mask >> 6).map(move |part| first | part as usize)
-    }
-
+    #[inline]
     fn pattern(self) -> u64 {
-        let lowest = self.mask & 63;
-        let pattern = (0..6).fold(1_u64, |pattern, d| match lowest >> d & 1 {
-            1 => pattern | pattern << (1 << d),
-            _ => pattern,
-        });
-        pattern << (self.base & 63)
+        PATTERNS[self.mask as usize & 63] << (self.base & 63)
     }
 
     /// The subcube that a block of a hypercube is.
     #[must_use]
+    #[inline]
     pub fn of(block: &Block) -> Subcube {
-        let free = |(d, &side): (usize, &u32)| (side - 1) << d;
-        Subcube { base: block.base, mask: block.sides.iter().enumerate().map(free).sum() }
+        Subcube { base: block.base, mask: longer_sides(block).0 }
+    }
+
+    /// The subcube that a block of this grid is: none on a grid that is no hypercube, and none if it does not lie on
+    /// it, or lies around an edge.
+    #[inline]
+    pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
+        if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
+        {
+            return None;
+        }
+        let (mask, beyond) = longer_sides(block);
+        (beyond < 2 && block.base & mask == 0).then_some(Subcube { base: block.base, mask })
     }
 
     /// It as a block of the hypercube of this dimension.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
-        let sides: Dims = (0..dimension).map(|d| 1 + (self.mask >> d & 1)).collect();
+        let (low, dimension) = (self.mask.trailing_ones() as usize, dimension as usize);
+        let mut sides = Dims::from_slice(&ALIGNED[32 - low..][..dimension]);
+        if self.mask >> low != 0 {
+            for (d, side) in sides.iter_mut().enumerate() {
+                *side = 1 + (self.mask >> d & 1);
+            }
+        }
         Block { base: self.base, sides }
     }
 
@@ -169,6 +210,45 @@ impl Subcube {
         (0..dimension).rev().map(mark).collect()
     }
 }
+
+/// For each set of the lowest six dimensions, which nodes of a word that has: 0 and those that differ from it in
+/// these dimensions alone.
+static PATTERNS: [u64; 64] = {
+    let mut patterns = [0; 64];
+    let mut mask = 0;
+    while mask < 64 {
+        let mut node = 0;
+        while node < 64 {
+            if node & !mask == 0 {
+                patterns[mask] |= 1 << node;
+            }
+            node += 1;
+        }
+        mask += 1;
+    }
+    patterns
+};
+
+/// The dimensions in which a block has more than one node, as bits, and the bits of all its sides less 1.
+#[inline]
+fn longer_sides(block: &Block) -> (u32, u32) {
+    // From the last one on, so that each costs a doubling and no shift of its own. A side of 0 has all bits.
+    block.sides.iter().rev().fold((0, 0), |(mask, all), side| {
+        let more = side.wrapping_sub(1);
+        ((mask << 1) + (more & 1), all | more)
+    })
+}
+
+/// The sides of aligned subcubes: those of dimension *k* begin *k* before the middle.
+static ALIGNED: [u32; 64] = {
+    let mut sides = [1; 64];
+    let mut d = 0;
+    while d < 32 {
+        sides[d] = 2;
+        d += 1;
+    }
+    sides
+};
 
 /// Every part of a mask, from 0 to the mask itself, in increasing order.
 pub fn parts(mask: u32) -> impl Iterator<Item = u32> {
@@ -202,10 +282,30 @@ mod tests {
             for cube in every(dimension) {
                 let block = cube.block(dimension);
                 assert_eq!(Subcube::of(&block), cube);
+                assert_eq!(Subcube::on(&block, &grid), Some(cube));
                 assert!(cube.nodes().eq(Placement::from(block).nodes(&grid)), "{cube:?}");
             }
             assert_eq!(every(dimension).len(), 3_usize.pow(dimension));
         }
+    }
+
+    #[test]
+    fn a_block_is_a_subcube_if_it_lies_on_a_hypercube() {
+        let cube = Topology::hypercube(3).unwrap().grid().clone();
+        let block = |base, sides: &[u32]| Block { base, sides: Dims::from_slice(sides) };
+        for base in 0..9 {
+            for sides in 0..64 {
+                let block = block(base, &[sides % 4, sides / 4 % 4, sides / 16]);
+                let is_one =
+                    block.sides.iter().all(|&side| side > 0) && cube.holds(base, &block.sides);
+                assert_eq!(Subcube::on(&block, &cube).is_some(), is_one, "{block:?}");
+            }
+        }
+        assert_eq!(Subcube::on(&block(0, &[1, 2]), &cube), None);
+        let mesh = Topology::mesh(&[2, 3]).unwrap().grid().clone();
+        assert_eq!(Subcube::on(&block(0, &[1, 2]), &mesh), None);
+        let ring = Topology::torus(&[2, 2]).unwrap().grid().clone();
+        assert_eq!(Subcube::on(&block(1, &[2, 1]), &ring), None, "around the edge");
     }
 
     #[test]
@@ -232,8 +332,11 @@ mod tests {
                 let inside = cubes.iter().filter(|cube| cube.dimension() == k && a.holds(**cube));
                 assert_eq!(inside.min(), Some(&a.first_of_dimension(k)));
             }
-            a.take_from(&mut set);
-            assert!(set.is_empty());
+            let mut less = set.clone();
+            less.remove(a.base | a.mask);
+            let before = less.clone();
+            assert!(!a.take_if_within(&mut less) && less == before);
+            assert!(a.take_if_within(&mut set) && set.is_empty());
         }
     }
 

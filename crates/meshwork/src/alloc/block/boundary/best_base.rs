@@ -56,16 +56,23 @@ impl BestBase {
         let room = &mut *self.room.lock().unwrap_or_else(PoisonError::into_inner);
         let mut best: Option<(Rank, Dims)> = None;
         let mut outlined = false;
+        let is_empty = site.free_nodes() == site.nodes();
         for (turn, sides) in orientations(sides, self.rotation).enumerate() {
-            let bases = room.bases.all(grid, free, &sides);
-            if bases.is_empty() {
-                continue;
+            if is_empty {
+                if !grid.holds(0, &sides) {
+                    continue;
+                }
+            } else {
+                let bases = room.bases.all(grid, free, &sides);
+                if bases.is_empty() {
+                    continue;
+                }
+                if !outlined {
+                    outline(&mut room.edges);
+                    outlined = true;
+                }
+                room.peaks.find(grid, bases, &sides, &room.edges, self.corners);
             }
-            if !outlined {
-                outline(&mut room.edges);
-                outlined = true;
-            }
-            room.peaks.find(grid, bases, &sides, &room.edges, self.corners);
             let mut weigh = |base, blocked: Faces| {
                 let rank = |contact, value| (contact, value, Reverse(turn), Reverse(base));
                 let beats = |rank| best.as_ref().is_none_or(|(best, _)| rank > *best);
@@ -84,9 +91,15 @@ impl BestBase {
                     best = Some((rank(contact, value), Dims::clone(&sides)));
                 }
             };
-            // Those blocked on all sides first: what they reach rules most of the others out.
-            room.peaks.for_each(true, &mut weigh);
-            room.peaks.for_each(false, &mut weigh);
+            if is_empty {
+                // Nothing but walls is met, along each dimension by itself: as much from the first place as from any,
+                // and at its corners too, for the last place is the first one seen from the other side.
+                weigh(0, Faces::all(sides.len()));
+            } else {
+                // Those blocked on all sides first: what they reach rules most of the others out.
+                room.peaks.for_each(true, &mut weigh);
+                room.peaks.for_each(false, &mut weigh);
+            }
             if self.rotation == Rotation::IfNeeded {
                 break;
             }

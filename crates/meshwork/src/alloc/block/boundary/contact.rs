@@ -129,6 +129,16 @@ impl Contact {
 pub(super) struct Faces(u64);
 
 impl Faces {
+    /// All faces of a block in so many dimensions.
+    pub(super) fn all(dimensions: usize) -> Faces {
+        let mut all = Faces::default();
+        for d in 0..dimensions {
+            all.add(d, false, true);
+            all.add(d, true, true);
+        }
+        all
+    }
+
     /// Adds the low or the high face across a dimension, if it `is` one of them.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
@@ -234,6 +244,13 @@ fn exchanged(numbers: &[u32]) -> Dims {
 /// [`Block::for_each_run`](crate::machine::Block::for_each_run), for a corner whose coordinates are
 /// known: no divisions.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
+    if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
+        for at in y..y + h {
+            let at = if at >= height { at - height } else { at };
+            for_each_run(at * width, x, w, width, &mut visit);
+        }
+        return;
+    }
     let mut offset = Dims::from_elem(0, sides.len());
     loop {
         let mut row = 0;
@@ -285,11 +302,7 @@ mod tests {
             site.claim(&block.clone().into()).unwrap();
             contact.claimed(&block.into(), &grid);
         }
-        let mut all = Faces::default();
-        for d in 0..2 {
-            all.add(d, false, true);
-            all.add(d, true, true);
-        }
+        let all = Faces::all(2);
         let value = |corner: &[u32]| contact.boundary(&grid, site.free(), corner, &[3, 5], all);
         assert_eq!((value(&[4, 0]), value(&[12, 0])), (13, 8));
         assert_eq!(corner_value(&grid, site.free(), &[4, 0], &[3, 5]), 10);

@@ -89,6 +89,8 @@ impl Edges {
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
+    /// The words of those that have any.
+    words: Vec<usize>,
     /// For each dimension the bases that cannot be moved down along it, and those not up, among
     /// nodes that are no bases at all. Around a ring some are here that can be moved.
     low: Vec<NodeSet>,
@@ -107,6 +109,7 @@ impl Peaks {
         let sets = || vec![set(); grid.dimensions()];
         Peaks {
             peaks: set(),
+            words: Vec::new(),
             low: sets(),
             high: sets(),
             candidates: set(),
@@ -147,13 +150,17 @@ impl Peaks {
             }
             self.peaks.intersect(&self.candidates);
         }
+        let words = self.peaks.words().iter().enumerate();
+        self.words.clear();
+        self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
     /// Calls `visit` for every peak found that is blocked on all sides, lowest first, or for all the
     /// others, with the faces across which it is blocked: only there it has contact.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
-        for (i, &word) in self.peaks.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+        for &i in &self.words {
+            let word = self.peaks.words()[i];
             let enclosed =
                 faces().fold(word, |word, (low, high)| word & low.words()[i] & high.words()[i]);
             let mut rest = if all_sides { enclosed } else { word & !enclosed };

@@ -3,8 +3,6 @@
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-use super::hops::{hops_over_pairs, sum_distances};
-
 /// Counts of free nodes in balls, made one radius after the other, as far as they are needed.
 ///
 /// A ball is the sum, over the places along one dimension, of balls of the dimensions before it, which are the
@@ -12,36 +10,26 @@ use super::hops::{hops_over_pairs, sum_distances};
 /// the next place's own sum of before: so each count is made of a few others, all centres side by side. What is kept
 /// for each dimension are balls in all the others, for how many nodes of the ball of a centre have a coordinate is the
 /// ball, in the other dimensions, around the centre moved there.
+///
+/// The same is kept of planes: the nodes that have all but the lower dimensions in common.
 pub(super) struct Balls {
     /// 1 for each free node.
     free: Vec<u16>,
     /// Each after that of which it is made.
     sums: Vec<Sum>,
-    axes: Vec<Axis>,
-    /// The coordinates of each node.
-    places: Vec<u16>,
-}
-
-/// A dimension of the grid.
-#[derive(Clone)]
-struct Axis {
-    stride: usize,
-    is_ring: bool,
-    /// How far each coordinate is from each other, a row for each.
-    apart: Vec<u32>,
-    /// The most that two nodes can be apart in the dimensions before.
-    below: u32,
-    /// The balls in all the others.
-    slices: Source,
-    /// Of the nodes around the present centre, how many have each coordinate.
-    counts: Vec<u32>,
-    /// How far they are from each coordinate, all of them together.
-    from_all: Vec<u64>,
+    /// For each dimension the balls in all the others.
+    pub(super) slices: Vec<Source>,
+    /// For each of the lower dimensions the balls in all other lower ones.
+    pub(super) slices_of_planes: Vec<Source>,
+    /// The balls in all the lower dimensions.
+    pub(super) planes: Source,
+    /// The balls in all dimensions.
+    all: Source,
 }
 
 /// Counts by radius, and at each radius by centre.
-#[derive(Clone, Copy)]
-enum Source {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
     /// The free nodes themselves: a ball without any dimension.
     Free,
     Sum(usize),
@@ -69,47 +57,66 @@ pub(super) struct Reached {
 }
 
 /// As many counts are kept: on a long and narrow machine there may be thousands of radii.
-const MAX_COUNTS: usize = 1 << 23;
+const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    pub(super) fn new(grid: &Grid) -> Balls {
-        let mut below = 0;
-        let axes = (0..grid.dimensions()).map(|d| {
-            let axis = Axis::new(grid, d, below);
-            below += axis.apart.iter().max().copied().unwrap_or(0);
-            axis
-        });
-        let axes = axes.collect();
-        let places = |node| grid.coordinates(node).into_iter().map(|at| at as u16);
-        let places = (0..grid.nodes()).flat_map(places).collect();
-        let mut balls = Balls { free: Vec::new(), sums: Vec::new(), axes, places };
-        let dimensions = grid.dimensions();
-        balls.leave_out(0, dimensions, Source::Free);
-        balls.push(balls.axes[dimensions - 1].slices, dimensions - 1);
+    /// Balls of a grid of which so many dimensions are the lower ones.
+    pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
+        let (free, sums) = (Vec::new(), Vec::new());
+        let (planes, all) = (Source::Free, Source::Free);
+        let (slices, slices_of_planes) = (Vec::new(), Vec::new());
+        let mut balls = Balls { free, sums, slices, slices_of_planes, planes, all };
+        balls.slices = balls.each_left_out(0, grid.dimensions(), Source::Free);
+        balls.slices_of_planes = balls.each_left_out(0, lower, Source::Free);
+        balls.planes = balls.push(balls.slices_of_planes[lower - 1], lower - 1);
+        let last = grid.dimensions() - 1;
+        balls.all = balls.push(balls.slices[last], last);
         balls
     }
 
-    /// Finds, for each of some dimensions, the sums over all the others, from those over all that are not
-    /// among these.
-    fn leave_out(&mut self, first: usize, end: usize, outside: Source) {
+    /// For each of some dimensions, the sums over all the others, from those over all that are not among these.
+    fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
-            self.axes[first].slices = outside;
-            return;
+            return vec![outside];
         }
         let middle = usize::midpoint(first, end);
         let with_upper = (middle..end).fold(outside, |of, dimension| self.push(of, dimension));
-        self.leave_out(first, middle, with_upper);
+        let mut each = self.each_left_out(first, middle, with_upper);
         let with_lower = (first..middle).fold(outside, |of, dimension| self.push(of, dimension));
-        self.leave_out(middle, end, with_lower);
+        each.extend(self.each_left_out(middle, end, with_lower));
+        each
     }
 
+    /// The sum along one dimension more, made once however often it is needed.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
-        self.sums.push(Sum::new(of, dimension));
-        Source::Sum(self.sums.len() - 1)
+        let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
+        Source::Sum(made.unwrap_or_else(|| {
+            self.sums.push(Sum::new(of, dimension));
+            self.sums.len() - 1
+        }))
     }
 
-    /// How far the `count` nearest nodes reach from each centre, the nearest reach first; `None` if that would
-    /// take more room than is spent on it.
+    /// What is counted around every node within a radius, as far as balls have been made.
+    pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
+        let nodes = self.free.len();
+        match source {
+            // A ball without any dimension is a node, whatever its radius.
+            Source::Free => &self.free,
+            Source::Sum(of) => &self.sums[of].layers[radius as usize * nodes..][..nodes],
+        }
+    }
+
+    /// What is counted around every node within each radius, one after the other, and how many counts lie between two
+    /// radii.
+    pub(super) fn layers(&self, source: Source) -> (&[u16], usize) {
+        match source {
+            Source::Free => (&self.free, 0),
+            Source::Sum(of) => (&self.sums[of].layers, self.free.len()),
+        }
+    }
+
+    /// How far the `count` nearest nodes reach from each centre, in order of their numbers; `None` if that would take
+    /// more room than is spent on it.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -121,7 +128,10 @@ impl Balls {
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
-        let (mut reached, mut open) = (Vec::new(), centres.iter().collect::<Vec<Node>>());
+        let mut reached: Vec<Reached> =
+            centres.iter().map(|centre| Reached { centre, shell: 0, of_it: 0 }).collect();
+        // Those of which it is not known yet.
+        let mut open: Vec<u32> = (0..reached.len() as u32).collect();
         for radius in 0_u32.. {
             if open.is_empty() {
                 break;
@@ -130,16 +140,15 @@ impl Balls {
                 return None;
             }
             self.widen(grid);
-            let nodes = self.free.len();
-            let layers = &self.sums[self.sums.len() - 1].layers;
-            let (before, within) = layers.split_at(radius as usize * nodes);
-            let nearer = before.rchunks_exact(nodes).next();
-            open.retain(|&centre| {
-                let is_open = u32::from(within[centre as usize]) < count;
+            let within = self.layer(self.all, radius);
+            let nearer = radius.checked_sub(1).map(|radius| self.layer(self.all, radius));
+            open.retain(|&index| {
+                let reached = &mut reached[index as usize];
+                let centre = reached.centre as usize;
+                let is_open = u32::from(within[centre]) < count;
                 if !is_open {
-                    let nearer = nearer.map_or(0, |nearer| nearer[centre as usize]);
-                    let of_it = count - u32::from(nearer);
-                    reached.push(Reached { centre, shell: radius, of_it });
+                    let nearer = nearer.map_or(0, |nearer| nearer[centre]);
+                    (reached.shell, reached.of_it) = (radius, count - u32::from(nearer));
                 }
                 is_open
             });
@@ -170,134 +179,12 @@ impl Balls {
         }
     }
 
-    /// The centre with the fewest hops over all pairs of the nodes that are reached from it, the first of equals.
-    ///
-    /// What is certain without a look at the last shell comes first: the hops between those that are nearer, and
-    /// what any so many of its places add to that at least.
-    pub(super) fn best(&mut self, free: &NodeSet, reached: &[Reached]) -> Option<Node> {
-        let mut best: Option<(u64, Node)> = None;
-        for &reached in reached {
-            let cannot_be = |least: u64| best.is_some_and(|best| best < (least, reached.centre));
-            let nearer = self.hops_of_nearer(reached);
-            let of_it = u64::from(reached.of_it);
-            // From any place to so many nodes it is at least half as far as from one of them on average.
-            let all: u64 = self.axes[0].counts.iter().map(|&count| u64::from(count)).sum();
-            if cannot_be(nearer + (of_it * nearer).checked_div(all).unwrap_or(0)) {
-                continue;
-            }
-            // And from each of themselves to each other one at least.
-            let among_them = of_it * (of_it - 1) / 2;
-            if cannot_be(nearer + of_it * self.least_from_all(reached) + among_them) {
-                continue;
-            }
-            let score = (self.hops(free, reached), reached.centre);
-            if best.is_none_or(|best| score < best) {
-                best = Some(score);
-            }
-        }
-        best.map(|(_, centre)| centre)
-    }
-
-    /// The hops over all pairs of the nodes that are nearer to a centre than the last shell, whose coordinates are
-    /// counted.
-    fn hops_of_nearer(&mut self, reached: Reached) -> u64 {
-        let Balls { free, sums, axes, places, .. } = self;
-        let (centre, dimensions) = (reached.centre as usize, axes.len());
-        let places = &places[centre * dimensions..][..dimensions];
-        let mut hops = 0;
-        for (axis, &at) in axes.iter_mut().zip(places) {
-            let (layers, step) = match axis.slices {
-                Source::Free => (&*free, 0),
-                Source::Sum(of) => (&sums[of].layers, free.len()),
-            };
-            let side = axis.counts.len();
-            let apart = &axis.apart[usize::from(at) * side..][..side];
-            let mut node = centre - usize::from(at) * axis.stride;
-            for (count, &apart) in axis.counts.iter_mut().zip(apart) {
-                let is_nearer = apart < reached.shell;
-                *count = if is_nearer {
-                    u32::from(layers[(reached.shell - 1 - apart) as usize * step + node])
-                } else {
-                    0
-                };
-                node += axis.stride;
-            }
-            hops += hops_over_pairs(&axis.counts, axis.is_ring);
-        }
-        hops
-    }
-
-    /// How far all that are counted are, together, from any place of the last shell at least.
-    ///
-    /// A place is as far from them as its coordinates are, one dimension after the other; and what its coordinates
-    /// are away from the centre's comes to the distance of the shell. If each step away is credited with some
-    /// amount, and what is credited in all is added again, then the least of each dimension by itself is a bound,
-    /// whatever the amount; a good one is what the last of so many steps costs, if all dimensions share them.
-    fn least_from_all(&mut self, reached: Reached) -> u64 {
-        let Balls { axes, places, .. } = self;
-        let (shell, dimensions) = (reached.shell as usize, axes.len());
-        let places = &places[reached.centre as usize * dimensions..][..dimensions];
-        let share = shell.div_ceil(dimensions).max(1);
-        let (mut credit, mut sharing) = (0, 0);
-        for (axis, &at) in axes.iter_mut().zip(places) {
-            sum_distances(&axis.counts, axis.is_ring, &mut axis.from_all);
-            let (here, side) = (usize::from(at), axis.counts.len());
-            let at = |steps: usize| Some(here + steps).filter(|&at| at < side);
-            if let (Some(last), Some(before)) = (at(share), at(share - 1)) {
-                credit += axis.from_all[last] as i64 - axis.from_all[before] as i64;
-                sharing += 1;
-            }
-        }
-        let credit = if sharing > 0 { credit / sharing } else { 0 };
-        let mut sum = credit * shell as i64;
-        for (axis, &at) in axes.iter().zip(places) {
-            let side = axis.counts.len();
-            let apart = &axis.apart[usize::from(at) * side..][..side];
-            let of_places = apart.iter().zip(&axis.from_all);
-            let within = of_places.filter(|(apart, _)| **apart <= reached.shell);
-            let least =
-                within.map(|(&apart, &from_all)| from_all as i64 - credit * i64::from(apart));
-            sum += least.min().unwrap_or(0);
-        }
-        u64::try_from(sum).unwrap_or(0)
-    }
-
-    /// The hops over all pairs of the nodes that are reached from a centre.
-    pub(super) fn hops(&mut self, free: &NodeSet, reached: Reached) -> u64 {
-        self.hops_of_nearer(reached);
-        let Balls { axes, places, .. } = self;
-        let dimensions = axes.len();
-        let here = &places[reached.centre as usize * dimensions..][..dimensions];
-        let mut left = reached.of_it;
-        take_of_shell(axes, here, 0, free, reached.shell, &mut left);
-        axes.iter().map(|axis| hops_over_pairs(&axis.counts, axis.is_ring)).sum()
-    }
-
     /// As good as new: what is counted is counted anew for each question.
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
-        let (axes, places) = (self.axes.clone(), self.places.clone());
-        Balls { free: Vec::new(), sums, axes, places }
-    }
-}
-
-impl Axis {
-    fn new(grid: &Grid, d: usize, below: u32) -> Axis {
-        let (side, is_ring) = (grid.sides()[d], grid.is_ring(d));
-        let along = |here: u32, there: u32| {
-            let straight = here.abs_diff(there);
-            if is_ring { straight.min(side - straight) } else { straight }
-        };
-        let apart = (0..side).flat_map(|here| (0..side).map(move |there| along(here, there)));
-        Axis {
-            stride: grid.strides()[d] as usize,
-            is_ring,
-            apart: apart.collect(),
-            below,
-            slices: Source::Free,
-            counts: vec![0; side as usize],
-            from_all: vec![0; side as usize],
-        }
+        let (slices, slices_of_planes) = (self.slices.clone(), self.slices_of_planes.clone());
+        let Balls { planes, all, .. } = *self;
+        Balls { free: Vec::new(), sums, slices, slices_of_planes, planes, all }
     }
 }
 
@@ -388,54 +275,4 @@ impl Lines {
             }
         }
     }
-}
-
-/// Counts the first free nodes, up to `left`, that have this distance from a centre in the dimensions of these axes,
-/// and the coordinates of `row` in those above. How many they are.
-fn take_of_shell(
-    axes: &mut [Axis],
-    here: &[u16],
-    row: usize,
-    free: &NodeSet,
-    distance: u32,
-    left: &mut u32,
-) -> u32 {
-    let Some((axis, lower)) = axes.split_last_mut() else { return 0 };
-    let (side, at) = (axis.counts.len(), usize::from(here[lower.len()]));
-    let apart = &axis.apart[at * side..][..side];
-    let mut taken = 0;
-    if lower.is_empty() {
-        // Of a row there are two at most.
-        let distance = distance as usize;
-        let (mut first, mut second) = (at.checked_sub(distance), Some(at + distance));
-        if axis.is_ring {
-            first = first.or_else(|| (at + side).checked_sub(distance));
-            second = second.map(|place| if place >= side { place - side } else { place });
-        }
-        second = second.filter(|&place| place < side && first != Some(place));
-        if first > second && second.is_some() {
-            std::mem::swap(&mut first, &mut second);
-        }
-        for place in [first, second].into_iter().flatten() {
-            if *left > 0 && free.contains((row + place) as Node) {
-                axis.counts[place] += 1;
-                *left -= 1;
-                taken += 1;
-            }
-        }
-        return taken;
-    }
-    for (place, &apart) in apart.iter().enumerate() {
-        if apart > distance || distance - apart > axis.below {
-            continue;
-        }
-        let row = row + place * axis.stride;
-        let here = take_of_shell(lower, here, row, free, distance - apart, left);
-        axis.counts[place] += here;
-        taken += here;
-        if *left == 0 {
-            break;
-        }
-    }
-    taken
 }

@@ -40,51 +40,6 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     sum / 2
 }
 
-/// How far things on a line or a ring, of which so many are at each place, are from each place, all together.
-///
-/// One step on all those ahead are nearer by one, up to half a ring, and those behind further; on a ring of an odd
-/// number of places those of one place are neither.
-///
-/// # Complexity
-/// **O(s)** for *s* places.
-pub(super) fn sum_distances(counts: &[u32], is_ring: bool, sums: &mut [u64]) {
-    let side = counts.len();
-    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let of = |counts: &[u32]| counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-    let apart = |at: usize| if is_ring { at.min(side - at) } else { at } as u64;
-    let mut sum = counts.iter().enumerate().map(|(at, &count)| apart(at) * u64::from(count)).sum();
-    if !is_ring {
-        let mut passed = 0;
-        for (to, &count) in sums.iter_mut().zip(counts) {
-            *to = sum;
-            passed += u64::from(count);
-            sum = sum + passed - (all - passed);
-        }
-        return;
-    }
-    let half = side / 2;
-    if side.is_multiple_of(2) {
-        // A place and the one across are together half a ring from each.
-        let (near, across) = sums.split_at_mut(half);
-        let mut ahead = of(&counts[1..=half]);
-        for (at, (to, other)) in near.iter_mut().zip(across).enumerate() {
-            (*to, *other) = (sum, all * half as u64 - sum);
-            sum = sum + (all - ahead) - ahead;
-            let comes = counts[if at + half + 1 == side { 0 } else { at + half + 1 }];
-            ahead = ahead + u64::from(comes) - u64::from(counts[at + 1]);
-        }
-        return;
-    }
-    let count = |at: usize| u64::from(counts[at % side]);
-    let mut ahead = of(&counts[1..=half]);
-    for (at, to) in sums.iter_mut().enumerate() {
-        *to = sum;
-        let neither = count(at + half + 1);
-        sum = sum + (all - ahead - neither) - ahead;
-        ahead = ahead + neither - count(at + 1);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -107,16 +62,6 @@ mod tests {
                 }
             }
             prop_assert_eq!(hops_over_pairs(&counts, is_ring), sum as u64);
-            let mut sums = vec![7; side];
-            sum_distances(&counts, is_ring, &mut sums);
-            let from = |here: usize| {
-                let apart = |there: usize| {
-                    let straight = here.abs_diff(there);
-                    if is_ring { straight.min(side - straight) } else { straight }
-                };
-                (0..side).map(|there| counts[there] as usize * apart(there)).sum::<usize>() as u64
-            };
-            prop_assert_eq!(sums, (0..side).map(from).collect::<Vec<u64>>());
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The free nodes with the fewest hops to a centre, for every centre that is tried: what `mm` and `gen_alg` share.
 
+mod axes;
 mod balls;
+mod best_of_all;
 mod hops;
 mod one_by_one;
+mod planes;
 
-use balls::Balls;
+use best_of_all::BestOfAll;
 use one_by_one::OneByOne;
 
 use crate::alloc::{Allocator, Ask};
@@ -29,13 +32,14 @@ pub(super) enum Centres {
 ///
 /// # Complexity
 /// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a radius *r* that is reached: **O(d · log d · n · r)**
-/// for what is counted for all centres at once, sixteen nodes in a step, and **O(c · (d · s + h))** for the centres,
-/// where *h* is how many rows have nodes at distance *r*. Few centres, and machines so long that there are too many
-/// radii to keep counts of, are looked at [one by one](OneByOne).
+/// for what is counted for all centres at once, several nodes in a step. With *p* planes of *l* dimensions,
+/// **O(n · p · r · l)** for what of their last shells is taken, several nodes in a step too, and **O(c · (p + l · s))**
+/// for the centres, and a walk through a plane for those that may be the best. Few centres, and machines so long that
+/// there are too many radii to keep counts of, are looked at [one by one](OneByOne).
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
-    balls: Balls,
+    best_of_all: BestOfAll,
 }
 
 /// The largest machine served: every node may be a centre.
@@ -47,7 +51,8 @@ const LOOKS: u64 = 16;
 
 impl NearestNodes {
     pub(super) fn new(grid: &Grid, centres: Centres) -> NearestNodes {
-        NearestNodes { centres, one_by_one: OneByOne::new(grid), balls: Balls::new(grid) }
+        let (one_by_one, best_of_all) = (OneByOne::new(grid), BestOfAll::new(grid));
+        NearestNodes { centres, one_by_one, best_of_all }
     }
 
     /// The centre with the fewest hops over all pairs of the nodes nearest to it, the first of equals.
@@ -67,9 +72,7 @@ impl NearestNodes {
 
     /// As [`best`](NearestNodes::best), by what is counted for all of them at once, if there is room for that.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
-        let (grid, free) = (site.grid(), site.free());
-        let reached = self.balls.reach(grid, free, centres, count)?;
-        self.balls.best(free, &reached)
+        self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
 
     fn best_one_by_one(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
@@ -108,9 +111,10 @@ impl Allocator for NearestNodes {
     }
 
     fn fork(&self) -> Box<dyn Allocator> {
-        let NearestNodes { centres, one_by_one, balls } = self;
+        let NearestNodes { centres, one_by_one, best_of_all } = self;
         let (centres, one_by_one) = (*centres, one_by_one.clone());
-        Box::new(NearestNodes { centres, one_by_one, balls: balls.empty_copy() })
+        let best_of_all = best_of_all.empty_copy();
+        Box::new(NearestNodes { centres, one_by_one, best_of_all })
     }
 }
 
@@ -118,6 +122,9 @@ impl Allocator for NearestNodes {
 mod tests {
     use proptest::prelude::*;
 
+    use super::axes::Axes;
+    use super::balls::Balls;
+    use super::planes::Planes;
     use super::*;
     use crate::topology::Topology;
 
@@ -163,15 +170,29 @@ mod tests {
             let count = 1 + count.index(free.count() as usize) as u32;
             let mut one_by_one = OneByOne::new(&grid);
             one_by_one.look_at(&site);
-            let mut balls = Balls::new(&grid);
-            let all = NodeSet::full(grid.nodes());
-            // Twice, for nothing may be left from the first time.
-            for _ in 0..2 {
-                let reached = balls.reach(&grid, &free, &all, count).unwrap();
-                prop_assert_eq!(reached.len(), grid.nodes() as usize);
-                for reached in reached {
-                    let score = one_by_one.score(&grid, reached.centre, count);
-                    prop_assert_eq!(balls.hops(&free, reached), score);
+            let (all, axes) = (NodeSet::full(grid.nodes()), Axes::new(&grid));
+            for lower in 1..=grid.dimensions() {
+                let (mut balls, mut planes) = (Balls::new(&grid, lower), Planes::new(&grid, lower));
+                // Twice, for nothing may be left from the first time.
+                for _ in 0..2 {
+                    let reached = balls.reach(&grid, &free, &all, count).unwrap();
+                    prop_assert_eq!(reached.len(), grid.nodes() as usize);
+                    let shells = reached.iter().map(|reached| reached.shell + 1).max().unwrap();
+                    planes.look_at(&balls, shells);
+                    let mut plane = None;
+                    for reached in reached {
+                        let of = reached.centre as usize / planes.nodes();
+                        if plane != Some(of) {
+                            plane = Some(of);
+                            planes.look_from(&balls, &axes, of, shells);
+                        }
+                        let score = one_by_one.score(&grid, reached.centre, count);
+                        let may_be = |least: u64| least <= score;
+                        let looked = planes.hops(&balls, &axes, &free, reached, may_be);
+                        prop_assert_eq!(looked, Some(score));
+                        let looked = planes.hops(&balls, &axes, &free, reached, |_| false);
+                        prop_assert_eq!(looked, None);
+                    }
                 }
             }
             for centres in [Centres::Free, Centres::Crossings] {

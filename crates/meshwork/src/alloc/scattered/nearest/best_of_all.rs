@@ -1,0 +1,57 @@
+//! The best of all centres, by what is counted for all of them at once.
+
+use crate::geometry::NodeSet;
+use crate::topology::{Grid, Node};
+
+use super::axes::Axes;
+use super::balls::{Balls, Reached};
+use super::planes::Planes;
+
+/// What is counted for all centres, and room to compare them in.
+pub(super) struct BestOfAll {
+    axes: Axes,
+    balls: Balls,
+    planes: Planes,
+}
+
+impl BestOfAll {
+    pub(super) fn new(grid: &Grid) -> BestOfAll {
+        let (axes, lower) = (Axes::new(grid), Planes::lower(grid));
+        BestOfAll { axes, balls: Balls::new(grid, lower), planes: Planes::new(grid, lower) }
+    }
+
+    /// As good as new: what is counted is counted anew for each question.
+    pub(super) fn empty_copy(&self) -> BestOfAll {
+        let BestOfAll { axes, balls, planes } = self;
+        let (balls, planes) = (balls.empty_copy(), planes.empty_copy());
+        BestOfAll { axes: axes.clone(), balls, planes }
+    }
+
+    /// The centre with the fewest hops over all pairs of the `count` free nodes nearest to it, the first of equals;
+    /// `None` if that would take more room than is spent on it.
+    pub(super) fn best(
+        &mut self,
+        grid: &Grid,
+        free: &NodeSet,
+        centres: &NodeSet,
+        count: u32,
+    ) -> Option<Node> {
+        let BestOfAll { axes, balls, planes } = self;
+        let reached = balls.reach(grid, free, centres, count)?;
+        planes.look_at(balls, reached.iter().map(|reached| reached.shell + 1).max()?);
+        let mut best = (u64::MAX, Node::MAX);
+        let nodes = planes.nodes();
+        let plane = |reached: &Reached| reached.centre as usize / nodes;
+        for group in reached.chunk_by(|a, b| plane(a) == plane(b)) {
+            let shells = group.iter().map(|reached| reached.shell + 1).max().unwrap_or(0);
+            planes.look_from(balls, axes, plane(&group[0]), shells);
+            for &reached in group {
+                let may_be = |least: u64| (least, reached.centre) < best;
+                if let Some(hops) = planes.hops(balls, axes, free, reached, may_be) {
+                    best = (hops, reached.centre).min(best);
+                }
+            }
+        }
+        Some(best.1)
+    }
+}
