@@ -184,13 +184,15 @@ impl FreeSets {
         let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
         let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
+        // From the present start on up to here, enough are free at each step.
+        let mut enough_up_to = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
             if free(first) < count {
                 at += 1;
                 continue;
             }
             let (from, until) = (first.from, (first.from + span).max(first.from.next()));
-            let mut end = at + 1;
+            let mut end = enough_up_to.max(at + 1);
             while let Some(step) = self.steps.get(end).filter(|step| step.from < until) {
                 if free(step) < count {
                     at = end + 1;
@@ -198,6 +200,7 @@ impl FreeSets {
                 }
                 end += 1;
             }
+            enough_up_to = end;
             if let Some(blocked) = self.blocked(at..end, request, until, own, &mut place) {
                 at = blocked + 1;
                 continue;
@@ -215,7 +218,7 @@ impl FreeSets {
                 here[0].assign_shared(before.last(), &step.free, with_own(step));
             }
             let mut place =
-                |free: &NodeSet| if free.count() < count { None } else { place(free, request) };
+                |free: &NodeSet| if free.has_at_least(count) { place(free, request) } else { None };
             if let Some(found) = place(&throughout[parts - 1]) {
                 return Some((from, found));
             }
@@ -267,7 +270,8 @@ impl FreeSets {
             {
                 let Blocker { request, until, .. } = self.steps[at].blockers.swap_remove(suspect);
                 let free = self.free_between(at, until);
-                if u64::from(free.count()) < request.nodes() || place(&free, &request).is_none() {
+                let is_enough = free.has_at_least(request.nodes() as u32);
+                if !is_enough || place(&free, &request).is_none() {
                     self.steps[at].block(&request, until);
                     return Some(at);
                 }
