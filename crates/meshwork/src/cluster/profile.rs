@@ -266,8 +266,8 @@ impl Profile {
     ) -> Option<Time> {
         let mut walk = self.walk(begin, count);
         loop {
-            let from = walk.to_enough(limit)?;
-            if walk.to_too_few(Some(needed(from))).is_none() {
+            let from = walk.seek_enough(limit)?;
+            if walk.seek_too_few(Some(needed(from))).is_none() {
                 return Some(from);
             }
         }
@@ -284,8 +284,8 @@ impl Profile {
         let mut walk = self.walk(begin, count);
         let mut is_over = false;
         std::iter::from_fn(move || {
-            let from = if is_over { None } else { walk.to_enough(Some(limit)) }?;
-            let until = walk.to_too_few(None);
+            let from = if is_over { None } else { walk.seek_enough(Some(limit)) }?;
+            let until = walk.seek_too_few(None);
             is_over = until.is_none();
             Some((from, until))
         })
@@ -293,7 +293,7 @@ impl Profile {
 
     /// The first instant from `begin` on at which fewer are free.
     pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
-        self.walk(begin, count).to_too_few(None)
+        self.walk(begin, count).seek_too_few(None)
     }
 
     /// The first instant from `begin` on from which `count` processors stay free for `span`.
@@ -328,7 +328,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Goes on to the first step from here on with enough, unless none begins before `limit`.
-    fn to_enough(&mut self, limit: Option<Time>) -> Option<Time> {
+    fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
             if ahead != 0 {
@@ -336,12 +336,12 @@ impl Walk<'_> {
                 let from = self.chunks[0].times[self.at].max(self.begin);
                 return Some(from).filter(|from| limit.is_none_or(|limit| *from < limit));
             }
-            self.to_next_chunk(false, limit)?;
+            self.skip_chunks(false, limit)?;
         }
     }
 
     /// Goes on to the first step from here on with too few, unless none begins before `limit`.
-    fn to_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
+    fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
             let at = self.at + ahead.trailing_zeros() as usize;
@@ -350,12 +350,12 @@ impl Walk<'_> {
                 let from = self.chunks[0].times[at].max(self.begin);
                 return Some(from).filter(|from| limit.is_none_or(|limit| *from < limit));
             }
-            self.to_next_chunk(true, limit)?;
+            self.skip_chunks(true, limit)?;
         }
     }
 
     /// Goes on to the next chunk in which it is not so throughout, unless that begins at `limit` or later.
-    fn to_next_chunk(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
+    fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {
             chunk.throughout(count) != Some(so) || limit.is_some_and(|limit| chunk.first >= limit)
