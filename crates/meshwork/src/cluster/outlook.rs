@@ -11,6 +11,7 @@ use crate::machine::Placement;
 use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;
+use crate::topology::Grid;
 
 /// The future, if running jobs end at their estimates and planned jobs start as planned.
 ///
@@ -30,6 +31,47 @@ pub struct Outlook {
     closures: Closures,
     /// How many more processors may be held, of all sites together, under a cap on what the machine takes.
     headroom: Option<Profile>,
+    /// Where allocators go by nothing but which nodes are free.
+    sets: Option<Sets>,
+}
+
+/// Which nodes are free on the only site, where its allocator goes by nothing else: then no fork of it has to be
+/// led through what ends and what is planned.
+struct Sets {
+    /// The nodes that are free now, and those from the ends of so many of the running jobs on, as far as was asked.
+    now: NodeSet,
+    later: Vec<(Time, NodeSet)>,
+    /// The nodes of what is planned, in the same order.
+    planned: Vec<NodeSet>,
+    /// Room to work in.
+    nodes: NodeSet,
+}
+
+impl Sets {
+    fn new(free: &NodeSet) -> Sets {
+        let nodes = NodeSet::empty(free.universe());
+        Sets { now: free.clone(), later: Vec::new(), planned: Vec::new(), nodes }
+    }
+
+    /// Puts at hand the nodes that are free from an instant on if all that is to end by then has ended, or in fact.
+    fn note_free(
+        &mut self,
+        ended_by: Option<Time>,
+        running: &[(Time, usize, Placement)],
+        grid: &Grid,
+    ) {
+        let Some(instant) = ended_by else { return self.nodes.copy_from(&self.now) };
+        while let Some((end, _, placement)) = running.get(self.later.len())
+            && *end <= instant
+        {
+            let mut free = self.later.last().map_or(&self.now, |(_, free)| free).clone();
+            placement.add_to(&mut free, grid);
+            self.later.push((*end, free));
+        }
+        let ended = self.later.partition_point(|(end, _)| *end <= instant);
+        let last = ended.checked_sub(1).map(|last| &self.later[last].1);
+        self.nodes.copy_from(last.unwrap_or(&self.now));
+    }
 }
 
 impl Outlook {
@@ -58,14 +100,22 @@ impl Outlook {
                 headroom.add(end, None, i64::from(job.held));
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
+        let is_plain = only_running && facility.only_plain_site().is_some();
+        let sets = is_plain.then(|| Sets::new(facility.sites()[0].site().free()));
+        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom, sets }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
     pub fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
-        if matches!(reservation.hold, Hold::Nodes(_)) {
+        if let Hold::Nodes(placement) = &reservation.hold {
             self.planned.push(reservation.clone());
+            if let Some(sets) = &mut self.sets {
+                let grid = self.facility.sites()[0].site().grid();
+                let mut nodes = NodeSet::empty(grid.nodes());
+                placement.add_to(&mut nodes, grid);
+                sets.planned.push(nodes);
+            }
         }
     }
 
@@ -74,6 +124,9 @@ impl Outlook {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
+            if let Some(sets) = &mut self.sets {
+                sets.planned.swap_remove(at);
+            }
         }
     }
 
@@ -112,7 +165,15 @@ impl Outlook {
         let grid = self.facility.sites()[site].site().grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let meets = |on: usize, other: &Placement| on == site && !other.is_clear_of(&nodes, grid);
+        // One block beside another is quicker looked at by their corners than node by node.
+        let meets = |on: usize, other: &Placement| {
+            on == site
+                && if placement.blocks.len() * other.blocks.len() == 1 {
+                    placement.meets(other, grid)
+                } else {
+                    !other.is_clear_of(&nodes, grid)
+                }
+        };
         let running = self.running.iter().filter(|(_, on, held)| meets(*on, held));
         let planned = self.planned.iter().filter(|other| match &other.hold {
             Hold::Nodes(held) => meets(other.site, held),
@@ -167,7 +228,7 @@ impl Outlook {
             return found.reduce(|best, other| if other.at < best.at { other } else { best });
         }
         // First on what is free in fact: a job past its estimate counts as ended, but is not.
-        if let Some(found) = self.at_instant(site, job, self.now, false) {
+        if let Some(found) = self.at_step(site, job, self.now, false) {
             return Some(found);
         }
         let wanted = self.facility.fewest(job)?;
@@ -178,7 +239,7 @@ impl Outlook {
             if by.is_some_and(|by| at > by) {
                 return None;
             }
-            if let Some(found) = self.at_instant(site, job, at, true) {
+            if let Some(found) = self.at_step(site, job, at, true) {
                 return Some(found);
             }
             from = self.free[site].next_step(at)?;
@@ -214,6 +275,27 @@ impl Outlook {
     /// How long the job runs on a site at the least, by its estimate.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
+    }
+
+    /// As [`at_instant`](Outlook::at_instant), by sets of nodes where that is enough.
+    fn at_step(&mut self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
+        let Some(sets) = &mut self.sets else { return self.at_instant(site, job, at, ended) };
+        let managed = &self.facility.sites()[0];
+        let request = managed.in_form(&job.request)?.into_owned();
+        let stretch = 1.0 / managed.site().speed();
+        let span = job.estimate * stretch;
+        let until = (at + span).max(at.next());
+        sets.note_free(ended.then_some(at), &self.running, managed.site().grid());
+        for (planned, nodes) in self.planned.iter().zip(&sets.planned) {
+            if planned.until() > at && planned.at < until {
+                sets.nodes.subtract(nodes);
+            }
+        }
+        if !sets.nodes.has_at_least(request.nodes() as u32) {
+            return None;
+        }
+        let placement = self.facility.place_where_free(&sets.nodes, &request, at)?;
+        Some(Reservation { at, span, stretch, site, hold: Hold::Nodes(placement) })
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.
