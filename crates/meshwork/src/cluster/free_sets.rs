@@ -270,8 +270,8 @@ impl FreeSets {
             {
                 let Blocker { request, until, .. } = self.steps[at].blockers.swap_remove(suspect);
                 let free = self.free_between(at, until);
-                let is_enough = free.has_at_least(request.nodes() as u32);
-                if !is_enough || place(&free, &request).is_none() {
+                let count = u32::try_from(request.nodes()).unwrap_or(u32::MAX);
+                if !free.has_at_least(count) || place(&free, &request).is_none() {
                     self.steps[at].block(&request, until);
                     return Some(at);
                 }

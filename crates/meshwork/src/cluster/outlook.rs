@@ -291,7 +291,7 @@ impl Outlook {
                 sets.nodes.subtract(nodes);
             }
         }
-        if !sets.nodes.has_at_least(request.nodes() as u32) {
+        if !sets.nodes.has_at_least(u32::try_from(request.nodes()).ok()?) {
             return None;
         }
         let placement = self.facility.place_where_free(&sets.nodes, &request, at)?;
