@@ -3,6 +3,7 @@
 use super::closures::Closures;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
+use super::space::MAX_NODES;
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -100,8 +101,9 @@ impl Outlook {
                 headroom.add(end, None, i64::from(job.held));
             }
         }
-        let is_plain = only_running && facility.only_plain_site().is_some();
-        let sets = is_plain.then(|| Sets::new(facility.sites()[0].site().free()));
+        let plain = facility.only_plain_site().map(|only| only.site()).filter(|_| only_running);
+        let sets = plain.filter(|site| site.nodes() <= MAX_NODES);
+        let sets = sets.map(|site| Sets::new(site.free()));
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom, sets }
     }
 

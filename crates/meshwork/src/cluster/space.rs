@@ -111,7 +111,7 @@ impl Cluster<'_> {
 
 /// The most nodes of a site for which sets are kept up: of so many nodes a set takes 8 KB, and there
 /// are some for each job that runs or is promised a start.
-const MAX_NODES: u32 = 1 << 16;
+pub(super) const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
     /// Goes on to the present instant, with those who have ended since.
