@@ -35,12 +35,8 @@ impl Cluster<'_> {
         let is_let_in = fewest <= self.most_held && (self.gate.is_none() || self.is_admitted(job));
         let fits = match known {
             _ if !is_let_in => return None,
-            Some(known) => known.fits.unwrap_or_else(|| {
-                let fits = self.fits_empty(job);
-                self.forms.learn_fit(&job.request, known, fits);
-                fits
-            }),
-            None => self.fits_empty(job),
+            Some(Known { fits: Some(fits), .. }) => fits,
+            _ => self.fits_empty(job, known),
         };
         fits.then_some((fewest, known.map(|known| known.form)))
     }
@@ -64,13 +60,18 @@ impl Cluster<'_> {
 
     /// Whether any site would take a job of which some site can hold the form, if the machine were
     /// empty: the allocators' answer, asked once for each request.
-    fn fits_empty(&mut self, job: &Job) -> bool {
+    fn fits_empty(&mut self, job: &Job, known: Option<Known>) -> bool {
         let mut sites = self.facility.sites().iter();
         if sites.all(|site| site.finds() == Finds::AnyNodes) {
             return true;
         }
-        if let Some(known) = self.fits.known(&job.request) {
-            return known;
+        if let Some(known) = known {
+            let fits = fits_on(&mut self.empty, job, self.now, self.most_held);
+            self.forms.learn_fit(&job.request, known, fits);
+            return fits;
+        }
+        if let Some(fits) = self.fits.known(&job.request) {
+            return fits;
         }
         let fits = fits_on(&mut self.empty, job, self.now, self.most_held);
         self.fits.insert(&job.request, fits);

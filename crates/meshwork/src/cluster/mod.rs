@@ -75,7 +75,7 @@ pub struct Cluster<'a> {
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// What each request would hold on the empty machine: `false` if it never fits.
+    /// Whether each request fits the empty machine, where it has no one form.
     fits: Fits,
     /// The forms of requests, where each has one.
     forms: Forms,

@@ -1,9 +1,11 @@
 //! What is free from now on, as plans see it.
 
+use std::cell::LazyCell;
+
 use super::closures::Closures;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
-use super::space::MAX_NODES;
+use super::space::{Asked, MAX_NODES};
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -165,15 +167,17 @@ impl Outlook {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        placement.add_to(&mut nodes, grid);
+        let nodes = LazyCell::new(|| {
+            let mut nodes = NodeSet::empty(grid.nodes());
+            placement.add_to(&mut nodes, grid);
+            nodes
+        });
         // One block beside another is quicker looked at by their corners than node by node.
         let meets = |on: usize, other: &Placement| {
             on == site
-                && if placement.blocks.len() * other.blocks.len() == 1 {
-                    placement.meets(other, grid)
-                } else {
-                    !other.is_clear_of(&nodes, grid)
+                && match (placement.blocks.len(), other.blocks.len()) {
+                    (1, 1) => placement.meets(other, grid),
+                    _ => !other.is_clear_of(&nodes, grid),
                 }
         };
         let running = self.running.iter().filter(|(_, on, held)| meets(*on, held));
@@ -282,22 +286,20 @@ impl Outlook {
     /// As [`at_instant`](Outlook::at_instant), by sets of nodes where that is enough.
     fn at_step(&mut self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let Some(sets) = &mut self.sets else { return self.at_instant(site, job, at, ended) };
-        let managed = &self.facility.sites()[0];
-        let request = managed.in_form(&job.request)?.into_owned();
-        let stretch = 1.0 / managed.site().speed();
-        let span = job.estimate * stretch;
-        let until = (at + span).max(at.next());
-        sets.note_free(ended.then_some(at), &self.running, managed.site().grid());
+        let asked = Asked::of(&self.facility, job)?;
+        let until = (at + asked.span).max(at.next());
+        let grid = self.facility.sites()[0].site().grid();
+        sets.note_free(ended.then_some(at), &self.running, grid);
         for (planned, nodes) in self.planned.iter().zip(&sets.planned) {
             if planned.until() > at && planned.at < until {
                 sets.nodes.subtract(nodes);
             }
         }
-        if !sets.nodes.has_at_least(u32::try_from(request.nodes()).ok()?) {
+        if !sets.nodes.has_at_least(asked.count) {
             return None;
         }
-        let placement = self.facility.place_where_free(&sets.nodes, &request, at)?;
-        Some(Reservation { at, span, stretch, site, hold: Hold::Nodes(placement) })
+        let placement = self.facility.place_where_free(&sets.nodes, &asked.request, at)?;
+        Some(asked.at(at, placement))
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.

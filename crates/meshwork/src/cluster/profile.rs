@@ -225,7 +225,8 @@ impl Profile {
     pub(crate) fn next_step(&self, instant: Time) -> Option<Time> {
         let index = self.chunk_of(instant);
         let next = || self.chunks.get(index + 1).map(|chunk| chunk.first);
-        self.chunks[index].times.iter().copied().find(|from| *from > instant).or_else(next)
+        let times = &self.chunks[index].times;
+        times.get(times.partition_point(|from| *from <= instant)).copied().or_else(next)
     }
 
     /// Whether more is promised than there will be, at any time.

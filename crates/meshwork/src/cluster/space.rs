@@ -59,15 +59,24 @@ struct Freed {
 }
 
 /// What a job asks for.
-struct Asked {
-    request: Request,
-    count: u32,
-    span: f64,
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) count: u32,
+    pub(super) span: f64,
     stretch: f64,
 }
 
 impl Asked {
-    fn at(&self, at: Time, placement: Placement) -> Reservation {
+    /// Of the only site of a facility, on which every job gets what it asks for.
+    pub(super) fn of(facility: &Facility, job: &Job) -> Option<Asked> {
+        let site = &facility.sites()[0];
+        let request = site.in_form(&job.request)?.into_owned();
+        let stretch = 1.0 / site.site().speed();
+        let count = u32::try_from(request.nodes()).ok()?;
+        Some(Asked { request, count, span: job.estimate * stretch, stretch })
+    }
+
+    pub(super) fn at(&self, at: Time, placement: Placement) -> Reservation {
         let Asked { span, stretch, .. } = *self;
         Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) }
     }
@@ -173,21 +182,13 @@ impl Space {
 
     /// Where the job could start at the earliest without touching what is planned.
     pub(crate) fn earliest(&mut self, job: &Job) -> Option<Reservation> {
-        let asked = self.asked_by(job)?;
+        let asked = Asked::of(&self.asked, job)?;
         let Space { now, asked: facility, sets, .. } = self;
         let (at, placement) =
             sets.first_place(&asked.wanted(), *now, None, None, |free, request| {
                 facility.place_where_free(free, request, *now)
             })?;
         Some(asked.at(at, placement))
-    }
-
-    fn asked_by(&self, job: &Job) -> Option<Asked> {
-        let site = &self.asked.sites()[0];
-        let request = site.in_form(&job.request)?.into_owned();
-        let stretch = 1.0 / site.site().speed();
-        let count = u32::try_from(request.nodes()).ok()?;
-        Some(Asked { request, count, span: job.estimate * stretch, stretch })
     }
 
     /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
@@ -202,7 +203,7 @@ impl Space {
         let (own, promise) = (planned.held()?.0, &planned.promise);
         let is_due = promise.at <= self.now;
         let begin = if is_due { self.now } else { self.worth_a_look(planned, since)? };
-        let asked = self.asked_by(cluster.job(ticket))?;
+        let asked = Asked::of(&self.asked, cluster.job(ticket))?;
         let Space { now, asked: facility, sets, .. } = self;
         // One that is due is looked at too: it may move to other processors.
         let limit = if is_due { now.next() } else { promise.at };

@@ -114,23 +114,15 @@ impl FreeBases {
     fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
         let ring = grid.strides()[d] * grid.sides()[d];
         let by = step * grid.strides()[d];
-        // Whole words are turned ring by ring, and lanes of one word all together.
-        if 64 % ring != 0 && !by.is_multiple_of(64) && ring < grid.nodes() {
+        // Whole words are turned ring by ring, as is what is all one ring, and lanes of a word all together.
+        let is_turned = ring.is_multiple_of(64) && (by.is_multiple_of(64) || ring == grid.nodes());
+        if is_turned || 64 % ring == 0 {
+            self.shifted.assign_kept_if_ahead(&self.bases, ring, by);
+        } else {
             let straight_on = below_edge(&self.below_edge, grid, d, step);
             self.shifted.assign_kept_if_ahead_or_back(&self.bases, by, ring - by, straight_on);
-            std::mem::swap(&mut self.bases, &mut self.shifted);
-            return;
         }
-        if ring.is_multiple_of(64) || 64 % ring == 0 {
-            self.shifted.assign_kept_if_ahead(&self.bases, ring, by);
-            std::mem::swap(&mut self.bases, &mut self.shifted);
-            return;
-        }
-        let mut ahead = std::mem::replace(&mut self.shifted, NodeSet::empty(0));
-        let bases = std::mem::replace(&mut self.bases, NodeSet::empty(0));
-        self.assign_ahead(grid, &bases, d, step, &mut ahead);
-        (self.bases, self.shifted) = (bases, ahead);
-        self.bases.intersect(&self.shifted);
+        std::mem::swap(&mut self.bases, &mut self.shifted);
     }
 
     /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around
