@@ -114,6 +114,9 @@ impl FreeSets {
             step.free.subtract(held.nodes);
             step.count = step.count.saturating_sub(held.count);
         }
+        // It may go on to be held, or have been.
+        self.join(last);
+        self.join(first);
         all_free
     }
 

@@ -180,6 +180,25 @@ impl Space {
         }
     }
 
+    /// Plans a promise made anew, which is sooner, in place of the one that it betters.
+    pub(crate) fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
+        let (until, start) = (planned.promise.until(), planned.promise.at);
+        let ends = better.until();
+        if better.hold != planned.promise.hold || ends <= start || better.at > start {
+            self.give_back(planned);
+            *planned = self.hold(better);
+            return;
+        }
+        // Most stay on their nodes and move by less than they last: what they go on holding is not touched.
+        planned.promise = better;
+        let Some((held, placement)) = planned.held() else { return };
+        self.crossed |= !self.sets.hold(Held { until: start, ..held });
+        if ends < until {
+            let (from, free) = self.sets.give_back(Held { from: ends, until, ..held });
+            self.freed.push(Freed { placement: placement.clone(), at: ends, from, until: free });
+        }
+    }
+
     /// Where the job could start at the earliest without touching what is planned.
     pub(crate) fn earliest(&mut self, job: &Job) -> Option<Reservation> {
         let asked = Asked::of(&self.asked, job)?;

@@ -76,8 +76,7 @@ impl Shapes {
             let better = self.space.better(*ticket, planned, *since, cluster);
             if let Some(better) = better.filter(|better| *better != planned.promise) {
                 self.due = self.due.min(better.at);
-                self.space.give_back(planned);
-                *planned = self.space.hold(better);
+                self.space.hold_instead(planned, better);
             }
             // What it leaves was its own to take.
             *since = Since::Seen(self.space.freed());
