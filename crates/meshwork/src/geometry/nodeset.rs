@@ -179,6 +179,12 @@ impl NodeSet {
         self.len = other.len.min(words as u32 * 64);
     }
 
+    /// Leaves as much room as another set has, with what is in the set left open.
+    pub(crate) fn fit_as(&mut self, other: &NodeSet) {
+        self.words.resize(other.words.len(), 0);
+        self.len = other.len;
+    }
+
     /// Takes out every node.
     pub fn clear(&mut self) {
         self.words.fill(0);

@@ -131,8 +131,9 @@ impl Peaks {
     ) {
         // Nothing is done for nodes above the highest base. (`level` looks further than that.)
         let Peaks { peaks, low, high, candidates, spare, .. } = self;
-        let sets = [peaks, candidates, spare].into_iter().chain(low).chain(high);
-        sets.for_each(|set| set.fit_to(bases));
+        peaks.fit_to(bases);
+        let sets = [candidates, spare].into_iter().chain(low).chain(high);
+        sets.for_each(|set| set.fit_as(peaks));
         self.peaks.assign_shifted_down(bases, 0);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];

@@ -106,12 +106,11 @@ impl Balls {
         }
     }
 
-    /// What is counted around every node within each radius, one after the other, and how many counts lie between two
-    /// radii.
-    pub(super) fn layers(&self, source: Source) -> (&[u16], usize) {
+    /// What is counted around every node within each of so many radii, one after the other.
+    pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
-            Source::Free => (&self.free, 0),
-            Source::Sum(of) => (&self.sums[of].layers, self.free.len()),
+            Source::Free => &self.free,
+            Source::Sum(of) => &self.sums[of].layers[..radii as usize * self.free.len()],
         }
     }
 
@@ -128,32 +127,37 @@ impl Balls {
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
-        let mut reached: Vec<Reached> =
-            centres.iter().map(|centre| Reached { centre, shell: 0, of_it: 0 }).collect();
-        // Those of which it is not known yet.
-        let mut open: Vec<u32> = (0..reached.len() as u32).collect();
-        for radius in 0_u32.. {
-            if open.is_empty() {
-                break;
-            }
-            if (radius as usize + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
+        // For each node how many radii reach fewer than that, and how many nodes the last of them reaches.
+        let (mut shells, mut nearer) = (vec![0_u16; self.free.len()], vec![0_u16; self.free.len()]);
+        let mut is_centre = vec![0_u16; self.free.len()];
+        centres.iter().for_each(|centre| is_centre[centre as usize] = u16::MAX);
+        for radius in 0_usize.. {
+            if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
             self.widen(grid);
-            let within = self.layer(self.all, radius);
-            let nearer = radius.checked_sub(1).map(|radius| self.layer(self.all, radius));
-            open.retain(|&index| {
-                let reached = &mut reached[index as usize];
-                let centre = reached.centre as usize;
-                let is_open = u32::from(within[centre]) < count;
-                if !is_open {
-                    let nearer = nearer.map_or(0, |nearer| nearer[centre]);
-                    (reached.shell, reached.of_it) = (radius, count - u32::from(nearer));
-                }
-                is_open
-            });
+            let within = self.layer(self.all, radius as u32);
+            let mut open = 0;
+            let so_far = shells.iter_mut().zip(&mut nearer);
+            for ((&within, &is_centre), (shell, nearer)) in
+                within.iter().zip(&is_centre).zip(so_far)
+            {
+                // All or no bits: the same steps for each node, several in one.
+                let is_open = if within < count as u16 { u16::MAX } else { 0 };
+                *shell += is_open & 1;
+                *nearer = (*nearer).max(within & is_open);
+                open |= is_open & is_centre;
+            }
+            if open == 0 {
+                break;
+            }
         }
-        Some(reached)
+        let reached = centres.iter().map(|centre| Reached {
+            centre,
+            shell: shells[centre as usize].into(),
+            of_it: count - u32::from(nearer[centre as usize]),
+        });
+        Some(reached.collect())
     }
 
     /// Makes all balls for one radius more.

@@ -6,25 +6,28 @@ use crate::topology::{Grid, Node};
 use super::axes::Axes;
 use super::balls::{Balls, Reached};
 use super::planes::Planes;
+use super::stretch::Stretch;
 
 /// What is counted for all centres, and room to compare them in.
 pub(super) struct BestOfAll {
     axes: Axes,
     balls: Balls,
     planes: Planes,
+    stretch: Stretch,
 }
 
 impl BestOfAll {
     pub(super) fn new(grid: &Grid) -> BestOfAll {
         let (axes, lower) = (Axes::new(grid), Planes::lower(grid));
-        BestOfAll { axes, balls: Balls::new(grid, lower), planes: Planes::new(grid, lower) }
+        let (planes, stretch) = (Planes::new(grid, lower), Stretch::new(grid, lower));
+        BestOfAll { axes, balls: Balls::new(grid, lower), planes, stretch }
     }
 
     /// As good as new: what is counted is counted anew for each question.
     pub(super) fn empty_copy(&self) -> BestOfAll {
-        let BestOfAll { axes, balls, planes } = self;
-        let (balls, planes) = (balls.empty_copy(), planes.empty_copy());
-        BestOfAll { axes: axes.clone(), balls, planes }
+        let BestOfAll { axes, balls, planes, stretch } = self;
+        let (axes, balls) = (axes.clone(), balls.empty_copy());
+        BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
     /// The centre with the fewest hops over all pairs of the `count` free nodes nearest to it, the first of equals;
@@ -36,7 +39,7 @@ impl BestOfAll {
         centres: &NodeSet,
         count: u32,
     ) -> Option<Node> {
-        let BestOfAll { axes, balls, planes } = self;
+        let BestOfAll { axes, balls, planes, stretch } = self;
         let reached = balls.reach(grid, free, centres, count)?;
         planes.look_at(balls, reached.iter().map(|reached| reached.shell + 1).max()?);
         let mut best = (u64::MAX, Node::MAX);
@@ -45,10 +48,15 @@ impl BestOfAll {
         for group in reached.chunk_by(|a, b| plane(a) == plane(b)) {
             let shells = group.iter().map(|reached| reached.shell + 1).max().unwrap_or(0);
             planes.look_from(balls, axes, plane(&group[0]), shells);
-            for &reached in group {
-                let may_be = |least: u64| (least, reached.centre) < best;
-                if let Some(hops) = planes.hops(balls, axes, free, reached, may_be) {
-                    best = (hops, reached.centre).min(best);
+            let is_one =
+                |a: &Reached, b: &Reached| planes.stretch(a.centre) == planes.stretch(b.centre);
+            for side_by_side in group.chunk_by(is_one) {
+                stretch.look_at(planes, axes, side_by_side, count);
+                for &reached in side_by_side {
+                    let may_be = |least: u64| (least, reached.centre) < best;
+                    if let Some(hops) = stretch.hops(planes, axes, free, reached, may_be) {
+                        best = (hops, reached.centre).min(best);
+                    }
                 }
             }
         }

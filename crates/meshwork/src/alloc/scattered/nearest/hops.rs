@@ -10,7 +10,7 @@
 /// # Complexity
 /// **O(s)** for *s* places.
 pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
-    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    let all = u64::from(counts.iter().sum::<u32>());
     let parted = |some: u64| some * (all - some);
     if !is_ring {
         let up_to = counts.iter().scan(0, |sum, &count| {
@@ -21,7 +21,7 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     }
     let (side, half) = (counts.len(), counts.len() / 2);
     let (lower, upper) = counts.split_at(half);
-    let mut in_half: u64 = lower.iter().map(|&count| u64::from(count)).sum();
+    let mut in_half = u64::from(lower.iter().sum::<u32>());
     let mut sum = 0;
     for (&goes, &comes) in lower.iter().zip(upper) {
         sum += parted(in_half);

@@ -4,8 +4,10 @@ mod axes;
 mod balls;
 mod best_of_all;
 mod hops;
+mod lanes;
 mod one_by_one;
 mod planes;
+mod stretch;
 
 use best_of_all::BestOfAll;
 use one_by_one::OneByOne;
@@ -123,8 +125,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::axes::Axes;
-    use super::balls::Balls;
+    use super::balls::{Balls, Reached};
+    use super::lanes::LANES;
     use super::planes::Planes;
+    use super::stretch::Stretch;
     use super::*;
     use crate::topology::Topology;
 
@@ -173,6 +177,7 @@ mod tests {
             let (all, axes) = (NodeSet::full(grid.nodes()), Axes::new(&grid));
             for lower in 1..=grid.dimensions() {
                 let (mut balls, mut planes) = (Balls::new(&grid, lower), Planes::new(&grid, lower));
+                let mut stretch = Stretch::new(&grid, lower);
                 // Twice, for nothing may be left from the first time.
                 for _ in 0..2 {
                     let reached = balls.reach(&grid, &free, &all, count).unwrap();
@@ -180,18 +185,28 @@ mod tests {
                     let shells = reached.iter().map(|reached| reached.shell + 1).max().unwrap();
                     planes.look_at(&balls, shells);
                     let mut plane = None;
-                    for reached in reached {
-                        let of = reached.centre as usize / planes.nodes();
+                    let nodes = planes.nodes();
+                    let of = |reached: &Reached| (reached.centre as usize / nodes, reached.centre as usize % nodes / LANES);
+                    // Some of them, so that there are gaps.
+                    for side_by_side in reached.chunk_by(|a, b| of(a) == of(b)) {
+                        let of = side_by_side[0].centre as usize / nodes;
                         if plane != Some(of) {
                             plane = Some(of);
                             planes.look_from(&balls, &axes, of, shells);
                         }
-                        let score = one_by_one.score(&grid, reached.centre, count);
-                        let may_be = |least: u64| least <= score;
-                        let looked = planes.hops(&balls, &axes, &free, reached, may_be);
-                        prop_assert_eq!(looked, Some(score));
-                        let looked = planes.hops(&balls, &axes, &free, reached, |_| false);
-                        prop_assert_eq!(looked, None);
+                        let some = |reached: &&Reached| words[41] >> (reached.centre % 64) & 1 == 1;
+                        let some: Vec<Reached> = side_by_side.iter().filter(some).copied().collect();
+                        for centres in [side_by_side, &some] {
+                            stretch.look_at(&planes, &axes, centres, count);
+                            for &reached in centres {
+                                let score = one_by_one.score(&grid, reached.centre, count);
+                                let may_be = |least: u64| least <= score;
+                                let looked = stretch.hops(&planes, &axes, &free, reached, may_be);
+                                prop_assert_eq!(looked, Some(score));
+                                let looked = stretch.hops(&planes, &axes, &free, reached, |_| false);
+                                prop_assert_eq!(looked, None);
+                            }
+                        }
                     }
                 }
             }

@@ -1,11 +1,10 @@
-//! One plane of centres after the other: the hops over all pairs of the nodes nearest to each of them.
+//! One plane of centres after the other: what is counted for all of them at once around them.
 
-use crate::geometry::NodeSet;
-use crate::topology::Grid;
+use crate::topology::{Grid, Node};
 
-use super::axes::{Axes, take_of_shell};
-use super::balls::{Balls, Reached, Source};
-use super::hops::hops_over_pairs;
+use super::axes::Axes;
+use super::balls::{Balls, Source};
+use super::lanes::{LANES, Lanes};
 
 /// How many of the nodes around the centres of a plane have each coordinate.
 ///
@@ -19,25 +18,27 @@ use super::hops::hops_over_pairs;
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a radius *r*, as eight
-/// nodes are counted in a step; and for each centre **O(p)**, the sides of the lower dimensions, and for those that
-/// may be the best what it costs to look at a plane.
+/// nodes are counted in a step. What is looked up here for a centre is added up in [stretches](super::stretch).
 pub(super) struct Planes {
     /// How many dimensions a plane has.
     lower: usize,
-    /// How many nodes.
+    /// How many nodes it has, and how many all of them.
     nodes: usize,
+    all: usize,
     /// For each of its dimensions, how many nodes are at exactly each distance in the others: all nodes of the grid for
     /// each distance.
     rings: Vec<Vec<u16>>,
     /// For each of its dimensions, numbers of planes of which all of the shell is taken, and radii, how many nodes
-    /// around the centres of the present plane lie beside each node of the plane.
+    /// around the centres of the present plane lie beside each node of the plane. Before those of no radius come as
+    /// many noughts, for what is out of reach.
     taken: Vec<Vec<u16>>,
     /// For as many radii.
     radii: usize,
     /// How far each plane is from the present one.
     away: Vec<u32>,
-    /// Of the nodes around the present centre, how many have each coordinate of each dimension.
-    counts: Vec<Vec<u32>>,
+    /// How many nodes around the nodes of all planes lie in their planes: all nodes of the grid for each radius, after
+    /// those of none, which have nothing within, and before some noughts.
+    within: Vec<u16>,
 }
 
 impl Planes {
@@ -54,16 +55,23 @@ impl Planes {
 
     pub(super) fn new(grid: &Grid, lower: usize) -> Planes {
         let nodes = grid.sides()[..lower].iter().product::<u32>() as usize;
-        let (rings, taken) = (vec![Vec::new(); lower], vec![Vec::new(); lower]);
-        let counts = grid.sides().iter().map(|&side| vec![0; side as usize]).collect();
-        Planes { lower, nodes, rings, taken, radii: 0, away: Vec::new(), counts }
+        Planes::of(lower, nodes)
     }
 
     /// As good as new.
     pub(super) fn empty_copy(&self) -> Planes {
-        let (lower, nodes, counts) = (self.lower, self.nodes, self.counts.clone());
+        Planes::of(self.lower, self.nodes)
+    }
+
+    fn of(lower: usize, nodes: usize) -> Planes {
         let (rings, taken) = (vec![Vec::new(); lower], vec![Vec::new(); lower]);
-        Planes { lower, nodes, rings, taken, radii: 0, away: Vec::new(), counts }
+        let (away, within) = (Vec::new(), Vec::new());
+        Planes { lower, nodes, all: 0, rings, taken, radii: 0, away, within }
+    }
+
+    /// How many dimensions a plane has.
+    pub(super) fn dimensions(&self) -> usize {
+        self.lower
     }
 
     /// How many nodes a plane has.
@@ -71,8 +79,51 @@ impl Planes {
         self.nodes
     }
 
+    /// Where in its plane a node is.
+    pub(super) fn lane(&self, node: Node) -> usize {
+        node as usize % self.nodes
+    }
+
+    /// The plane of a node, and in which stretch of it the node is, of as many nodes as there are lanes.
+    pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
+        (node as usize / self.nodes, self.lane(node) / LANES)
+    }
+
+    /// Around the nodes of the present plane from one on, how many nodes of another plane lie within a distance, and
+    /// how many nearer.
+    pub(super) fn within(
+        &self,
+        plane: usize,
+        distance: u32,
+        first: usize,
+    ) -> (&Lanes<u16>, &Lanes<u16>) {
+        let radius_and_one = (distance + 1).saturating_sub(self.away[plane]) as usize;
+        let lanes = |radius_and_one: usize| {
+            let from = radius_and_one * self.all + plane * self.nodes + first;
+            self.within[from..].first_chunk().expect("as many noughts at the end")
+        };
+        (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
+    }
+
+    /// What is counted beside each node of the present plane, if all of the last shell is taken of so many planes: the
+    /// nodes of a plane for each radius, after as many noughts.
+    pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
+        let table = (self.radii + 1) * self.nodes;
+        &self.taken[d][whole * table..][..table]
+    }
+
+    /// The first node of a plane, and what is left of a distance there.
+    pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
+        (whole * self.nodes, distance - self.away[whole])
+    }
+
     /// Takes down what is free, as far as shells below this one.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
+        self.all = balls.layer(Source::Free, 0).len();
+        self.within.clear();
+        self.within.resize(self.all, 0);
+        self.within.extend_from_slice(balls.layers(balls.planes, shells));
+        self.within.resize(self.within.len() + LANES, 0);
         for (rings, &slices) in self.rings.iter_mut().zip(&balls.slices_of_planes) {
             rings.clear();
             rings.extend_from_slice(balls.layer(slices, 0));
@@ -89,22 +140,25 @@ impl Planes {
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;
-        let Planes { lower, nodes, radii, away, .. } = self;
-        let (nodes, row) = (*nodes, *nodes * *radii);
-        let all = balls.layer(Source::Free, 0).len();
+        let Planes { lower, nodes, all, radii, away, .. } = self;
+        let (nodes, all, table) = (*nodes, *all, *nodes * (*radii + 1));
         for d in 0..*lower {
             let (taken, rings) = (&mut self.taken[d], &self.rings[d]);
-            // What is there from before is all written over.
-            taken.resize(row * (away.len() + 1), 0);
-            taken[..nodes].fill(0);
+            // What is there from before is all written over, and what is too much is never looked at.
+            if taken.len() < table * (away.len() + 1) {
+                taken.resize(table * (away.len() + 1), 0);
+            }
+            // Nothing is nearer than no distance.
+            taken[..2 * nodes].fill(0);
             for radius in 1..*radii {
                 let nearer = balls.layer(balls.slices[d], radius as u32 - 1);
-                taken[radius * nodes..][..nodes].copy_from_slice(&nearer[plane * nodes..][..nodes]);
+                taken[(radius + 1) * nodes..][..nodes]
+                    .copy_from_slice(&nearer[plane * nodes..][..nodes]);
             }
             for (p, &away) in away.iter().enumerate() {
-                let (before, after) = taken.split_at_mut((p + 1) * row);
-                let (before, after) = (&before[p * row..], &mut after[..row]);
-                let reach = (away as usize).min(*radii);
+                let (before, after) = taken.split_at_mut((p + 1) * table);
+                let (before, after) = (&before[p * table..], &mut after[..table]);
+                let reach = (away as usize).min(*radii) + 1;
                 // What does not reach as far as this plane has none of it.
                 let (near, far) = after.split_at_mut(reach * nodes);
                 near.copy_from_slice(&before[..reach * nodes]);
@@ -140,88 +194,5 @@ impl Planes {
             let apart = axis.apart(at)[0];
             self.away[..before].iter_mut().for_each(|away| *away += apart);
         }
-    }
-
-    /// The hops over all pairs of the nodes that are reached from a centre of the present plane, if they may be as few
-    /// as that: `may_be` is asked what they come to at least.
-    pub(super) fn hops(
-        &mut self,
-        balls: &Balls,
-        axes: &Axes,
-        free: &NodeSet,
-        reached: Reached,
-        may_be: impl Fn(u64) -> bool,
-    ) -> Option<u64> {
-        let (whole, left) = self.count_planes(balls, axes, reached);
-        let (lower, upper) = self.counts.split_at_mut(self.lower);
-        let here = axes.places(reached.centre);
-        let of_upper = upper.iter().zip(&axes.axes[lower.len()..]);
-        let above: u64 = of_upper.map(|(counts, axis)| hops_over_pairs(counts, axis.is_ring)).sum();
-        let lane = reached.centre as usize % self.nodes;
-        let row = whole * self.radii * self.nodes;
-        let (mut below, mut counted) = (0, 0);
-        for (d, counts) in lower.iter_mut().enumerate() {
-            let (axis, taken) = (&axes.axes[d], &self.taken[d][row..]);
-            let mut node = lane - usize::from(here[d]) * axis.stride;
-            for (count, &apart) in counts.iter_mut().zip(axis.apart(here[d])) {
-                *count = match reached.shell.checked_sub(apart) {
-                    Some(radius) => u32::from(taken[radius as usize * self.nodes + node]),
-                    None => 0,
-                };
-                node += axis.stride;
-            }
-            below += hops_over_pairs(counts, axis.is_ring);
-            counted = counts.iter().sum();
-        }
-        if left == 0 {
-            return may_be(above + below).then_some(above + below);
-        }
-        // From any place to so many nodes it is at least half as far as from one of them on average.
-        let more = (u64::from(left) * below).checked_div(u64::from(counted)).unwrap_or(0);
-        if !may_be(above + below + more) {
-            return None;
-        }
-        let distance = reached.shell - self.away[whole];
-        let mut count = |d: usize, place: usize, more: u32| lower[d][place] += more;
-        let (here, of_lower) = (&here[..self.lower], &axes.axes[..self.lower]);
-        let mut left = left;
-        let row = whole * self.nodes;
-        take_of_shell(of_lower, here, row, free, distance, &mut left, &mut count);
-        let of_lower = lower.iter().zip(of_lower);
-        let below = of_lower.map(|(counts, axis)| hops_over_pairs(counts, axis.is_ring));
-        Some(above + below.sum::<u64>())
-    }
-
-    /// Counts how many nodes around a centre have each coordinate of the upper dimensions. Of how many planes all of
-    /// the last shell is taken, and how many nodes of the plane after those.
-    fn count_planes(&mut self, balls: &Balls, axes: &Axes, reached: Reached) -> (usize, u32) {
-        let upper = &mut self.counts[self.lower..];
-        upper.iter_mut().for_each(|counts| counts.fill(0));
-        let lane = reached.centre as usize % self.nodes;
-        let (mut left, mut whole) = (reached.of_it, None);
-        let (layers, step) = balls.layers(balls.planes);
-        for (p, &away) in self.away.iter().enumerate() {
-            let Some(radius) = reached.shell.checked_sub(away) else { continue };
-            let node = p * self.nodes + lane;
-            let within = |radius: u32| u32::from(layers[radius as usize * step + node]);
-            let mut count = radius.checked_sub(1).map_or(0, within);
-            if whole.is_none() {
-                let ring = within(radius) - count;
-                if ring <= left {
-                    (count, left) = (count + ring, left - ring);
-                } else {
-                    (count, whole) = (count + left, Some(p));
-                }
-            }
-            match upper {
-                [counts] => counts[p] = count,
-                _ => {
-                    for (counts, axis) in upper.iter_mut().zip(&axes.axes[self.lower..]) {
-                        counts[node / axis.stride % axis.side] += count;
-                    }
-                }
-            }
-        }
-        (whole.unwrap_or(self.away.len()), if whole.is_some() { left } else { 0 })
     }
 }

@@ -1,0 +1,193 @@
+//! A stretch of centres side by side: the hops over all pairs of the nodes nearest to each of them.
+
+use crate::geometry::NodeSet;
+use crate::topology::Grid;
+
+use super::axes::{Axes, take_of_shell};
+use super::balls::Reached;
+use super::hops::hops_over_pairs;
+use super::lanes::{LANES, Lanes, hops_side_by_side};
+use super::planes::Planes;
+
+/// Some centres of a plane, no further apart than there are lanes, and how many of the nodes around them have each
+/// coordinate.
+///
+/// # Complexity
+/// For each centre **O(p)** with *p* planes, eight centres in a step and once for each last shell that some of them
+/// have; the sides of the lower dimensions, one look each; and for those that may be the best what it costs to look at
+/// a plane.
+pub(super) struct Stretch {
+    /// Of the nodes around each centre, how many each plane has, then those with each coordinate of an upper dimension,
+    /// and those with each of each lower one, but for those of the plane of which some are taken.
+    by_plane: Vec<Lanes<u16>>,
+    along: Vec<Lanes<u16>>,
+    lower: Vec<Vec<Lanes<u16>>>,
+    /// Of how many planes all of the last shell is taken, and how many nodes of the plane after those.
+    whole: Lanes<u16>,
+    rest: Lanes<u16>,
+    /// How many are counted along the lower dimensions.
+    counted: Lanes<u16>,
+    /// The hops along the upper dimensions, and along the lower ones between those that are counted there.
+    above: Lanes<u64>,
+    below: Lanes<u64>,
+    /// How many nodes around one centre have each coordinate of each lower dimension.
+    counts: Vec<Vec<u32>>,
+}
+
+impl Stretch {
+    /// For a grid of which so many dimensions are the lower ones.
+    pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
+        let (below, above) = grid.sides().split_at(lower);
+        let rows = |count: u32| vec![[0; LANES]; count as usize];
+        Stretch {
+            by_plane: rows(above.iter().product()),
+            along: rows(above.iter().max().copied().unwrap_or(0)),
+            lower: below.iter().map(|&side| rows(side)).collect(),
+            whole: [0; LANES],
+            rest: [0; LANES],
+            counted: [0; LANES],
+            above: [0; LANES],
+            below: [0; LANES],
+            counts: below.iter().map(|&side| vec![0; side as usize]).collect(),
+        }
+    }
+
+    /// As good as new.
+    pub(super) fn empty_copy(&self) -> Stretch {
+        let Stretch { by_plane, along, lower, counts, .. } = self;
+        let (by_plane, along) = (by_plane.clone(), along.clone());
+        let (lower, counts) = (lower.clone(), counts.clone());
+        Stretch { by_plane, along, lower, counts, ..*self }
+    }
+
+    /// Looks at some centres of the plane that is looked from, all in one [stretch](Planes::stretch), with the `count`
+    /// nodes around each.
+    pub(super) fn look_at(
+        &mut self,
+        planes: &Planes,
+        axes: &Axes,
+        centres: &[Reached],
+        count: u32,
+    ) {
+        self.count_planes(planes, centres);
+        self.counted = self.rest.map(|rest| (count as u16).wrapping_sub(rest));
+        self.above = self.hops_above(planes, axes, &[count as u16; LANES]);
+        self.below = [0; LANES];
+        let nodes = planes.nodes();
+        for (d, rows) in self.lower.iter_mut().enumerate() {
+            let axis = &axes.axes[d];
+            for reached in centres {
+                let (here, node) = (axes.places(reached.centre)[d], planes.lane(reached.centre));
+                let lane = node % LANES;
+                let taken = planes.taken(d, self.whole[lane].into());
+                let mut node = node - usize::from(here) * axis.stride;
+                // The first rows are those of what is out of reach.
+                let farthest = (reached.shell as usize + 1) * nodes;
+                for (row, &apart) in rows.iter_mut().zip(axis.apart(here)) {
+                    row[lane] = taken[farthest.saturating_sub(apart as usize * nodes) + node];
+                    node += axis.stride;
+                }
+            }
+            let hops = hops_side_by_side(rows, &self.counted, axis.is_ring);
+            self.below.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
+        }
+    }
+
+    /// The hops over all pairs of the nodes that are reached from one of the centres, if they may be as few as that:
+    /// `may_be` is asked what they come to at least.
+    pub(super) fn hops(
+        &mut self,
+        planes: &Planes,
+        axes: &Axes,
+        free: &NodeSet,
+        reached: Reached,
+        may_be: impl Fn(u64) -> bool,
+    ) -> Option<u64> {
+        let lane = planes.lane(reached.centre) % LANES;
+        let (above, below) = (self.above[lane], self.below[lane]);
+        let mut left = u32::from(self.rest[lane]);
+        if left == 0 {
+            return may_be(above + below).then_some(above + below);
+        }
+        // From any place to so many nodes it is at least half as far as from one of them on average.
+        let more = u64::from(left) * below;
+        let more = more.checked_div(self.counted[lane].into()).unwrap_or(0);
+        if !may_be(above + below + more) {
+            return None;
+        }
+        for (counts, rows) in self.counts.iter_mut().zip(&self.lower) {
+            counts.iter_mut().zip(rows).for_each(|(count, row)| *count = row[lane].into());
+        }
+        let whole = usize::from(self.whole[lane]);
+        let (row, distance) = planes.after(whole, reached.shell);
+        let (counts, lower) = (&mut self.counts, self.lower.len());
+        let mut count = |d: usize, place: usize, more: u32| counts[d][place] += more;
+        let (here, of_lower) = (&axes.places(reached.centre)[..lower], &axes.axes[..lower]);
+        take_of_shell(of_lower, here, row, free, distance, &mut left, &mut count);
+        let of_lower = self.counts.iter().zip(of_lower);
+        let below = of_lower.map(|(counts, axis)| hops_over_pairs(counts, axis.is_ring));
+        Some(above + below.sum::<u64>())
+    }
+
+    /// Counts how many nodes around each centre each plane has, for the centres of each last shell at once.
+    fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
+        let Stretch { by_plane, whole, rest, .. } = self;
+        by_plane.fill([0; LANES]);
+        (*whole, *rest) = ([0; LANES], [0; LANES]);
+        let first = centres.first().map_or(0, |reached| planes.lane(reached.centre));
+        let first = first - first % LANES;
+        let mut shells = Lanes::from([u32::MAX; LANES]);
+        let mut of_it = [0; LANES];
+        for reached in centres {
+            let lane = planes.lane(reached.centre) - first;
+            (shells[lane], of_it[lane]) = (reached.shell, reached.of_it as u16);
+        }
+        let mut next = shells.iter().min().copied();
+        while let Some(shell) = next.filter(|&shell| shell < u32::MAX) {
+            next = shells.iter().filter(|&&other| other > shell).min().copied();
+            let these = shells.map(|other| if other == shell { u16::MAX } else { 0 });
+            // What is left of the shell, and whether all of it has been taken up to here.
+            let (mut left, mut all) = (of_it, these);
+            for (p, counts) in by_plane.iter_mut().enumerate() {
+                let (within, nearer) = planes.within(p, shell, first);
+                for lane in 0..LANES {
+                    let ring = within[lane].wrapping_sub(nearer[lane]);
+                    let some = ring.min(left[lane]);
+                    left[lane] -= some;
+                    counts[lane] |= nearer[lane].wrapping_add(some) & these[lane];
+                    all[lane] &= if some == ring { u16::MAX } else { 0 };
+                    whole[lane] += all[lane] & 1;
+                    // After the plane of which some are taken none are left.
+                    rest[lane] |= some & !all[lane] & these[lane];
+                }
+            }
+        }
+    }
+
+    /// The hops along the upper dimensions over all pairs of the nodes that were counted in planes. The counts are used
+    /// up.
+    fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
+        let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
+        for axis in axes.axes[planes.dimensions()..].iter().rev() {
+            let length = by_plane.len() / axis.side;
+            let along = &mut self.along[..axis.side];
+            for (count, planes) in along.iter_mut().zip(by_plane.chunks_exact(length)) {
+                *count = planes[0];
+                planes[1..].iter().for_each(|planes| add(count, planes));
+            }
+            let hops = hops_side_by_side(along, all, axis.is_ring);
+            sums.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
+            // What is left counts in the dimensions below, whatever the coordinate along this one.
+            let (below, others) = by_plane.split_at_mut(length);
+            for planes in others.chunks_exact(length) {
+                below.iter_mut().zip(planes).for_each(|(sums, counts)| add(sums, counts));
+            }
+            by_plane = below;
+        }
+        sums
+    }
+}
+
+fn add(to: &mut Lanes<u16>, more: &Lanes<u16>) {
+    to.iter_mut().zip(more).for_each(|(to, more)| *to += more);
+}
