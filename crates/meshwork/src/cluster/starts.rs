@@ -11,7 +11,6 @@ use crate::machine::{ClaimError, Placement};
 use crate::network::{RunKey, Work};
 use crate::observe::{Event, Running};
 use crate::offer::Proposal;
-use crate::sizing::Size;
 
 /// The machine as it would be if some processors, named by their site, were held: kept from one
 /// question to the next.
@@ -354,14 +353,20 @@ impl Cluster<'_> {
         let ran = &self.departures[departure].ran;
         let (site, job) = (ran.site, self.queue.job(ticket));
         let on = &self.facility.sites()[site];
-        let alike = on
-            .in_form(&job.request)
-            .is_some_and(|form| on.in_form(&ran.job.request).is_some_and(|other| other == form));
-        let sizes = self.facility.sizes(site, job, self.now);
-        let same = |size: &&Size| size.stretch.to_bits() == ran.stretch.to_bits();
-        let size = sizes.first().filter(|size| alike && same(size))?;
-        let free = ran.placement.is_within(on.site().free(), on.site().grid());
-        free.then(|| Proposal { site, placement: ran.placement.clone(), stretch: size.stretch })
+        let form = on.in_form(&job.request)?;
+        let is_alike = job.request == ran.job.request
+            || on.in_form(&ran.job.request).is_some_and(|other| other == form);
+        if !is_alike {
+            return None;
+        }
+        let stretch = if self.facility.sizes_are_fixed() {
+            1.0 / on.site().speed()
+        } else {
+            self.facility.sizes(site, job, self.now).first()?.stretch
+        };
+        let is_free = stretch.to_bits() == ran.stretch.to_bits()
+            && ran.placement.is_within(on.site().free(), on.site().grid());
+        is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
     /// Claims the place, tells everyone, and lets the job run.
