@@ -60,13 +60,15 @@ impl Cluster<'_> {
 
     /// Whether any site would take a job of which some site can hold the form, if the machine were
     /// empty: the allocators' answer, asked once for each request.
+    #[inline(never)]
     fn fits_empty(&mut self, job: &Job, known: Option<Known>) -> bool {
         let mut sites = self.facility.sites().iter();
-        if sites.all(|site| site.finds() == Finds::AnyNodes) {
+        let is_any = sites.all(|site| site.finds() == Finds::AnyNodes);
+        if is_any && known.is_none() {
             return true;
         }
         if let Some(known) = known {
-            let fits = fits_on(&mut self.empty, job, self.now, self.most_held);
+            let fits = is_any || fits_on(&mut self.empty, job, self.now, self.most_held);
             self.forms.learn_fit(&job.request, known, fits);
             return fits;
         }

@@ -58,16 +58,22 @@ struct ChanceBeside {
     now: Time,
     most_free: u64,
     extra_nodes: u64,
-    speed: f64,
+    /// How fast the only site is, if estimates are not of its speed already.
+    speed: Option<f64>,
     by: Time,
 }
+
+/// The speed at which a job takes its run time: nothing has to be divided.
+const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
     #[inline(always)]
     fn has(self, glance: Glance) -> bool {
         glance.fewest <= self.most_free
-            && (glance.fewest <= self.extra_nodes
-                || self.now + glance.estimate / self.speed <= self.by)
+            && (glance.fewest <= self.extra_nodes || {
+                let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
+                self.now + span <= self.by
+            })
     }
 }
 
@@ -103,9 +109,10 @@ impl Cluster<'_> {
         match (&guard.reservation.hold, self.facility.sites()) {
             (Hold::Count(_), [only]) => {
                 let (extra_nodes, by) = (guard.extra_nodes, guard.reservation.at);
-                ChanceBeside { now, most_free, extra_nodes, speed: only.site().speed(), by }
+                let speed = Some(only.site().speed()).filter(|speed| speed.to_bits() != ONE);
+                ChanceBeside { now, most_free, extra_nodes, speed, by }
             }
-            _ => ChanceBeside { now, most_free, extra_nodes: u64::MAX, speed: 1.0, by: now },
+            _ => ChanceBeside { now, most_free, extra_nodes: u64::MAX, speed: None, by: now },
         }
     }
 

@@ -1,6 +1,7 @@
 //! When and where a waiting job would start at the earliest, and what protects that while others are started.
 
 use super::Cluster;
+use super::forms::Form;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
 use crate::facility::SiteAhead;
@@ -25,6 +26,7 @@ impl Cluster<'_> {
     }
 
     /// As [`earliest`](Cluster::earliest), protected: in one walk where only the number of processors matters.
+    #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -34,7 +36,12 @@ impl Cluster<'_> {
             let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
             return Some(self.guard(reservation));
         }
-        if self.facility.sites().len() == 1 {
+        if let [only] = self.facility.sites() {
+            if only.finds() == Finds::AnyNodes
+                && let Some(form) = self.queue.form(ticket)
+            {
+                return self.earliest_count(ticket, form);
+            }
             return self.earliest_on(0, ticket);
         }
         let sooner = |best: Guard, other: Guard| {
@@ -44,20 +51,22 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket)).reduce(sooner)
     }
 
+    /// The same for a job whose request has this form, the only size that there is, on the only site, where only the number of
+    /// processors matters.
+    #[inline]
+    fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
+        let (free, at) = self.free_by(0, form.nodes);
+        let request = self.forms.request(form).clone();
+        let size = Size { request, stretch: 1.0 / self.facility.sites()[0].site().speed() };
+        Guard::of_count(self.queue.job(ticket), 0, size, free, at)
+    }
+
     fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
         let job = self.queue.job(ticket);
-        if let Some(form) = self.queue.form(ticket) {
-            // The only size that there is.
-            let only = &self.facility.sites()[0];
-            if only.finds() == Finds::AnyNodes {
-                let (free, at) = self.free_by(site, form.nodes);
-                let request = self.forms.request(form).clone();
-                let size = Size { request, stretch: 1.0 / only.site().speed() };
-                return Guard::of_count(job, site, size, free, at);
-            }
-            if only.misses_no_block() {
-                return self.earliest_by_halves(ticket, form.nodes).map(Guard::of_nodes);
-            }
+        if let Some(form) = self.queue.form(ticket)
+            && self.facility.sites()[0].misses_no_block()
+        {
+            return self.earliest_by_halves(ticket, form.nodes).map(Guard::of_nodes);
         }
         let sizes = self.facility.sizes(site, job, self.now);
         let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;

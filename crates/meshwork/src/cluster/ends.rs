@@ -23,7 +23,8 @@ impl End {
 
     #[inline(always)]
     fn is_before(&self, other: &End) -> bool {
-        self.at < other.at || self.at == other.at && self.key.id < other.key.id
+        // Without branches: which of two comes first cannot be foretold.
+        (self.at < other.at) | (self.at == other.at) & (self.key.id < other.key.id)
     }
 }
 

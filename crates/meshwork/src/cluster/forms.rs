@@ -26,11 +26,13 @@ pub(super) struct Known {
 /// every pass is then asked by number.
 ///
 /// # Complexity
-/// **O(1)** to look up a count, as nearly all requests of logs are, and **O(log r)** among *r* requests of other kinds.
+/// **O(1)** to look up a count, as nearly all requests of logs are, or a subcube, and **O(log r)** among *r* requests of other kinds.
 #[derive(Default)]
 pub(super) struct Forms {
     /// What is known of small counts, by the count.
     counts: Vec<Option<Known>>,
+    /// What is known of subcubes, by their dimension.
+    subcubes: Vec<Option<Known>>,
     /// What is known of other requests.
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,
@@ -40,12 +42,18 @@ pub(super) struct Forms {
 /// Counts up to here are looked up by index.
 const SMALL: u32 = 1 << 14;
 
+/// No machine has subcubes of this dimension.
+const CUBES: u32 = 32;
+
 impl Forms {
     /// What is known of a request.
     #[inline]
     pub(super) fn known(&self, request: &Request) -> Option<Known> {
         match request {
             Request::Nodes(count) if *count < SMALL => *self.counts.get(*count as usize)?,
+            Request::Subcube(dimension) if *dimension < CUBES => {
+                *self.subcubes.get(*dimension as usize)?
+            }
             _ => self.others.get(request).copied(),
         }
     }
@@ -68,18 +76,20 @@ impl Forms {
     }
 
     fn keep(&mut self, request: &Request, known: Known) {
-        match request {
-            Request::Nodes(count) if *count < SMALL => {
-                let count = *count as usize;
-                if self.counts.len() <= count {
-                    self.counts.resize(count + 1, None);
-                }
-                self.counts[count] = Some(known);
+        let (list, place) = match request {
+            Request::Nodes(count) if *count < SMALL => (&mut self.counts, *count as usize),
+            Request::Subcube(dimension) if *dimension < CUBES => {
+                (&mut self.subcubes, *dimension as usize)
             }
             _ => {
                 self.others.insert(request.clone(), known);
+                return;
             }
+        };
+        if list.len() <= place {
+            list.resize(place + 1, None);
         }
+        list[place] = Some(known);
     }
 
     /// The form itself.
@@ -116,6 +126,7 @@ mod tests {
             Request::block(&[3, 2]),
             Request::Nodes(SMALL + 1),
             Request::Subcube(6),
+            Request::Subcube(CUBES + 1),
         ];
         let shapes = [
             Request::block(&[3, 2]),
@@ -123,6 +134,7 @@ mod tests {
             Request::block(&[3, 2]),
             Request::Nodes(SMALL + 1),
             Request::block(&[64]),
+            Request::block(&[3, 3]),
         ];
         for (request, shape) in requests.iter().zip(&shapes) {
             assert_eq!(forms.known(request), None, "{request:?}");

@@ -69,7 +69,11 @@ pub struct Cluster<'a> {
     observer: &'a mut dyn Observer,
     kill_at_estimate: bool,
     queue: Queue,
-    running: Slab<Running>,
+    running: Slab<Box<Running>>,
+    /// The room of jobs that have ended, for those that start: a job stands in one place from its start to the instant after
+    /// its end, for it is large.
+    #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
+    spare: Vec<Box<Running>>,
     /// Running jobs by the end that their estimates promise; kept once someone has asked for them, for
     /// most schedulers never do.
     ends: OnceCell<Ends>,
@@ -111,7 +115,7 @@ pub struct Cluster<'a> {
 #[derive(Clone, Debug)]
 pub struct Departure {
     /// The job, as it ran.
-    pub ran: Running,
+    pub ran: Box<Running>,
 }
 
 impl<'a> Cluster<'a> {
@@ -134,6 +138,7 @@ impl<'a> Cluster<'a> {
             kill_at_estimate,
             queue: Queue::default(),
             running: Slab::new(),
+            spare: Vec::new(),
             ends: OnceCell::new(),
             arrivals: Vec::new(),
             departures: Vec::new(),
@@ -270,7 +275,8 @@ impl<'a> Cluster<'a> {
     /// A running job.
     #[must_use]
     pub fn run(&self, key: RunKey) -> Option<&Running> {
-        self.running.get(key.slot as usize).filter(|running| running.id == key.id)
+        let running: &Running = self.running.get(key.slot as usize)?;
+        (running.id == key.id).then_some(running)
     }
 
     /// A site, to look at.
@@ -343,10 +349,13 @@ impl<'a> Cluster<'a> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// When the next job finishes, if that is before this instant.
+    /// When the next job finishes, if that is before this instant, and which.
     #[inline(always)]
-    pub(crate) fn next_finish(&mut self, by: Option<Time>) -> Result<Option<Time>, NetworkError> {
-        Ok(self.network.next_finish(by)?.map(|(at, _)| at))
+    pub(crate) fn next_finish(
+        &mut self,
+        by: Option<Time>,
+    ) -> Result<Option<(Time, RunKey)>, NetworkError> {
+        self.network.next_finish(by)
     }
 
     /// Lets time pass; nothing has happened since the last instant.
@@ -369,16 +378,20 @@ impl<'a> Cluster<'a> {
             self.now = to;
         }
         self.arrivals.clear();
-        self.departures.clear();
+        while let Some(Departure { ran }) = self.departures.pop() {
+            self.spare.push(ran);
+        }
     }
 
-    /// Ends every job that finishes now, or only the first, if any is known to; `false` if there is none.
+    /// Ends this job, which finishes now, and all others that do, or only the first; `false` if there is none.
     #[inline(always)]
-    pub(crate) fn depart(&mut self, any: bool, only_one: bool) -> Result<bool, NetworkError> {
-        while any && let Some((at, key)) = self.network.next_finish(Some(self.now))? {
-            if at != self.now {
-                break;
-            }
+    pub(crate) fn depart(
+        &mut self,
+        first: Option<RunKey>,
+        only_one: bool,
+    ) -> Result<bool, NetworkError> {
+        let mut next = first;
+        while let Some(key) = next {
             let mut ran = self.running.remove(key.slot as usize);
             ran.messages = self.network.finish(self.now, key);
             self.facility.crowd.running -= 1;
@@ -394,6 +407,8 @@ impl<'a> Cluster<'a> {
             if only_one {
                 break;
             }
+            let then = self.network.next_finish(Some(self.now))?;
+            next = then.filter(|(at, _)| *at == self.now).map(|(_, key)| key);
         }
         if self.service.is_some() && !self.departures.is_empty() {
             self.take_drained();

@@ -88,12 +88,14 @@ pub(crate) struct Kinds {
 struct Line {
     chunks: VecDeque<Chunk>,
     /// The room of a chunk that was emptied: where few wait, chunks come and go with every job.
-    spare: VecDeque<(Ticket, Glance)>,
+    spare: Vec<(Ticket, Glance)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    waiting: VecDeque<(Ticket, Glance)>,
+    /// The jobs in order, behind those that have gone from the front, which is where most go.
+    jobs: Vec<(Ticket, Glance)>,
+    gone: usize,
     /// At most what any of them needs: exact when last looked at, and too low since, if at all.
     least: Option<Glance>,
     taken_since: u32,
@@ -103,28 +105,37 @@ struct Chunk {
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
+    #[inline]
+    fn waiting(&self) -> &[(Ticket, Glance)] {
+        &self.jobs[self.gone..]
+    }
+
     fn first_place(&self) -> u64 {
-        self.waiting[0].0.place
+        self.waiting()[0].0.place
     }
 
     /// Puts a job among the others.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let at = self.waiting.partition_point(|(other, _)| other.place < ticket.place);
-        self.waiting.insert(at, (ticket, glance));
+        let at = self.waiting().partition_point(|(other, _)| other.place < ticket.place);
+        self.jobs.insert(self.gone + at, (ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
 
     fn push(&mut self, ticket: Ticket, glance: Glance) {
-        self.waiting.push_back((ticket, glance));
+        // Rather than to grow, it moves what waits to where others have gone from.
+        if self.jobs.len() == self.jobs.capacity() && 2 * self.gone > self.jobs.len() {
+            self.jobs.drain(..self.gone);
+            self.gone = 0;
+        }
+        self.jobs.push((ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting.binary_search_by_key(&ticket.place, |(other, _)| other.place);
-        let taken = self.waiting.remove(at.expect("a ticket is good until its job starts"));
-        if let Some((_, glance)) = taken {
-            self.has_lost(glance);
-        }
+        let at = self.waiting().binary_search_by_key(&ticket.place, |(other, _)| other.place);
+        let at = self.gone + at.expect("a ticket is good until its job starts");
+        let (_, glance) = self.jobs.remove(at);
+        self.has_lost(glance);
     }
 
     /// A job has been taken out: the least is looked at anew when some have been that may have been it.
@@ -137,17 +148,13 @@ impl Chunk {
         self.taken_since += 1;
         if self.taken_since == LOOK_AGAIN {
             self.taken_since = 0;
-            self.least = self.waiting.iter().map(|&(_, glance)| glance).reduce(Glance::min);
+            let glances = self.jobs[self.gone..].iter().map(|&(_, glance)| glance);
+            self.least = glances.reduce(Glance::min);
         }
     }
 
     fn next_that(&self, from: usize, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
-        let may_start = |&&(_, glance): &&(Ticket, Glance)| may_start(glance);
-        let (front, back) = self.waiting.as_slices();
-        let found = match front.get(from..) {
-            Some(front) => front.iter().find(may_start).or_else(|| back.iter().find(may_start)),
-            None => back[from - front.len()..].iter().find(may_start),
-        };
+        let found = self.waiting()[from..].iter().find(|(_, glance)| may_start(*glance));
         found.map(|&(ticket, _)| ticket)
     }
 }
@@ -163,11 +170,11 @@ impl Glance {
 
 impl Line {
     fn push(&mut self, ticket: Ticket, glance: Glance) {
-        match self.chunks.back_mut().filter(|chunk| chunk.waiting.len() < CHUNK) {
+        match self.chunks.back_mut().filter(|chunk| chunk.waiting().len() < CHUNK) {
             Some(last) => last.push(ticket, glance),
             None => {
-                let room = std::mem::take(&mut self.spare);
-                let mut chunk = Chunk { waiting: room, ..Chunk::default() };
+                let jobs = std::mem::take(&mut self.spare);
+                let mut chunk = Chunk { jobs, ..Chunk::default() };
                 chunk.push(ticket, glance);
                 self.chunks.push_back(chunk);
             }
@@ -184,11 +191,11 @@ impl Line {
     }
 
     fn first(&self) -> Option<Ticket> {
-        self.chunks.front().map(|chunk| chunk.waiting[0].0)
+        self.chunks.front().map(|chunk| chunk.waiting()[0].0)
     }
 
     fn last(&self) -> Option<Ticket> {
-        self.chunks.back()?.waiting.back().map(|(ticket, _)| *ticket)
+        self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
     /// Where nobody waits, only the room of a few is kept: there may be thousands of such lines.
@@ -208,7 +215,7 @@ impl Line {
         } else {
             match self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place) {
                 0 => (0, 0),
-                after => (after - 1, self.chunks[after - 1].waiting.partition_point(is_here)),
+                after => (after - 1, self.chunks[after - 1].waiting().partition_point(is_here)),
             }
         };
         let mut from = next;
@@ -227,28 +234,33 @@ impl Line {
         // Most often it is the first that starts.
         if let Some(first) = self.chunks.front_mut()
             && let Some(&(_, glance)) =
-                first.waiting.front().filter(|(other, _)| other.slot == ticket.slot)
+                first.waiting().first().filter(|(other, _)| other.slot == ticket.slot)
         {
-            first.waiting.pop_front();
-            if !first.waiting.is_empty() {
+            first.gone += 1;
+            if first.gone < first.jobs.len() {
                 first.has_lost(glance);
             } else if let Some(emptied) = self.chunks.pop_front() {
-                self.spare = emptied.waiting;
+                self.keep_room(emptied);
             }
             return;
         }
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
-        if self.chunks[chunk].waiting.is_empty()
+        if self.chunks[chunk].waiting().is_empty()
             && let Some(emptied) = self.chunks.remove(chunk)
         {
-            self.spare = emptied.waiting;
+            self.keep_room(emptied);
         }
     }
 
+    fn keep_room(&mut self, emptied: Chunk) {
+        self.spare = emptied.jobs;
+        self.spare.clear();
+    }
+
     fn iter(&self) -> impl Iterator<Item = Ticket> {
-        self.chunks.iter().flat_map(|chunk| &chunk.waiting).map(|(ticket, _)| *ticket)
+        self.chunks.iter().flat_map(Chunk::waiting).map(|(ticket, _)| *ticket)
     }
 }
 

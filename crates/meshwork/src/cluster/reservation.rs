@@ -78,6 +78,7 @@ impl Guard {
 
     /// Protects so many processors of a site from then on, when so many are free that something may be left over; `None` if
     /// they are too few even then.
+    #[inline]
     pub(super) fn of_count(
         job: &Job,
         site: usize,

@@ -289,7 +289,7 @@ impl Cluster<'_> {
         &mut self,
         key: RunKey,
         tell: impl FnOnce(&mut Running, f64, Time),
-    ) -> Running {
+    ) -> Box<Running> {
         let mut ran = self.running.remove(key.slot as usize);
         self.network.stop(self.now, key);
         self.facility.crowd.running -= 1;
@@ -369,7 +369,7 @@ impl Cluster<'_> {
         if let Some(ends) = self.ends.get_mut() {
             ends.insert(End::of(slot, &ran));
         }
-        self.running.insert(ran);
+        self.running.insert(Box::new(ran));
         affected.stand_in = Some(slot);
         service.stand_ins += 1;
     }

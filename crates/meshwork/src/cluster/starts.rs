@@ -11,7 +11,6 @@ use crate::machine::{ClaimError, Placement};
 use crate::network::{RunKey, Work};
 use crate::observe::{Event, Running};
 use crate::offer::Proposal;
-use crate::sizing::Size;
 
 /// The machine as it would be if some processors, named by their site, were held: kept from one
 /// question to the next.
@@ -197,10 +196,17 @@ impl Cluster<'_> {
 
     /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
     /// to go out of service before it ends.
+    #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
             return self.ask_clear_of(ticket, kept);
         }
+        self.ask_in_service(ticket, kept)
+    }
+
+    /// The same where nodes may be out of service, or are not for everyone.
+    #[inline(never)]
+    fn ask_in_service(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Some(its) = self.suspended(ticket) {
             let proposal = its.proposal();
             let site = self.site(its.site);
@@ -236,6 +242,7 @@ impl Cluster<'_> {
     }
 
     /// The same where there are any such processors.
+    #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
             self.without = None;
@@ -346,14 +353,20 @@ impl Cluster<'_> {
         let ran = &self.departures[departure].ran;
         let (site, job) = (ran.site, self.queue.job(ticket));
         let on = &self.facility.sites()[site];
-        let alike = on
-            .in_form(&job.request)
-            .is_some_and(|form| on.in_form(&ran.job.request).is_some_and(|other| other == form));
-        let sizes = self.facility.sizes(site, job, self.now);
-        let same = |size: &&Size| size.stretch.to_bits() == ran.stretch.to_bits();
-        let size = sizes.first().filter(|size| alike && same(size))?;
-        let free = ran.placement.is_within(on.site().free(), on.site().grid());
-        free.then(|| Proposal { site, placement: ran.placement.clone(), stretch: size.stretch })
+        let form = on.in_form(&job.request)?;
+        let is_alike = job.request == ran.job.request
+            || on.in_form(&ran.job.request).is_some_and(|other| other == form);
+        if !is_alike {
+            return None;
+        }
+        let stretch = if self.facility.sizes_are_fixed() {
+            1.0 / on.site().speed()
+        } else {
+            self.facility.sizes(site, job, self.now).first()?.stretch
+        };
+        let is_free = stretch.to_bits() == ran.stretch.to_bits()
+            && ran.placement.is_within(on.site().free(), on.site().grid());
+        is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
     /// Claims the place, tells everyone, and lets the job run.
@@ -361,8 +374,8 @@ impl Cluster<'_> {
         if self.bug.is_some() {
             return false;
         }
-        let Proposal { site, placement, stretch } = proposal;
-        if let Err(error) = self.facility.claim(site, &placement, self.now) {
+        let Proposal { site, ref placement, stretch } = proposal;
+        if let Err(error) = self.facility.claim(site, placement, self.now) {
             self.bug = Some(error.to_string());
             return false;
         }
@@ -371,21 +384,21 @@ impl Cluster<'_> {
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
-        let mut setup = self.facility.sites()[site].setup_time(&placement);
+        let mut setup = self.facility.sites()[site].setup_time(placement);
         if self.power.is_some() {
-            setup += self.wake(ticket.id, site, &placement);
+            setup += self.wake(ticket.id, site, placement);
         }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
-        self.facility.expect(site, &placement, expected_end);
+        self.facility.expect(site, placement, expected_end);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         let entry = self.running.vacant_entry();
         let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
-        let running = entry.insert(Running {
+        let fresh = Running {
             id: ticket.id,
             job,
             site,
-            placement,
+            placement: proposal.placement,
             asked,
             held,
             rate,
@@ -395,7 +408,15 @@ impl Cluster<'_> {
             dispersal,
             messages: None,
             wear: None,
-        });
+        };
+        let running = match self.spare.pop() {
+            Some(mut room) => {
+                *room = fresh;
+                room
+            }
+            None => Box::new(fresh),
+        };
+        let running = entry.insert(running);
         if let Some(service) = &mut self.service {
             service.starts(running);
         }

@@ -181,7 +181,8 @@ impl Run<'_> {
             let by = earlier(earlier(arrival, outage), until);
             let finish =
                 cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
-            let Some(instant) = earlier(earlier(arrival, finish), outage) else {
+            let ends = finish.map(|(at, _)| at);
+            let Some(instant) = earlier(earlier(arrival, ends), outage) else {
                 return Ok(cluster.now());
             };
             if let Some(end) = until.filter(|&end| instant > end) {
@@ -196,7 +197,10 @@ impl Run<'_> {
                 cluster.calm_down();
             }
             let departed = cluster
-                .depart(finish == Some(instant), passes == Passes::Event)
+                .depart(
+                    finish.filter(|(at, _)| *at == instant).map(|(_, key)| key),
+                    passes == Passes::Event,
+                )
                 .map_err(|error| RunError::Bug(error.to_string()))?;
             if !ONLY_JOBS && let Some(followers) = &mut followers {
                 release_followers(followers, &cluster);

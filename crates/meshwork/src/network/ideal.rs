@@ -29,11 +29,13 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
 struct Ideal {
     heap: Vec<(Time, RunKey)>,
     slots: Vec<Slot>,
+    /// Where the entry of each slot is; kept once it has been asked for anything but the first of them, which in most runs
+    /// never happens.
+    places: Option<Vec<usize>>,
 }
 
 #[derive(Clone, Copy)]
 struct Slot {
-    place: usize,
     work: Work,
     since: Time,
 }
@@ -44,8 +46,34 @@ impl Ideal {
         let entry = self.heap[place];
         let risen = self.rise(place, entry);
         let place = if risen == place { self.sink(place, entry) } else { risen };
+        self.put(place, entry);
+    }
+
+    #[inline(always)]
+    fn put(&mut self, place: usize, entry: (Time, RunKey)) {
         self.heap[place] = entry;
-        self.slots[entry.1.slot as usize].place = place;
+        if let Some(places) = &mut self.places {
+            let slot = entry.1.slot as usize;
+            if slot >= places.len() {
+                places.resize(slot + 1, place);
+            }
+            places[slot] = place;
+        }
+    }
+
+    /// Where the entry of a job is.
+    fn place(&mut self, run: RunKey) -> usize {
+        if self.heap.first().is_some_and(|(_, first)| *first == run) {
+            return 0;
+        }
+        let places = self.places.get_or_insert_with(|| {
+            let mut places = vec![0; self.slots.len()];
+            for (place, (_, run)) in self.heap.iter().enumerate() {
+                places[run.slot as usize] = place;
+            }
+            places
+        });
+        places[run.slot as usize]
     }
 
     /// Where an entry belongs above `place`, or there; those in the way have made room.
@@ -57,8 +85,7 @@ impl Ideal {
             if !is_before(&entry, &above) {
                 break;
             }
-            self.heap[place] = above;
-            self.slots[above.1.slot as usize].place = place;
+            self.put(place, above);
             place = parent;
         }
         place
@@ -67,18 +94,16 @@ impl Ideal {
     /// Where an entry belongs below `place`, or there; those in the way have made room.
     #[inline(always)]
     fn sink(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
-        while let Some(&left) = self.heap.get(2 * place + 1) {
-            let (mut child, mut below) = (2 * place + 1, left);
-            if let Some(right) = self.heap.get(child + 1)
-                && is_before(right, &left)
-            {
-                (child, below) = (child + 1, *right);
+        while let Some(left) = self.heap.get(2 * place + 1) {
+            let mut child = 2 * place + 1;
+            if let Some(right) = self.heap.get(child + 1) {
+                child += usize::from(is_before(right, left));
             }
+            let below = self.heap[child];
             if !is_before(&below, &entry) {
                 break;
             }
-            self.heap[place] = below;
-            self.slots[below.1.slot as usize].place = place;
+            self.put(place, below);
             place = child;
         }
         place
@@ -88,7 +113,8 @@ impl Ideal {
 /// The order in which jobs finish; of two that do at one instant the one that arrived first comes first.
 #[inline(always)]
 fn is_before(one: &(Time, RunKey), other: &(Time, RunKey)) -> bool {
-    one.0 < other.0 || one.0 == other.0 && one.1.id < other.1.id
+    // Without branches: which of two comes first cannot be foretold.
+    (one.0 < other.0) | (one.0 == other.0) & (one.1.id < other.1.id)
 }
 
 impl Network for Ideal {
@@ -101,16 +127,15 @@ impl Network for Ideal {
         _at: &Placement,
     ) -> Result<(), NetworkError> {
         let slot = run.slot as usize;
-        let fresh = Slot { place: self.heap.len(), work, since: now };
+        let fresh = Slot { work, since: now };
         if slot >= self.slots.len() {
             self.slots.resize(slot + 1, fresh);
         }
         self.slots[slot] = fresh;
         let entry = (now + work.left / work.rate, run);
         self.heap.push(entry);
-        let place = self.rise(fresh.place, entry);
-        self.heap[place] = entry;
-        self.slots[slot].place = place;
+        let place = self.rise(self.heap.len() - 1, entry);
+        self.put(place, entry);
         Ok(())
     }
 
@@ -127,8 +152,9 @@ impl Network for Ideal {
         let done = (now - slot.since) * slot.work.rate;
         slot.work = Work { left: (slot.work.left - done).max(0.0) + more, rate };
         slot.since = now;
-        let place = slot.place;
-        self.heap[place].0 = now + slot.work.left / rate;
+        let at = now + slot.work.left / rate;
+        let place = self.place(run);
+        self.heap[place].0 = at;
         self.settle(place);
     }
 
@@ -141,7 +167,7 @@ impl Network for Ideal {
     }
 
     fn finish(&mut self, _now: Time, run: RunKey) -> Option<Box<Messages>> {
-        let place = self.slots[run.slot as usize].place;
+        let place = self.place(run);
         let last = self.heap.pop().expect("a job that finishes is in the heap");
         if place < self.heap.len() {
             self.heap[place] = last;

@@ -59,14 +59,18 @@ impl Ledger {
 }
 
 impl Observer for Ledger {
+    #[inline(always)]
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
         self.jobs_area += (to - from) * number(state.waiting + state.running);
         self.held_area += (to - from) * number(state.held);
     }
 
+    #[inline(always)]
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         let at = now.units();
-        self.largest_time = self.largest_time.max(at);
+        if at > self.largest_time {
+            self.largest_time = at;
+        }
         match event {
             Event::Arrived(..) => {
                 self.sojourns -= at;

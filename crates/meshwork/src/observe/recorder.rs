@@ -498,7 +498,9 @@ impl Recorder {
     }
 }
 
+// Both are built into those who call them for each event and each instant of every run.
 impl Observer for Recorder {
+    #[inline(always)]
     fn elapsed(&mut self, from: Time, to: Time, state: &State) {
         if !self.per_event.is_empty() {
             self.state = *state;
@@ -542,6 +544,7 @@ impl Observer for Recorder {
         }
     }
 
+    #[inline(always)]
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Unusable(_) => self.totals.unusable += 1,

@@ -72,15 +72,16 @@ impl Scheduler for Easy {
             && self.promise.start(cluster, head)
         {}
         let Some(head) = cluster.head() else { return };
-        let Some(mut guard) = self.promise.make(cluster, head) else { return };
-        if !self.promise.is_to(head) {
+        let Some(guard) = self.promise.make(cluster, head) else { return };
+        let was_told = self.promise.is_to(head);
+        let guard = self.promise.keep(head, guard);
+        if !was_told {
             cluster.promise(head, guard.reservation.at);
         }
-        let mut candidates = cluster.candidates(head, &guard);
-        while let Some(candidate) = candidates.next(cluster, &guard) {
-            cluster.start(candidate, StartOptions::beside(&mut guard));
+        let mut candidates = cluster.candidates(head, guard);
+        while let Some(candidate) = candidates.next(cluster, guard) {
+            cluster.start(candidate, StartOptions::beside(guard));
         }
-        self.promise.keep(head, guard);
     }
 }
 
@@ -89,8 +90,9 @@ impl Promise {
         self.guarded = None;
     }
 
-    pub(super) fn keep(&mut self, head: Ticket, guard: Guard) {
-        self.guarded = Some((head, guard));
+    /// Keeps the guard for the next pass, and lends it for this one.
+    pub(super) fn keep(&mut self, head: Ticket, guard: Guard) -> &mut Guard {
+        &mut self.guarded.insert((head, guard)).1
     }
 
     fn is_to(&self, head: Ticket) -> bool {

@@ -1,8 +1,6 @@
 //! Lazy scheduling: a job rather waits for processors that a job of its size will give back than
 //! breaks up larger ones.
 
-use smallvec::SmallVec;
-
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Place, StartOptions, Ticket};
@@ -256,8 +254,8 @@ impl Scheduler for Lazy {
         if self.retry && ended > 0 && self.overdue.is_none() {
             self.try_all(cluster);
         }
-        for ticket in SmallVec::<[Ticket; 4]>::from_slice(cluster.arrivals()) {
-            self.request(cluster, ticket);
+        for arrival in 0..cluster.arrivals().len() {
+            self.request(cluster, cluster.arrivals()[arrival]);
         }
     }
 }

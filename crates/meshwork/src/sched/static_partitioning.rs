@@ -1,10 +1,8 @@
 //! Static partitioning: each size of job has processors of its own.
 
-use smallvec::SmallVec;
-
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Place, StartOptions, Ticket};
+use crate::cluster::{Cluster, Place, StartOptions};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
@@ -84,13 +82,19 @@ impl Scheduler for StaticPartitioning {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for departure in cluster.departures() {
             let ran = &departure.ran;
-            let held = |p: &Partition| p.site == ran.site && p.nodes == ran.placement;
+            // Most are ruled out by where they begin.
+            let base = |nodes: &Placement| nodes.blocks.first().map(|block| block.base);
+            let begins = base(&ran.placement);
+            let held = |p: &Partition| {
+                base(&p.nodes) == begins && p.site == ran.site && p.nodes == ran.placement
+            };
             let index = self.partitions.iter().position(held);
             let index = index.expect("a job runs in a partition");
             let idle = &mut self.idle[self.partitions[index].class];
             idle.insert(idle.partition_point(|&other| other > index), index);
         }
-        for ticket in SmallVec::<[Ticket; 4]>::from_slice(cluster.arrivals()) {
+        for arrival in 0..cluster.arrivals().len() {
+            let ticket = cluster.arrivals()[arrival];
             if cluster.job(ticket).request.size_class() as usize >= self.idle.len() {
                 cluster.turn_away(ticket);
             } else {

@@ -226,6 +226,7 @@ struct Log {
 }
 
 impl Log {
+    #[inline(always)]
     fn advance(&mut self) -> Result<Option<Submission>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
             if !self.lines.read_plain(&mut self.record) && !self.read_any()? {
