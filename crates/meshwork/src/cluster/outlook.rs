@@ -1,6 +1,7 @@
 //! What is free from now on, as plans see it.
 
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use super::closures::Closures;
 use super::profile::Profile;
@@ -9,10 +10,10 @@ use super::space::{Asked, MAX_NODES};
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 use crate::observe::Running;
-use crate::offer::Proposal;
+use crate::offer::{Proposal, implies};
 use crate::sizing::Size;
 use crate::topology::Grid;
 
@@ -46,6 +47,10 @@ struct Sets {
     later: Vec<(Time, NodeSet)>,
     /// The nodes of what is planned, in the same order.
     planned: Vec<NodeSet>,
+    /// For what there is no place at an instant, and so none for what contains it while that instant lasts.
+    nowhere: BTreeMap<Time, Vec<Request>>,
+    /// What has been taken back and not been planned again: while it was planned there was less room.
+    dropped: Option<Reservation>,
     /// Room to work in.
     nodes: NodeSet,
 }
@@ -53,7 +58,42 @@ struct Sets {
 impl Sets {
     fn new(free: &NodeSet) -> Sets {
         let nodes = NodeSet::empty(free.universe());
-        Sets { now: free.clone(), later: Vec::new(), planned: Vec::new(), nodes }
+        let (now, nowhere) = (free.clone(), BTreeMap::new());
+        Sets { now, later: Vec::new(), planned: Vec::new(), nowhere, dropped: None, nodes }
+    }
+
+    /// Leaves out of the nodes at hand those that are planned at any time from one instant up to another.
+    fn leave_out(&mut self, planned: &[Reservation], from: Time, until: Time) {
+        for (planned, nodes) in planned.iter().zip(&self.planned) {
+            if planned.until() > from && planned.at < until {
+                self.nodes.subtract(nodes);
+            }
+        }
+    }
+
+    /// Of what was taken back, only that leaves room which is not planned again as it was.
+    fn settle(&mut self, again: Option<&Reservation>) {
+        if let Some(dropped) = self.dropped.take()
+            && again != Some(&dropped)
+        {
+            let freed: Vec<Time> =
+                self.nowhere.range(dropped.at..dropped.until()).map(|(at, _)| *at).collect();
+            freed.iter().for_each(|at| _ = self.nowhere.remove(at));
+        }
+    }
+
+    /// Whether it is known that there is no place for a request from one instant up to another.
+    fn is_nowhere(&self, request: &Request, from: Time, until: Time) -> bool {
+        let until = self.dropped.as_ref().map_or(until, |dropped| until.min(dropped.at));
+        let follows = |known: &Request| implies(known, request, true);
+        from < until && self.nowhere.range(from..until).any(|(_, known)| known.iter().any(follows))
+    }
+
+    /// There is no place for a request at an instant.
+    fn note_nowhere(&mut self, at: Time, request: &Request) {
+        let nowhere = self.nowhere.entry(at).or_default();
+        nowhere.retain(|known| !implies(request, known, true));
+        nowhere.push(request.clone());
     }
 
     /// Puts at hand the nodes that are free from an instant on if all that is to end by then has ended, or in fact.
@@ -115,6 +155,7 @@ impl Outlook {
         if let Hold::Nodes(placement) = &reservation.hold {
             self.planned.push(reservation.clone());
             if let Some(sets) = &mut self.sets {
+                sets.settle(Some(reservation));
                 let grid = self.facility.sites()[0].site().grid();
                 let mut nodes = NodeSet::empty(grid.nodes());
                 placement.add_to(&mut nodes, grid);
@@ -130,6 +171,8 @@ impl Outlook {
             self.planned.swap_remove(at);
             if let Some(sets) = &mut self.sets {
                 sets.planned.swap_remove(at);
+                sets.settle(None);
+                sets.dropped = Some(reservation.clone());
             }
         }
     }
@@ -288,18 +331,26 @@ impl Outlook {
         let Some(sets) = &mut self.sets else { return self.at_instant(site, job, at, ended) };
         let asked = Asked::of(&self.facility, job)?;
         let until = (at + asked.span).max(at.next());
-        let grid = self.facility.sites()[0].site().grid();
-        sets.note_free(ended.then_some(at), &self.running, grid);
-        for (planned, nodes) in self.planned.iter().zip(&sets.planned) {
-            if planned.until() > at && planned.at < until {
-                sets.nodes.subtract(nodes);
-            }
-        }
-        if !sets.nodes.has_at_least(asked.count) {
+        if sets.is_nowhere(&asked.request, at, until) {
             return None;
         }
-        let placement = self.facility.place_where_free(&sets.nodes, &asked.request, at)?;
-        Some(asked.at(at, placement))
+        let mut place_until = |until: Time| {
+            let grid = self.facility.sites()[0].site().grid();
+            sets.note_free(ended.then_some(at), &self.running, grid);
+            sets.leave_out(&self.planned, at, until);
+            if !sets.nodes.has_at_least(asked.count) {
+                return None;
+            }
+            self.facility.place_where_free(&sets.nodes, &asked.request, at)
+        };
+        if let Some(placement) = place_until(until) {
+            return Some(asked.at(at, placement));
+        }
+        // Mostly there is none at that instant already, whoever asks.
+        if ended && place_until(at.next()).is_none() {
+            sets.note_nowhere(at, &asked.request);
+        }
+        None
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.
