@@ -123,6 +123,8 @@ impl Balls {
         centres: &NodeSet,
         count: u32,
     ) -> Option<Vec<Reached>> {
+        let count = u16::try_from(count).ok()?;
+        let may_be_more = free.count() > u32::from(u16::MAX);
         self.free.clear();
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
@@ -135,6 +137,12 @@ impl Balls {
             if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
+            // Of more nodes than can be counted a ball is made only if they cannot all be in it.
+            let across = 2 * radius as u64 + 1;
+            let most = across.saturating_pow(grid.dimensions() as u32);
+            if may_be_more && most > u64::from(u16::MAX) {
+                return None;
+            }
             self.widen(grid);
             let within = self.layer(self.all, radius as u32);
             let mut open = 0;
@@ -143,7 +151,7 @@ impl Balls {
                 within.iter().zip(&is_centre).zip(so_far)
             {
                 // All or no bits: the same steps for each node, several in one.
-                let is_open = if within < count as u16 { u16::MAX } else { 0 };
+                let is_open = if within < count { u16::MAX } else { 0 };
                 *shell += is_open & 1;
                 *nearer = (*nearer).max(within & is_open);
                 open |= is_open & is_centre;
@@ -155,7 +163,7 @@ impl Balls {
         let reached = centres.iter().map(|centre| Reached {
             centre,
             shell: shells[centre as usize].into(),
-            of_it: count - u32::from(nearer[centre as usize]),
+            of_it: u32::from(count - nearer[centre as usize]),
         });
         Some(reached.collect())
     }

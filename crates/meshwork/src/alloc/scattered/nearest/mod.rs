@@ -145,6 +145,19 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
+    /// Counts have 16 bits: who needs more of them is looked at one by one.
+    #[test]
+    fn more_nodes_than_can_be_counted_are_left_to_others() {
+        let grid = Grid::new(&[42, 42, 42], true).unwrap();
+        let (free, lower) = (NodeSet::full(grid.nodes()), Planes::lower(&grid));
+        let mut centre = NodeSet::empty(grid.nodes());
+        centre.insert(0);
+        let reach = |count| Balls::new(&grid, lower).reach(&grid, &free, &centre, count);
+        assert!(reach(66_000).is_none(), "as many as that cannot be told from few");
+        assert!(reach(60_000).is_none(), "with as many, others may have too many around them");
+        assert_eq!(reach(7).map(|reached| reached[0].shell), Some(1));
+    }
+
     proptest! {
         /// What is counted for all centres at once is what is seen from each.
         #[test]
