@@ -184,7 +184,7 @@ impl Space {
     pub(crate) fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
         let (until, start) = (planned.promise.until(), planned.promise.at);
         let ends = better.until();
-        if better.hold != planned.promise.hold || ends <= start || better.at > start {
+        if better.hold != planned.promise.hold || ends <= start {
             self.give_back(planned);
             *planned = self.hold(better);
             return;
