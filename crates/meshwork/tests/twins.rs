@@ -28,6 +28,10 @@ fn both(text: &str, jobs: &[Job]) -> [String; 2] {
     })
 }
 
+fn seeds(n: u64) -> u64 {
+    std::env::var("SEEDS").map_or(n, |v| v.parse().unwrap())
+}
+
 #[test]
 fn what_is_remembered_changes_no_schedule() {
     let torus = Topology::torus(&[4, 4, 4]).unwrap();
@@ -225,6 +229,30 @@ fn nor_does_it_in_long_queues() {
                 }
             }
         }
+    }
+}
+
+/// Promises on the nodes of jobs that outrun their estimates are put off, and come to hold what others are promised:
+/// few or many such jobs, by a little or by much, while most end early.
+#[test]
+fn nor_does_it_while_jobs_are_late() {
+    for seed in 0..seeds(24) {
+        let sides = [[6, 4, 1], [9, 5, 1], [4, 3, 3]][seed as usize % 3];
+        let topology = Topology::torus(&sides).unwrap();
+        let rotation = ["never", "if_needed"][seed as usize / 3 % 2];
+        let text = format!(
+            "machine = {{ topology = 'torus', dims = {sides:?} }}\nscheduler = 'conservative'
+             allocator = {{ name = 'first_fit', rotation = '{rotation}' }}"
+        );
+        let load = [2.0, 6.0][seed as usize / 6 % 2];
+        let mut jobs = random_jobs(&topology, 130, load, seed);
+        let (each, outrun) =
+            ([3, 9, 31][seed as usize % 5 % 3], [1.01, 1.5, 4.0][seed as usize % 7 % 3]);
+        for job in jobs.iter_mut().step_by(each) {
+            job.runtime = job.estimate * outrun;
+        }
+        let [remembering, asking] = both(&text, &jobs);
+        assert!(remembering == asking, "{seed}: {text}");
     }
 }
 

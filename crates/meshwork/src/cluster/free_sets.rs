@@ -1,5 +1,6 @@
 //! Which processors are free, from now on.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::geometry::NodeSet;
@@ -23,9 +24,11 @@ pub(super) struct FreeSets {
 #[derive(Clone, Debug)]
 struct Step {
     from: Time,
-    /// How many are free.
-    count: u32,
+    /// How many are free, if one that is held twice is missing twice: maybe less than none.
+    count: i64,
     free: NodeSet,
+    /// The nodes that are held twice, those that are held three times, and so on.
+    again: Vec<NodeSet>,
     /// For what there is no place from here on up to some instant.
     blockers: Vec<Blocker>,
 }
@@ -50,7 +53,7 @@ pub(super) struct Wanted<'a> {
     pub(super) span: f64,
 }
 
-/// What somebody holds, from an instant up to another.
+/// What somebody holds, from an instant up to another; maybe some of it not alone.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) from: Time,
@@ -60,7 +63,79 @@ pub(super) struct Held<'a> {
     pub(super) count: u32,
 }
 
+/// What has become free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Back {
+    /// From when up to when any of the nodes may be free without a break.
+    pub(super) from: Time,
+    pub(super) until: Time,
+    /// Where some were held twice, and not these alone.
+    pub(super) eased: Option<Eased>,
+}
+
+/// Where some nodes are held twice more are missing than are held, and now fewer are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Eased {
+    /// From when on.
+    pub(super) at: Time,
+    /// The least that was free anywhere there, and the most that is now.
+    pub(super) least: i64,
+    pub(super) most: i64,
+}
+
 impl Step {
+    fn hold(&mut self, held: Held<'_>) {
+        self.count -= i64::from(held.count);
+        if held.nodes.is_within(&self.free) {
+            return self.free.subtract(held.nodes);
+        }
+        let mut more = held.nodes.clone();
+        more.subtract(&self.free);
+        self.free.subtract(held.nodes);
+        for held_so_often in &mut self.again {
+            let mut still_more = more.clone();
+            still_more.intersect(held_so_often);
+            held_so_often.unite(&more);
+            more = still_more;
+        }
+        if !more.is_empty() {
+            self.again.push(more);
+        }
+    }
+
+    fn give_back(&mut self, held: Held<'_>) {
+        self.count += i64::from(held.count);
+        if self.again.is_empty() {
+            return self.free.unite(held.nodes);
+        }
+        let mut rest = held.nodes.clone();
+        for held_so_often in self.again.iter_mut().rev() {
+            let mut left = rest.clone();
+            left.subtract(held_so_often);
+            held_so_often.subtract(&rest);
+            rest = left;
+        }
+        self.again.retain(|nodes| !nodes.is_empty());
+        self.free.unite(&rest);
+    }
+
+    /// Of nodes that somebody holds at this step, those that nobody else does.
+    fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
+        let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
+        let mut alone = own.clone();
+        alone.subtract(twice);
+        Cow::Owned(alone)
+    }
+
+    /// Whether they are free but for what is held by their owner, alone, who does hold them at this step or does not.
+    fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
+        if are_held {
+            self.again.first().is_none_or(|twice| !nodes.meets(twice))
+        } else {
+            nodes.is_within(&self.free)
+        }
+    }
+
     /// It begins later than it did: what has no place in a part of it has none in any.
     fn begin(&mut self, from: Time) {
         self.from = from;
@@ -82,8 +157,8 @@ impl Step {
 
 impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
-        let count = free.count();
-        let first = Step { from: now, count, free: free.clone(), blockers: Vec::new() };
+        let (count, free) = (i64::from(free.count()), free.clone());
+        let first = Step { from: now, count, free, again: Vec::new(), blockers: Vec::new() };
         FreeSets { steps: vec![first], throughout: Vec::new() }
     }
 
@@ -101,48 +176,53 @@ impl FreeSets {
         self.steps.iter_mut().for_each(|step| step.blockers.clear());
         for step in &mut self.steps[first..] {
             placement.add_to(&mut step.free, grid);
-            step.count += placement.len();
+            step.count += i64::from(placement.len());
         }
     }
 
-    /// Takes what is held. `false` if some of it was not free.
-    pub(super) fn hold(&mut self, held: Held<'_>) -> bool {
+    /// Takes what is held, whether it is free or not.
+    pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
-        let mut all_free = true;
-        for step in &mut self.steps[first..last] {
-            all_free &= held.nodes.is_within(&step.free);
-            step.free.subtract(held.nodes);
-            step.count = step.count.saturating_sub(held.count);
-        }
+        self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
         // It may go on to be held, or have been.
         self.join(last);
         self.join(first);
-        all_free
     }
 
-    /// Gives back what was held. From when up to when any of these nodes is now free without a break, around
-    /// the time for which they were held.
-    pub(super) fn give_back(&mut self, held: Held<'_>) -> (Time, Time) {
+    /// Gives back what was held: what is now free, around the time for which it was held.
+    pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
+        let mut eased: Option<Eased> = None;
         for step in &mut self.steps[first..last] {
-            step.free.unite(held.nodes);
-            step.count += held.count;
+            let (crowded, before) = (!step.again.is_empty(), step.count);
+            step.give_back(held);
+            if crowded {
+                let eased =
+                    eased.get_or_insert(Eased { at: step.from, least: before, most: step.count });
+                eased.least = eased.least.min(before);
+                eased.most = eased.most.max(step.count);
+            }
         }
-        let around = self.around(first, last, held.nodes);
+        let (from, until) = self.around(first, last, held.nodes);
         // Where there is a place now it has one of these nodes, all the time, and did not before.
-        let touched = self.from(around.0)..last;
+        let touched = self.from(from)..last;
         for step in &mut self.steps[touched] {
             for blocker in &mut step.blockers {
-                blocker.suspected |= held.from < blocker.until && blocker.until <= around.1;
+                blocker.suspected |= held.from < blocker.until && blocker.until <= until;
             }
         }
         self.join(last);
         self.join(first);
-        around
+        Back { from, until, eased }
+    }
+
+    /// Whether any node is held twice at any time.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.steps.iter().any(|step| !step.again.is_empty())
     }
 
     /// From when up to when any of these nodes is free without a break, if all of them are from one step up
-    /// to another.
+    /// to another; if others still hold some there, from an earlier instant up to a later one, maybe.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -183,21 +263,22 @@ impl FreeSets {
     ) -> Option<(Time, P)> {
         let mut at = self.from(begin.next()).saturating_sub(1);
         let Wanted { request, count, span } = *wanted;
-        let own_count = own.map_or(0, |own| own.count);
+        let wanted_count = i64::from(count);
+        let own_count = own.map_or(0, |own| i64::from(own.count));
         let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
         let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
         // From the present start on up to here, enough are free at each step.
         let mut enough_up_to = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
-            if free(first) < count {
+            if free(first) < wanted_count {
                 at += 1;
                 continue;
             }
             let (from, until) = (first.from, (first.from + span).max(first.from.next()));
             let mut end = enough_up_to.max(at + 1);
             while let Some(step) = self.steps.get(end).filter(|step| step.from < until) {
-                if free(step) < count {
+                if free(step) < wanted_count {
                     at = end + 1;
                     continue 'starts;
                 }
@@ -214,11 +295,13 @@ impl FreeSets {
             while throughout.len() < parts {
                 throughout.push(NodeSet::empty(steps[at].free.universe()));
             }
-            let with_own = |step: &Step| own.filter(|_| is_own(step.from)).map(|own| own.nodes);
+            let with_own = |step: &Step| {
+                own.filter(|_| is_own(step.from)).map(|own| step.held_alone(own.nodes))
+            };
             for part in 0..parts {
                 let (before, here) = throughout.split_at_mut(part);
                 let step = &steps[at + part];
-                here[0].assign_shared(before.last(), &step.free, with_own(step));
+                here[0].assign_shared(before.last(), &step.free, with_own(step).as_deref());
             }
             let mut place =
                 |free: &NodeSet| if free.has_at_least(count) { place(free, request) } else { None };
@@ -228,20 +311,66 @@ impl FreeSets {
             // The least of it in which there is none: first where it ends, then where it begins.
             let ends = first_that(parts - 1, |part| place(&throughout[part]).is_none());
             let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
-            let next = further.position(|step| free(step) >= count);
+            let next = further.position(|step| free(step) >= wanted_count);
             let mut begins = 0;
             if next.is_some() && ends > 0 {
                 for part in (0..=ends).rev() {
                     let (here, later) = throughout.split_at_mut(part + 1);
                     let step = &steps[at + part];
                     let later = later.first().filter(|_| part < ends);
-                    here[part].assign_shared(later, &step.free, with_own(step));
+                    here[part].assign_shared(later, &step.free, with_own(step).as_deref());
                 }
                 begins = first_that(ends, |part| place(&throughout[part + 1]).is_some());
             }
             let until = steps.get(at + ends + 1).map_or(until, |step| step.from.min(until));
             steps[at + begins].block(request, until);
             at += 1 + next?.max(begins);
+        }
+        None
+    }
+
+    /// Where there is a place now, at the first step, among nodes of a set that are free throughout, those of `own` counted
+    /// as free.
+    pub(super) fn place_now<P>(
+        &mut self,
+        wanted: &Wanted<'_>,
+        among: &NodeSet,
+        own: Option<Held<'_>>,
+        place: impl FnOnce(&NodeSet, &Request) -> Option<P>,
+    ) -> Option<P> {
+        let now = self.steps[0].from;
+        let until = (now + wanted.span).max(now.next());
+        let mut free = among.clone();
+        for step in self.steps.iter().take_while(|step| step.from < until) {
+            match own.filter(|own| own.from <= step.from && step.from < own.until) {
+                Some(own) => {
+                    let mut here = step.free.clone();
+                    here.unite(&step.held_alone(own.nodes));
+                    free.intersect(&here);
+                }
+                None => free.intersect(&step.free),
+            }
+            if !free.has_at_least(wanted.count) {
+                return None;
+            }
+        }
+        place(&free, wanted.request)
+    }
+
+    /// The first instant, before it holds them, from which the same nodes are free for as long.
+    pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
+        let mut at = 0;
+        'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
+            let until = (first.from + span).max(first.from.next());
+            let meanwhile = self.steps[at..].iter().take_while(|step| step.from < until);
+            for (further, step) in meanwhile.enumerate() {
+                let are_held = own.from <= step.from && step.from < own.until;
+                if !step.is_left_to(own.nodes, are_held) {
+                    at += further + 1;
+                    continue 'starts;
+                }
+            }
+            return Some(first.from);
         }
         None
     }
@@ -332,6 +461,7 @@ impl FreeSets {
             && let before = &self.steps[at - 1]
             && step.count == before.count
             && step.free == before.free
+            && step.again == before.again
         {
             self.steps.remove(at);
         }
@@ -360,79 +490,141 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
+    /// What is held, from when up to when.
+    type Holds = Vec<(u32, u32, Placement)>;
+
+    const NODES: u32 = 24;
+
+    fn time(t: u32) -> Time {
+        Time::new(f64::from(t))
+    }
+
+    fn held(grid: &Grid, hold: &(u32, u32, Placement)) -> (Time, Time, NodeSet) {
+        let mut nodes = NodeSet::empty(NODES);
+        hold.2.add_to(&mut nodes, grid);
+        (time(hold.0), time(hold.1), nodes)
+    }
+
+    /// What is free in a unit of time, and how many seem to be.
+    fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
+        let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
+        for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
+            placement.for_each_run(grid, |start, count| free.remove_range(start, count));
+            count -= i64::from(placement.len());
+        }
+        (free, count)
+    }
+
+    /// What is free throughout a time, and the least that seems to be.
+    fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
+        let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
+        for t in time {
+            let (here, count) = at(grid, all, t);
+            free.intersect(&here);
+            least = least.min(count);
+        }
+        (free, least)
+    }
+
+    fn place(free: &NodeSet, request: &Request) -> Option<u32> {
+        let width = request.nodes() as u32;
+        (0..=NODES - width).find(|&base| free.contains_range(base, width))
+    }
+
     proptest! {
-        /// Against one set for each unit of time, and every start.
+        /// Against one set for each unit of time, and every start; some nodes may be held more than once.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
             questions in prop::collection::vec(
                 (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30), 1..8,
             ),
-            back in prop::collection::vec(any::<prop::sample::Index>(), 40),
+            picks in prop::collection::vec(any::<prop::sample::Index>(), 40),
+            may_cross in any::<bool>(),
         ) {
-            let topology = Topology::mesh(&[24]).unwrap();
+            let topology = Topology::mesh(&[NODES]).unwrap();
             let grid = topology.grid();
-            let time = |t: u32| Time::new(f64::from(t));
-            let mut sets = FreeSets::new(time(0), &NodeSet::full(24));
-            let mut all: Vec<(u32, u32, Placement)> = Vec::new();
-            let held = |(from, until, placement): &(u32, u32, Placement)| {
-                let mut nodes = NodeSet::empty(24);
-                placement.add_to(&mut nodes, grid);
-                (time(*from), time(*until), nodes)
-            };
-            let at = |all: &[(u32, u32, Placement)], t: u32| {
-                let mut free = NodeSet::full(24);
-                let here = all.iter().filter(|(from, until, _)| (*from..*until).contains(&t));
-                here.for_each(|(.., placement)| {
-                    placement.for_each_run(grid, |start, count| free.remove_range(start, count));
-                });
-                free
-            };
-            for ((from, length, base, width), back) in changes.into_iter().zip(back) {
-                let block = Block { base, sides: [width.min(24 - base)].as_slice().into() };
+            let mut sets = FreeSets::new(time(0), &NodeSet::full(NODES));
+            let mut all: Holds = Vec::new();
+            for ((from, length, base, width), pick) in changes.into_iter().zip(picks) {
+                let block = Block { base, sides: [width.min(NODES - base)].as_slice().into() };
                 let new = (from, from + length, Placement::from(block));
-                let free = (from..from + length).all(|t| new.2.is_within(&at(&all, t), grid));
-                if free {
-                    let (from, until, nodes) = held(&new);
-                    let of_it = Held { from, until, nodes: &nodes, count: nodes.count() };
-                    prop_assert!(sets.hold(of_it), "what is free can be held");
+                let (from, until, nodes) = held(grid, &new);
+                if may_cross || nodes.is_within(&throughout(grid, &all, new.0..new.1).0) {
+                    sets.hold(Held { from, until, nodes: &nodes, count: nodes.count() });
                     all.push(new);
                 }
-                if back.index(3) == 0 && !all.is_empty() {
-                    let gone = all.swap_remove(back.index(all.len()));
-                    let (from, until, nodes) = held(&gone);
-                    let of_it = Held { from, until, nodes: &nodes, count: nodes.count() };
-                    let (begin, end) = sets.give_back(of_it);
+                if pick.index(3) == 0 && !all.is_empty() {
+                    let gone = all.swap_remove(pick.index(all.len()));
+                    let (from, until, nodes) = held(grid, &gone);
+                    let back =
+                        sets.give_back(Held { from, until, nodes: &nodes, count: nodes.count() });
+                    let len = i64::from(gone.2.len());
+                    let crowded = (gone.0..gone.1).filter(|&t| {
+                        let (free, count) = at(grid, &all, t);
+                        let more = free.count_shared(&nodes);
+                        count - len < i64::from(free.count() - more)
+                    });
+                    let counts: Vec<(u32, i64)> =
+                        crowded.map(|t| (t, at(grid, &all, t).1)).collect();
+                    let eased = counts.first().map(|first| Eased {
+                        at: time(first.0),
+                        least: counts.iter().map(|(_, count)| count - len).min().unwrap(),
+                        most: counts.iter().map(|(_, count)| *count).max().unwrap(),
+                    });
+                    prop_assert_eq!(back.eased, eased);
                     // Around it, as long as any of its nodes goes on to be free.
-                    let nodes = gone.2.nodes(grid);
-                    let free = |node: &u32, t: u32| at(&all, t).contains(*node);
-                    let after = |node: &u32| (gone.1..99).find(|&t| !free(node, t)).unwrap_or(99);
-                    let last = nodes.iter().map(after).max().unwrap();
-                    prop_assert_eq!(end, if last == 99 { Time::new(f64::INFINITY) } else { time(last) });
-                    let before =
-                        |node: &u32| (0..gone.0).rev().find(|&t| !free(node, t)).map_or(0, |t| t + 1);
-                    prop_assert_eq!(begin, time(nodes.iter().map(before).min().unwrap()));
+                    let free = |node: u32, t: u32| at(grid, &all, t).0.contains(node);
+                    let (mut begin, mut end) = (Time::new(f64::INFINITY), time(0));
+                    for (node, t) in nodes.iter().flat_map(|n| (gone.0..gone.1).map(move |t| (n, t))) {
+                        if free(node, t) {
+                            let first = (0..t).rev().find(|&t| !free(node, t)).map_or(0, |t| t + 1);
+                            let last = (t..99).find(|&t| !free(node, t));
+                            begin = begin.min(time(first));
+                            end = end.max(last.map_or(Time::new(f64::INFINITY), time));
+                        }
+                    }
+                    if counts.is_empty() {
+                        prop_assert_eq!((back.from, back.until), (begin, end));
+                    }
+                    prop_assert!(back.from <= begin && end <= back.until);
                 }
                 // Asked in between, so that what is remembered has to stay true.
                 for &(width, span, limit, begin) in &questions {
-                    let run = |free: &NodeSet| (0..=24 - width).find(|&b| free.contains_range(b, width));
-                    let place = |free: &NodeSet, request: &Request| {
-                        let width = request.nodes() as u32;
-                        (0..=24 - width).find(|&b| free.contains_range(b, width))
-                    };
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
-                    let found =
-                        sets.first_place(&wanted, time(begin), limit.map(time), None, place);
+                    let own = (!all.is_empty() && span % 2 == 0).then(|| pick.index(all.len()));
+                    let others: Holds = {
+                        let others = all.iter().enumerate().filter(|(i, _)| Some(*i) != own);
+                        others.map(|(_, hold)| hold.clone()).collect()
+                    };
+                    let of_own = own.map(|own| held(grid, &all[own]));
+                    let of_own = of_own.as_ref().map(|(from, until, nodes)| {
+                        Held { from: *from, until: *until, nodes, count: nodes.count() }
+                    });
+                    let meanwhile = |start: u32| {
+                        throughout(grid, &others, start..start + span.max(1))
+                    };
+                    let found = sets.first_place(&wanted, time(begin), limit.map(time), of_own, place);
                     let expected = (0..limit.unwrap_or(99)).find_map(|start| {
-                        let mut free = at(&all, start);
-                        (start..start + span.max(1)).for_each(|t| free.intersect(&at(&all, t)));
-                        run(&free).map(|base| (time(start), base))
+                        let (free, least) = meanwhile(start);
+                        let base = place(&free, &request).filter(|_| least >= i64::from(width));
+                        base.map(|base| (time(start), base))
                     });
                     // None begins before the step in which the search begins.
                     let step = sets.steps[sets.from(time(begin).next()) - 1].from;
                     if expected.is_none_or(|(at, _)| at >= step) {
                         prop_assert_eq!(found, expected);
+                    }
+                    let mut among = NodeSet::full(NODES);
+                    among.remove_range(begin % NODES, width.min(NODES - begin % NODES));
+                    let mut now = meanwhile(0).0;
+                    now.intersect(&among);
+                    prop_assert_eq!(sets.place_now(&wanted, &among, of_own, place), place(&now, &request));
+                    if let Some(own) = of_own {
+                        let until = all[pick.index(all.len())].0;
+                        let sooner = (0..until).find(|&t| own.nodes.is_within(&meanwhile(t).0));
+                        prop_assert_eq!(sets.sooner(own, f64::from(span)), sooner.map(time));
                     }
                 }
             }

@@ -32,7 +32,7 @@ pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
 pub use service::{Hopeless, MAX_IDLE_STEPS, MAX_INTERRUPTIONS};
-pub(crate) use space::{Planned, Since, Space};
+pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
 // The names of jobs, for schedulers.

@@ -1,21 +1,18 @@
 //! What is free from now on, as plans see it.
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
 
 use super::closures::Closures;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
-use super::space::{Asked, MAX_NODES};
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
-use crate::job::{Job, Request, Time};
+use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::observe::Running;
-use crate::offer::{Proposal, implies};
+use crate::offer::Proposal;
 use crate::sizing::Size;
-use crate::topology::Grid;
 
 /// The future, if running jobs end at their estimates and planned jobs start as planned.
 ///
@@ -35,86 +32,6 @@ pub struct Outlook {
     closures: Closures,
     /// How many more processors may be held, of all sites together, under a cap on what the machine takes.
     headroom: Option<Profile>,
-    /// Where allocators go by nothing but which nodes are free.
-    sets: Option<Sets>,
-}
-
-/// Which nodes are free on the only site, where its allocator goes by nothing else: then no fork of it has to be
-/// led through what ends and what is planned.
-struct Sets {
-    /// The nodes that are free now, and those from the ends of so many of the running jobs on, as far as was asked.
-    now: NodeSet,
-    later: Vec<(Time, NodeSet)>,
-    /// The nodes of what is planned, in the same order.
-    planned: Vec<NodeSet>,
-    /// For what there is no place at an instant, and so none for what contains it while that instant lasts.
-    nowhere: BTreeMap<Time, Vec<Request>>,
-    /// What has been taken back and not been planned again: while it was planned there was less room.
-    dropped: Option<Reservation>,
-    /// Room to work in.
-    nodes: NodeSet,
-}
-
-impl Sets {
-    fn new(free: &NodeSet) -> Sets {
-        let nodes = NodeSet::empty(free.universe());
-        let (now, nowhere) = (free.clone(), BTreeMap::new());
-        Sets { now, later: Vec::new(), planned: Vec::new(), nowhere, dropped: None, nodes }
-    }
-
-    /// Leaves out of the nodes at hand those that are planned at any time from one instant up to another.
-    fn leave_out(&mut self, planned: &[Reservation], from: Time, until: Time) {
-        for (planned, nodes) in planned.iter().zip(&self.planned) {
-            if planned.until() > from && planned.at < until {
-                self.nodes.subtract(nodes);
-            }
-        }
-    }
-
-    /// Of what was taken back, only that leaves room which is not planned again as it was.
-    fn settle(&mut self, again: Option<&Reservation>) {
-        if let Some(dropped) = self.dropped.take()
-            && again != Some(&dropped)
-        {
-            let freed: Vec<Time> =
-                self.nowhere.range(dropped.at..dropped.until()).map(|(at, _)| *at).collect();
-            freed.iter().for_each(|at| _ = self.nowhere.remove(at));
-        }
-    }
-
-    /// Whether it is known that there is no place for a request from one instant up to another.
-    fn is_nowhere(&self, request: &Request, from: Time, until: Time) -> bool {
-        let until = self.dropped.as_ref().map_or(until, |dropped| until.min(dropped.at));
-        let follows = |known: &Request| implies(known, request, true);
-        from < until && self.nowhere.range(from..until).any(|(_, known)| known.iter().any(follows))
-    }
-
-    /// There is no place for a request at an instant.
-    fn note_nowhere(&mut self, at: Time, request: &Request) {
-        let nowhere = self.nowhere.entry(at).or_default();
-        nowhere.retain(|known| !implies(request, known, true));
-        nowhere.push(request.clone());
-    }
-
-    /// Puts at hand the nodes that are free from an instant on if all that is to end by then has ended, or in fact.
-    fn note_free(
-        &mut self,
-        ended_by: Option<Time>,
-        running: &[(Time, usize, Placement)],
-        grid: &Grid,
-    ) {
-        let Some(instant) = ended_by else { return self.nodes.copy_from(&self.now) };
-        while let Some((end, _, placement)) = running.get(self.later.len())
-            && *end <= instant
-        {
-            let mut free = self.later.last().map_or(&self.now, |(_, free)| free).clone();
-            placement.add_to(&mut free, grid);
-            self.later.push((*end, free));
-        }
-        let ended = self.later.partition_point(|(end, _)| *end <= instant);
-        let last = ended.checked_sub(1).map(|last| &self.later[last].1);
-        self.nodes.copy_from(last.unwrap_or(&self.now));
-    }
 }
 
 impl Outlook {
@@ -143,24 +60,14 @@ impl Outlook {
                 headroom.add(end, None, i64::from(job.held));
             }
         }
-        let plain = facility.only_plain_site().map(|only| only.site()).filter(|_| only_running);
-        let sets = plain.filter(|site| site.nodes() <= MAX_NODES);
-        let sets = sets.map(|site| Sets::new(site.free()));
-        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom, sets }
+        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
     /// Plans a reservation: its processors are not free while it lasts.
     pub fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
-        if let Hold::Nodes(placement) = &reservation.hold {
+        if let Hold::Nodes(_) = reservation.hold {
             self.planned.push(reservation.clone());
-            if let Some(sets) = &mut self.sets {
-                sets.settle(Some(reservation));
-                let grid = self.facility.sites()[0].site().grid();
-                let mut nodes = NodeSet::empty(grid.nodes());
-                placement.add_to(&mut nodes, grid);
-                sets.planned.push(nodes);
-            }
         }
     }
 
@@ -169,11 +76,6 @@ impl Outlook {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
-            if let Some(sets) = &mut self.sets {
-                sets.planned.swap_remove(at);
-                sets.settle(None);
-                sets.dropped = Some(reservation.clone());
-            }
         }
     }
 
@@ -193,7 +95,7 @@ impl Outlook {
     /// **O(s)** for *s* steps of the future where only numbers matter; where shape does, the
     /// allocator is asked at each step that has enough processors, on a fork that takes **O(r)** to
     /// prepare for *r* running and planned jobs.
-    pub fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
+    pub fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
             .filter(|found| by.is_none_or(|by| found.at <= by))
@@ -262,7 +164,7 @@ impl Outlook {
         headroom.first_room(reservation.at, None, reservation.hold.nodes(), until)
     }
 
-    fn earliest_on(&mut self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
+    fn earliest_on(&self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {
         if !self.closures.is_empty() || self.headroom.is_some() {
             return self.earliest_by_instants(site, job, by);
         }
@@ -277,7 +179,7 @@ impl Outlook {
             return found.reduce(|best, other| if other.at < best.at { other } else { best });
         }
         // First on what is free in fact: a job past its estimate counts as ended, but is not.
-        if let Some(found) = self.at_step(site, job, self.now, false) {
+        if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
         let wanted = self.facility.fewest(job)?;
@@ -288,7 +190,7 @@ impl Outlook {
             if by.is_some_and(|by| at > by) {
                 return None;
             }
-            if let Some(found) = self.at_step(site, job, at, true) {
+            if let Some(found) = self.at_instant(site, job, at, true) {
                 return Some(found);
             }
             from = self.free[site].next_step(at)?;
@@ -324,33 +226,6 @@ impl Outlook {
     /// How long the job runs on a site at the least, by its estimate.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
-    }
-
-    /// As [`at_instant`](Outlook::at_instant), by sets of nodes where that is enough.
-    fn at_step(&mut self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
-        let Some(sets) = &mut self.sets else { return self.at_instant(site, job, at, ended) };
-        let asked = Asked::of(&self.facility, job)?;
-        let until = (at + asked.span).max(at.next());
-        if sets.is_nowhere(&asked.request, at, until) {
-            return None;
-        }
-        let mut place_until = |until: Time| {
-            let grid = self.facility.sites()[0].site().grid();
-            sets.note_free(ended.then_some(at), &self.running, grid);
-            sets.leave_out(&self.planned, at, until);
-            if !sets.nodes.has_at_least(asked.count) {
-                return None;
-            }
-            self.facility.place_where_free(&sets.nodes, &asked.request, at)
-        };
-        if let Some(placement) = place_until(until) {
-            return Some(asked.at(at, placement));
-        }
-        // Mostly there is none at that instant already, whoever asks.
-        if ended && place_until(at.next()).is_none() {
-            sets.note_nowhere(at, &asked.request);
-        }
-        None
     }
 
     /// Where the job could start at one instant, clear of all that is planned while it would run.

@@ -1,8 +1,7 @@
 //! Which processors are free, and when: where promises are placements, kept up from pass to pass.
 
 use super::Cluster;
-use super::free_sets::{FreeSets, Held, Wanted};
-use super::queue::Ticket;
+use super::free_sets::{Back, Eased, FreeSets, Held, Wanted};
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
@@ -14,13 +13,18 @@ use crate::machine::Placement;
 ///
 /// It knows what has become free since a promise was last looked at. A promise can be bettered only by
 /// some of that: whatever else is free was so then. So most are passed over without a question to anyone.
+///
+/// A job past its estimate counts as ended, so its nodes may be promised. As long as it goes on to run such a promise is
+/// put off from instant to instant, and may come to hold nodes that others are promised later.
 pub(crate) struct Space {
     now: Time,
     /// A copy, to ask for places.
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes are planned twice.
-    crossed: bool,
+    is_crowded: bool,
+    /// What is free in fact, if that may be less than what should be.
+    in_fact: Option<InFact>,
     /// What has become free, the oldest first.
     freed: Vec<Freed>,
     /// How many of those have been forgotten.
@@ -29,15 +33,26 @@ pub(crate) struct Space {
     nodes: NodeSet,
 }
 
-/// A promise that is planned, with the nodes that it holds.
+/// The nodes that are free now.
+struct InFact {
+    nodes: NodeSet,
+    count: u32,
+}
+
+/// A promise that is planned.
 pub(crate) struct Planned {
     pub(crate) promise: Reservation,
+    /// What it was made for.
+    asked: Asked,
+    /// What it holds.
     nodes: NodeSet,
+    /// What had become free after so much had may better it; or anything.
+    seen: Option<u64>,
 }
 
 impl Planned {
     fn held(&self) -> Option<(Held<'_>, &Placement)> {
-        let Planned { promise, nodes } = self;
+        let Planned { promise, nodes, .. } = self;
         match &promise.hold {
             Hold::Nodes(placement) => {
                 let (from, until, count) = (promise.at, promise.until(), placement.len());
@@ -48,27 +63,32 @@ impl Planned {
     }
 }
 
-/// These nodes have become free.
-struct Freed {
-    placement: Placement,
-    /// From when on.
-    at: Time,
-    /// From when up to when any of them is free without a break.
-    from: Time,
-    until: Time,
+/// Something has become free.
+enum Freed {
+    /// These nodes.
+    Nodes {
+        placement: Placement,
+        /// From when on.
+        at: Time,
+        /// From when up to when any of them is free without a break.
+        from: Time,
+        until: Time,
+    },
+    /// Nodes that others hold as well: by their number more is free, if not by where they are.
+    Count(Eased),
 }
 
 /// What a job asks for.
-pub(super) struct Asked {
-    pub(super) request: Request,
-    pub(super) count: u32,
-    pub(super) span: f64,
+struct Asked {
+    request: Request,
+    count: u32,
+    span: f64,
     stretch: f64,
 }
 
 impl Asked {
     /// Of the only site of a facility, on which every job gets what it asks for.
-    pub(super) fn of(facility: &Facility, job: &Job) -> Option<Asked> {
+    fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
         let stretch = 1.0 / site.site().speed();
@@ -76,7 +96,7 @@ impl Asked {
         Some(Asked { request, count, span: job.estimate * stretch, stretch })
     }
 
-    pub(super) fn at(&self, at: Time, placement: Placement) -> Reservation {
+    fn at(&self, at: Time, placement: Placement) -> Reservation {
         let Asked { span, stretch, .. } = *self;
         Reservation { at, span, stretch, site: 0, hold: Hold::Nodes(placement) }
     }
@@ -84,15 +104,6 @@ impl Asked {
     fn wanted(&self) -> Wanted<'_> {
         Wanted { request: &self.request, count: self.count, span: self.span }
     }
-}
-
-/// What a promise may be bettered by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Since {
-    /// By what has become free after so much had.
-    Seen(u64),
-    /// By anything.
-    Ever,
 }
 
 impl Cluster<'_> {
@@ -113,33 +124,69 @@ impl Cluster<'_> {
         }
         let asked = self.facility.fork();
         let nodes = NodeSet::empty(site.nodes());
-        let (now, freed) = (self.now, Vec::new());
-        Some(Space { now, asked, sets, crossed: false, freed, forgotten: 0, nodes })
+        let (now, is_crowded, in_fact) = (self.now, false, None);
+        Some(Space {
+            now,
+            asked,
+            sets,
+            is_crowded,
+            in_fact,
+            freed: Vec::new(),
+            forgotten: 0,
+            nodes,
+        })
     }
 }
 
 /// The most nodes of a site for which sets are kept up: of so many nodes a set takes 8 KB, and there
 /// are some for each job that runs or is promised a start.
-pub(super) const MAX_NODES: u32 = 1 << 16;
+const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
-    /// Goes on to the present instant, with those who have ended since.
-    pub(crate) fn go_on(&mut self, cluster: &Cluster<'_>) {
+    /// Goes on to the present instant, with those who have ended since; a promise that is overdue is due now.
+    pub(crate) fn go_on<'p>(
+        &mut self,
+        cluster: &Cluster<'_>,
+        overdue: impl Iterator<Item = &'p mut Planned>,
+    ) {
         let now = cluster.now();
         self.now = now;
         self.sets.advance(now);
+        for planned in overdue {
+            self.put_off(planned);
+        }
+        self.is_crowded = self.is_crowded && self.sets.is_crowded();
         for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
-                let Space { asked, sets, freed, nodes, .. } = self;
+                let mut nodes = std::mem::replace(&mut self.nodes, NodeSet::empty(0));
                 nodes.clear();
-                ran.placement.add_to(nodes, asked.sites()[0].site().grid());
-                let count = ran.placement.len();
-                let (from, until) =
-                    sets.give_back(Held { from: now, until: ran.expected_end, nodes, count });
-                freed.push(Freed { placement: ran.placement.clone(), at: now, from, until });
+                ran.placement.add_to(&mut nodes, self.asked.sites()[0].site().grid());
+                let (until, count) = (ran.expected_end, ran.placement.len());
+                self.free(Held { from: now, until, nodes: &nodes, count }, &ran.placement);
+                self.nodes = nodes;
             }
         }
+        self.in_fact = (self.is_crowded || cluster.runs_late()).then(|| {
+            let nodes = cluster.facility.sites()[0].site().free().clone();
+            InFact { count: nodes.count(), nodes }
+        });
+    }
+
+    /// It goes on to hold its nodes for as long from now on, whether others hold them then or not.
+    fn put_off(&mut self, planned: &mut Planned) {
+        let held_until = planned.promise.until().max(self.now);
+        planned.promise.at = self.now;
+        if let Some((held, _)) = planned.held() {
+            self.sets.hold(Held { from: held_until, ..held });
+            self.is_crowded = true;
+        }
+    }
+
+    fn free(&mut self, held: Held<'_>, placement: &Placement) {
+        let Back { from, until, eased } = self.sets.give_back(held);
+        self.freed.push(Freed::Nodes { placement: placement.clone(), at: held.from, from, until });
+        self.freed.extend(eased.map(Freed::Count));
     }
 
     /// How much has become free up to now.
@@ -154,86 +201,118 @@ impl Space {
         self.forgotten += known as u64;
     }
 
-    /// Plans a promise, whether its nodes are free or not.
-    pub(crate) fn hold(&mut self, promise: Reservation) -> Planned {
-        let mut nodes = NodeSet::empty(self.nodes.universe());
-        if let Hold::Nodes(placement) = &promise.hold {
-            placement.add_to(&mut nodes, self.asked.sites()[0].site().grid());
+    /// Plans a promise.
+    ///
+    /// Nothing that is free already betters it, but where nodes are planned twice: there it may have been put where enough
+    /// seemed to be free, and can be had sooner on its own nodes, whose number does not matter.
+    fn hold(&mut self, planned: &mut Planned) {
+        if let Hold::Nodes(placement) = &planned.promise.hold {
+            planned.nodes.clear();
+            placement.add_to(&mut planned.nodes, self.asked.sites()[0].site().grid());
         }
-        let planned = Planned { promise, nodes };
         if let Some((held, _)) = planned.held() {
-            self.crossed |= !self.sets.hold(held);
+            self.sets.hold(held);
         }
-        planned
-    }
-
-    /// Whether a promise was planned where something was not free: then it is of no use.
-    pub(crate) fn is_crossed(&self) -> bool {
-        self.crossed
+        planned.seen = (!self.is_crowded).then(|| self.freed());
     }
 
     /// Takes a promise back.
     pub(crate) fn give_back(&mut self, planned: &Planned) {
         if let Some((held, placement)) = planned.held() {
-            let (from, until) = self.sets.give_back(held);
-            self.freed.push(Freed { placement: placement.clone(), at: held.from, from, until });
+            self.free(held, placement);
+        }
+    }
+
+    /// Makes a promise anew if it can be had sooner, or now if it is due.
+    pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
+        let better = self.better(planned);
+        planned.seen = Some(self.freed());
+        if let Some(better) = better.filter(|better| *better != planned.promise) {
+            self.hold_instead(planned, better);
         }
     }
 
     /// Plans a promise made anew, which is sooner, in place of the one that it betters.
-    pub(crate) fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
+    fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
         let (until, start) = (planned.promise.until(), planned.promise.at);
         let ends = better.until();
-        if better.hold != planned.promise.hold || ends <= start {
+        let stays = better.hold == planned.promise.hold && start < ends;
+        if !stays {
             self.give_back(planned);
-            *planned = self.hold(better);
-            return;
+            planned.promise = better;
+            return self.hold(planned);
         }
         // Most stay on their nodes and move by less than they last: what they go on holding is not touched.
         planned.promise = better;
-        let Some((held, placement)) = planned.held() else { return };
-        self.crossed |= !self.sets.hold(Held { until: start, ..held });
-        if ends < until {
-            let (from, free) = self.sets.give_back(Held { from: ends, until, ..held });
-            self.freed.push(Freed { placement: placement.clone(), at: ends, from, until: free });
+        if let Some((held, placement)) = planned.held() {
+            self.sets.hold(Held { until: start, ..held });
+            if ends < until {
+                self.free(Held { from: ends, until, ..held }, placement);
+            }
         }
+        // What it leaves was its own to take.
+        planned.seen = Some(self.freed());
     }
 
-    /// Where the job could start at the earliest without touching what is planned.
-    pub(crate) fn earliest(&mut self, job: &Job) -> Option<Reservation> {
+    /// Promises the job the earliest start that touches nothing of what is planned.
+    pub(crate) fn plan(&mut self, job: &Job) -> Option<Planned> {
         let asked = Asked::of(&self.asked, job)?;
-        let Space { now, asked: facility, sets, .. } = self;
-        let (at, placement) =
-            sets.first_place(&asked.wanted(), *now, None, None, |free, request| {
-                facility.place_where_free(free, request, *now)
-            })?;
-        Some(asked.at(at, placement))
+        let promise = self.now_in_fact(&asked, None).or_else(|| {
+            let Space { now, asked: facility, sets, .. } = self;
+            let (at, placement) =
+                sets.first_place(&asked.wanted(), *now, None, None, |free, request| {
+                    facility.place_where_free(free, request, *now)
+                })?;
+            Some(asked.at(at, placement))
+        })?;
+        let nodes = NodeSet::empty(self.nodes.universe());
+        let mut planned = Planned { promise, asked, nodes, seen: None };
+        self.hold(&mut planned);
+        Some(planned)
+    }
+
+    /// Now, on nodes that are free in fact, where these are not what they should be.
+    fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
+        let Space { now, asked: facility, sets, in_fact, .. } = self;
+        let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
+        let placement = sets.place_now(&asked.wanted(), &free.nodes, own, |free, request| {
+            facility.place_where_free(free, request, *now)
+        })?;
+        Some(asked.at(*now, placement))
     }
 
     /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
     /// others if those are free sooner.
-    pub(crate) fn better(
-        &mut self,
-        ticket: Ticket,
-        planned: &Planned,
-        since: Since,
-        cluster: &Cluster<'_>,
-    ) -> Option<Reservation> {
-        let (own, promise) = (planned.held()?.0, &planned.promise);
+    fn better(&mut self, planned: &Planned) -> Option<Reservation> {
+        let Planned { promise, asked, .. } = planned;
+        let own = planned.held()?.0;
         let is_due = promise.at <= self.now;
-        let begin = if is_due { self.now } else { self.worth_a_look(planned, since)? };
-        let asked = Asked::of(&self.asked, cluster.job(ticket))?;
+        let begin = if is_due { Some(self.now) } else { self.worth_a_look(planned) };
+        // While nodes are planned twice there may be a place for which they were too few before now.
+        if self.is_crowded || begin == Some(self.now) {
+            let found = self.now_in_fact(asked, Some(own));
+            if found.is_some() {
+                return found;
+            }
+        }
+        let begin = begin?;
+        // Their number does not matter to who stays on its own nodes.
+        let stays = if self.is_crowded { self.sets.sooner(own, asked.span) } else { None };
+        let before = stays.unwrap_or(promise.at);
         let Space { now, asked: facility, sets, .. } = self;
         // One that is due is looked at too: it may move to other processors.
-        let limit = if is_due { now.next() } else { promise.at };
+        let limit = if before <= *now { now.next() } else { before };
         let wanted = asked.wanted();
-        let (at, (placement, same)) =
-            sets.first_place(&wanted, begin, Some(limit), Some(own), |free, request| {
-                let placement = facility.place_where_free(free, request, *now)?;
-                Some((placement, own.nodes.is_within(free)))
-            })?;
-        // On its own processors, if those are as early, unless it is due.
-        Some(if same && at > *now { promise.moved_to(at) } else { asked.at(at, placement) })
+        let found = sets.first_place(&wanted, begin, Some(limit), Some(own), |free, request| {
+            let placement = facility.place_where_free(free, request, *now)?;
+            Some((placement, own.nodes.is_within(free)))
+        });
+        match found {
+            // On its own processors, if those are as early, unless it is due.
+            Some((at, (_, true))) if at > *now => Some(promise.moved_to(at)),
+            Some((at, (placement, _))) => Some(asked.at(at, placement)),
+            None => stays.map(|at| promise.moved_to(at)),
+        }
     }
 
     /// From when on a promise may be bettered by what has become free.
@@ -241,18 +320,30 @@ impl Space {
     /// Whoever starts earlier than was possible needs some of that, before it would end by the promise, and
     /// without a break: within the time in which any of it is free, or else up to the promised start, on
     /// promised nodes.
-    fn worth_a_look(&self, planned: &Planned, since: Since) -> Option<Time> {
-        let Since::Seen(seen) = since else { return Some(self.now) };
+    ///
+    /// Where nodes are planned twice it may also be that more than seemed to be were missing before, and are not any more.
+    fn worth_a_look(&self, planned: &Planned) -> Option<Time> {
+        let Some(seen) = planned.seen else { return Some(self.now) };
         let ((own, placement), span) = (planned.held()?, planned.promise.span);
         let grid = self.asked.sites()[0].site().grid();
+        let wanted = i64::from(planned.asked.count);
         let known = seen.saturating_sub(self.forgotten) as usize;
-        let begins = self.freed[known.min(self.freed.len())..].iter().filter_map(|freed| {
-            let from = freed.from.max(self.now);
-            let may_help = from < own.from
-                && freed.at < own.until
-                && ((from + span).max(from.next()) <= freed.until
-                    || freed.until >= own.from && freed.placement.meets(placement, grid));
-            may_help.then_some(from)
+        let freed = &self.freed[known.min(self.freed.len())..];
+        let begins = freed.iter().filter_map(|freed| match freed {
+            Freed::Nodes { placement: freed, at, from, until } => {
+                let from = (*from).max(self.now);
+                let may_help = from < own.from
+                    && *at < own.until
+                    && ((from + span).max(from.next()) <= *until
+                        || *until >= own.from && freed.meets(placement, grid));
+                may_help.then_some(from)
+            }
+            Freed::Count(Eased { at, least, most }) => {
+                let is_new = |wanted: i64| *least < wanted && wanted <= *most;
+                let beside_its_own = wanted - i64::from(own.count);
+                let may_help = *at < own.until && (is_new(wanted) || is_new(beside_its_own));
+                may_help.then_some(self.now)
+            }
         });
         begins.min()
     }

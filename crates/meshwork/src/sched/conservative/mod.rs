@@ -82,25 +82,8 @@ impl Scheduler for Conservative {
         });
         match plan {
             Plan::Counts(counts) => counts.pass(cluster),
-            // A job past its estimate, or a promise that it has broken, leaves nothing to go on from.
-            Plan::Shapes(shapes) if cluster.runs_late() || shapes.is_overdue(cluster.now()) => {
-                let mut anew = Anew { promises: shapes.take() };
-                anew.pass(cluster);
-                *plan = Plan::Anew(anew);
-            }
             Plan::Shapes(shapes) => shapes.pass(cluster),
-            Plan::Anew(anew) => {
-                anew.pass(cluster);
-                let is_late =
-                    || anew.promises.iter().any(|(_, promise)| promise.at <= cluster.now());
-                if !cluster.runs_late()
-                    && !is_late()
-                    && let Some(space) = cluster.space()
-                    && let Some(shapes) = Shapes::of(space, &anew.promises)
-                {
-                    *plan = Plan::Shapes(Box::new(shapes));
-                }
-            }
+            Plan::Anew(anew) => anew.pass(cluster),
         }
     }
 }

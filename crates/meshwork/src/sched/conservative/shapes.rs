@@ -1,12 +1,12 @@
 //! The plan where the allocator goes by which nodes are free: kept up from pass to pass.
 
-use crate::cluster::{Cluster, Place, Planned, Reservation, Since, Space, StartOptions, Ticket};
+use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Promises of placements.
 ///
 /// A promise is looked at only if something has become free, since it was last, that may be a part of what
-/// it needs.
+/// it needs; or if it is due and cannot be kept, because a job outruns its estimate.
 pub(super) struct Shapes {
     space: Space,
     /// In order of arrival.
@@ -18,7 +18,6 @@ pub(super) struct Shapes {
 struct Promised {
     ticket: Ticket,
     planned: Planned,
-    since: Since,
 }
 
 impl Shapes {
@@ -26,41 +25,20 @@ impl Shapes {
         Shapes { space, promises: Vec::new(), due: Time::new(f64::INFINITY) }
     }
 
-    /// These promises, in order of arrival; `None` if some of what they hold is held twice.
-    pub(super) fn of(space: Space, promises: &[(Ticket, Reservation)]) -> Option<Shapes> {
-        let mut shapes = Shapes::new(space);
-        for (ticket, promise) in promises {
-            shapes.due = shapes.due.min(promise.at);
-            let planned = shapes.space.hold(promise.clone());
-            shapes.promises.push(Promised { ticket: *ticket, planned, since: Since::Ever });
-        }
-        (!shapes.space.is_crossed()).then_some(shapes)
-    }
-
-    /// The promises, to go on with otherwise.
-    pub(super) fn take(&mut self) -> Vec<(Ticket, Reservation)> {
-        let promises = std::mem::take(&mut self.promises);
-        promises.into_iter().map(|promised| (promised.ticket, promised.planned.promise)).collect()
-    }
-
-    /// Whether a promise was due before now.
-    pub(super) fn is_overdue(&self, now: Time) -> bool {
-        self.due < now
-    }
-
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        self.space.go_on(cluster);
-        if !cluster.departures().is_empty() {
-            self.compress(cluster);
+        let overdue = if self.due < now { &mut self.promises[..] } else { &mut [] };
+        let overdue = overdue.iter_mut().map(|promised| &mut promised.planned);
+        self.space.go_on(cluster, overdue.filter(|planned| planned.promise.at < now));
+        if !cluster.departures().is_empty() || cluster.runs_late() {
+            self.compress();
         }
         for ticket in cluster.to_plan() {
-            if let Some(promise) = self.space.earliest(cluster.job(ticket)) {
-                cluster.promise(ticket, promise.at);
-                self.due = self.due.min(promise.at);
-                let planned = self.space.hold(promise);
-                let since = Since::Seen(self.space.freed());
-                self.promises.push(Promised { ticket, planned, since });
+            if let Some(planned) = self.space.plan(cluster.job(ticket)) {
+                let at = planned.promise.at;
+                cluster.promise(ticket, at);
+                self.due = self.due.min(at);
+                self.promises.push(Promised { ticket, planned });
             }
         }
         if self.due <= now {
@@ -69,17 +47,11 @@ impl Shapes {
     }
 
     /// In order of arrival, each promise is made anew among all the others if it can be bettered.
-    fn compress(&mut self, cluster: &Cluster<'_>) {
+    fn compress(&mut self) {
         let before = self.space.freed();
-        for index in 0..self.promises.len() {
-            let Promised { ticket, planned, since } = &mut self.promises[index];
-            let better = self.space.better(*ticket, planned, *since, cluster);
-            if let Some(better) = better.filter(|better| *better != planned.promise) {
-                self.due = self.due.min(better.at);
-                self.space.hold_instead(planned, better);
-            }
-            // What it leaves was its own to take.
-            *since = Since::Seen(self.space.freed());
+        for Promised { planned, .. } in &mut self.promises {
+            self.space.make_anew(planned);
+            self.due = self.due.min(planned.promise.at);
         }
         self.space.forget(before);
     }
