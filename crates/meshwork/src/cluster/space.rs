@@ -22,7 +22,7 @@ pub(crate) struct Space {
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes are planned twice.
-    is_crowded: bool,
+    is_overdrawn: bool,
     /// What is free in fact, if that may be less than what should be.
     in_fact: Option<InFact>,
     /// What has become free, the oldest first.
@@ -124,12 +124,12 @@ impl Cluster<'_> {
         }
         let asked = self.facility.fork();
         let nodes = NodeSet::empty(site.nodes());
-        let (now, is_crowded, in_fact) = (self.now, false, None);
+        let (now, is_overdrawn, in_fact) = (self.now, false, None);
         Some(Space {
             now,
             asked,
             sets,
-            is_crowded,
+            is_overdrawn,
             in_fact,
             freed: Vec::new(),
             forgotten: 0,
@@ -155,7 +155,7 @@ impl Space {
         for planned in overdue {
             self.put_off(planned);
         }
-        self.is_crowded = self.is_crowded && self.sets.is_crowded();
+        self.is_overdrawn = self.is_overdrawn && self.sets.is_overdrawn();
         for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
@@ -167,7 +167,7 @@ impl Space {
                 self.nodes = nodes;
             }
         }
-        self.in_fact = (self.is_crowded || cluster.runs_late()).then(|| {
+        self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
             let nodes = cluster.facility.sites()[0].site().free().clone();
             InFact { count: nodes.count(), nodes }
         });
@@ -179,7 +179,7 @@ impl Space {
         planned.promise.at = self.now;
         if let Some((held, _)) = planned.held() {
             self.sets.hold(Held { from: held_until, ..held });
-            self.is_crowded = true;
+            self.is_overdrawn = true;
         }
     }
 
@@ -213,7 +213,7 @@ impl Space {
         if let Some((held, _)) = planned.held() {
             self.sets.hold(held);
         }
-        planned.seen = (!self.is_crowded).then(|| self.freed());
+        planned.seen = (!self.is_overdrawn).then(|| self.freed());
     }
 
     /// Takes a promise back.
@@ -289,7 +289,7 @@ impl Space {
         let is_due = promise.at <= self.now;
         let begin = if is_due { Some(self.now) } else { self.worth_a_look(planned) };
         // While nodes are planned twice there may be a place for which they were too few before now.
-        if self.is_crowded || begin == Some(self.now) {
+        if self.is_overdrawn || begin == Some(self.now) {
             let found = self.now_in_fact(asked, Some(own));
             if found.is_some() {
                 return found;
@@ -297,7 +297,7 @@ impl Space {
         }
         let begin = begin?;
         // Their number does not matter to who stays on its own nodes.
-        let stays = if self.is_crowded { self.sets.sooner(own, asked.span) } else { None };
+        let stays = if self.is_overdrawn { self.sets.sooner(own, asked.span) } else { None };
         let before = stays.unwrap_or(promise.at);
         let Space { now, asked: facility, sets, .. } = self;
         // One that is due is looked at too: it may move to other processors.

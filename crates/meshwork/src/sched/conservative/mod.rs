@@ -61,6 +61,7 @@ enum Plan {
     Counts(Counts),
     /// The allocator goes by which nodes are free.
     Shapes(Box<Shapes>),
+    /// Anything else may matter.
     Anew(Anew),
 }
 

@@ -1,7 +1,10 @@
 //! Which processors are free, from now on.
 
-use std::borrow::Cow;
+mod step;
+
 use std::ops::Range;
+
+use step::{Blocker, Step};
 
 use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
@@ -19,31 +22,6 @@ pub(super) struct FreeSets {
     /// Room to work in.
     throughout: Vec<NodeSet>,
 }
-
-/// From this instant on these are free.
-#[derive(Clone, Debug)]
-struct Step {
-    from: Time,
-    /// How many are free, if one that is held twice is missing twice: maybe less than none.
-    count: i64,
-    free: NodeSet,
-    /// The nodes that are held twice, those that are held three times, and so on.
-    again: Vec<NodeSet>,
-    /// For what there is no place from here on up to some instant.
-    blockers: Vec<Blocker>,
-}
-
-/// For this there is no place up to then, and so none for what contains it in a time that contains that.
-#[derive(Clone, Debug)]
-struct Blocker {
-    request: Request,
-    until: Time,
-    /// Whether something has become free since: most likely there is still none.
-    suspected: bool,
-}
-
-/// As many are kept for each step.
-const MAX_BLOCKERS: usize = 64;
 
 /// What a place is looked for: in which form, of how many nodes, for how long.
 #[derive(Clone, Copy)]
@@ -83,83 +61,9 @@ pub(super) struct Eased {
     pub(super) most: i64,
 }
 
-impl Step {
-    fn hold(&mut self, held: Held<'_>) {
-        self.count -= i64::from(held.count);
-        if held.nodes.is_within(&self.free) {
-            return self.free.subtract(held.nodes);
-        }
-        let mut more = held.nodes.clone();
-        more.subtract(&self.free);
-        self.free.subtract(held.nodes);
-        for held_so_often in &mut self.again {
-            let mut still_more = more.clone();
-            still_more.intersect(held_so_often);
-            held_so_often.unite(&more);
-            more = still_more;
-        }
-        if !more.is_empty() {
-            self.again.push(more);
-        }
-    }
-
-    fn give_back(&mut self, held: Held<'_>) {
-        self.count += i64::from(held.count);
-        if self.again.is_empty() {
-            return self.free.unite(held.nodes);
-        }
-        let mut rest = held.nodes.clone();
-        for held_so_often in self.again.iter_mut().rev() {
-            let mut left = rest.clone();
-            left.subtract(held_so_often);
-            held_so_often.subtract(&rest);
-            rest = left;
-        }
-        self.again.retain(|nodes| !nodes.is_empty());
-        self.free.unite(&rest);
-    }
-
-    /// Of nodes that somebody holds at this step, those that nobody else does.
-    fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
-        let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
-        let mut alone = own.clone();
-        alone.subtract(twice);
-        Cow::Owned(alone)
-    }
-
-    /// Whether they are free but for what is held by their owner, alone, who does hold them at this step or does not.
-    fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
-        if are_held {
-            self.again.first().is_none_or(|twice| !nodes.meets(twice))
-        } else {
-            nodes.is_within(&self.free)
-        }
-    }
-
-    /// It begins later than it did: what has no place in a part of it has none in any.
-    fn begin(&mut self, from: Time) {
-        self.from = from;
-        for blocker in &mut self.blockers {
-            blocker.until = blocker.until.max(from.next());
-        }
-    }
-
-    /// There is no place for this from here on up to then.
-    fn block(&mut self, request: &Request, until: Time) {
-        self.blockers
-            .retain(|other| other.until < until || !implies(request, &other.request, true));
-        if self.blockers.len() == MAX_BLOCKERS {
-            self.blockers.remove(0);
-        }
-        self.blockers.push(Blocker { request: request.clone(), until, suspected: false });
-    }
-}
-
 impl FreeSets {
     pub(super) fn new(now: Time, free: &NodeSet) -> FreeSets {
-        let (count, free) = (i64::from(free.count()), free.clone());
-        let first = Step { from: now, count, free, again: Vec::new(), blockers: Vec::new() };
-        FreeSets { steps: vec![first], throughout: Vec::new() }
+        FreeSets { steps: vec![Step::new(now, free.clone())], throughout: Vec::new() }
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -194,9 +98,9 @@ impl FreeSets {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
         for step in &mut self.steps[first..last] {
-            let (crowded, before) = (!step.again.is_empty(), step.count);
+            let (overdrawn, before) = (step.is_overdrawn(), step.count);
             step.give_back(held);
-            if crowded {
+            if overdrawn {
                 let eased =
                     eased.get_or_insert(Eased { at: step.from, least: before, most: step.count });
                 eased.least = eased.least.min(before);
@@ -217,8 +121,8 @@ impl FreeSets {
     }
 
     /// Whether any node is held twice at any time.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.steps.iter().any(|step| !step.again.is_empty())
+    pub(super) fn is_overdrawn(&self) -> bool {
+        self.steps.iter().any(Step::is_overdrawn)
     }
 
     /// From when up to when any of these nodes is free without a break, if all of them are from one step up
@@ -560,13 +464,13 @@ mod tests {
                     let back =
                         sets.give_back(Held { from, until, nodes: &nodes, count: nodes.count() });
                     let len = i64::from(gone.2.len());
-                    let crowded = (gone.0..gone.1).filter(|&t| {
+                    let overdrawn = (gone.0..gone.1).filter(|&t| {
                         let (free, count) = at(grid, &all, t);
                         let more = free.count_shared(&nodes);
                         count - len < i64::from(free.count() - more)
                     });
                     let counts: Vec<(u32, i64)> =
-                        crowded.map(|t| (t, at(grid, &all, t).1)).collect();
+                        overdrawn.map(|t| (t, at(grid, &all, t).1)).collect();
                     let eased = counts.first().map(|first| Eased {
                         at: time(first.0),
                         least: counts.iter().map(|(_, count)| count - len).min().unwrap(),
