@@ -74,8 +74,9 @@ enum Freed {
         from: Time,
         until: Time,
     },
-    /// Nodes that others hold as well: by their number more is free, if not by where they are.
-    Count(Eased),
+    /// These, some of which others hold as well: more is free by their number, and who holds some of them may be the
+    /// only one now.
+    Count { placement: Placement, eased: Eased },
 }
 
 /// What a job asks for.
@@ -186,7 +187,8 @@ impl Space {
     fn free(&mut self, held: Held<'_>, placement: &Placement) {
         let Back { from, until, eased } = self.sets.give_back(held);
         self.freed.push(Freed::Nodes { placement: placement.clone(), at: held.from, from, until });
-        self.freed.extend(eased.map(Freed::Count));
+        let placement = || placement.clone();
+        self.freed.extend(eased.map(|eased| Freed::Count { placement: placement(), eased }));
     }
 
     /// How much has become free up to now.
@@ -321,7 +323,8 @@ impl Space {
     /// without a break: within the time in which any of it is free, or else up to the promised start, on
     /// promised nodes.
     ///
-    /// Where nodes are planned twice it may also be that more than seemed to be were missing before, and are not any more.
+    /// Where nodes are planned twice it may also be that fewer than are free seemed to be, or that others held what it was
+    /// promised.
     fn worth_a_look(&self, planned: &Planned) -> Option<Time> {
         let Some(seen) = planned.seen else { return Some(self.now) };
         let ((own, placement), span) = (planned.held()?, planned.promise.span);
@@ -338,10 +341,11 @@ impl Space {
                         || *until >= own.from && freed.meets(placement, grid));
                 may_help.then_some(from)
             }
-            Freed::Count(Eased { at, least, most }) => {
+            Freed::Count { placement: freed, eased: Eased { at, least, most } } => {
                 let is_new = |wanted: i64| *least < wanted && wanted <= *most;
                 let beside_its_own = wanted - i64::from(own.count);
-                let may_help = *at < own.until && (is_new(wanted) || is_new(beside_its_own));
+                let may_help = *at < own.until
+                    && (is_new(wanted) || is_new(beside_its_own) || freed.meets(placement, grid));
                 may_help.then_some(self.now)
             }
         });
