@@ -29,8 +29,6 @@ pub(crate) struct Space {
     freed: Vec<Freed>,
     /// How many of those have been forgotten.
     forgotten: u64,
-    /// Room to work in.
-    nodes: NodeSet,
 }
 
 /// The nodes that are free now.
@@ -76,7 +74,7 @@ enum Freed {
     },
     /// These, some of which others hold as well: more is free by their number, and who holds some of them may be the
     /// only one now.
-    Count { placement: Placement, eased: Eased },
+    Eased { placement: Placement, eased: Eased },
 }
 
 /// What a job asks for.
@@ -123,18 +121,14 @@ impl Cluster<'_> {
         for (_, job) in self.running() {
             sets.release(job.expected_end.max(self.now), &job.placement, site.grid());
         }
-        let asked = self.facility.fork();
-        let nodes = NodeSet::empty(site.nodes());
-        let (now, is_overdrawn, in_fact) = (self.now, false, None);
         Some(Space {
-            now,
-            asked,
+            now: self.now,
+            asked: self.facility.fork(),
             sets,
-            is_overdrawn,
-            in_fact,
+            is_overdrawn: false,
+            in_fact: None,
             freed: Vec::new(),
             forgotten: 0,
-            nodes,
         })
     }
 }
@@ -160,12 +154,11 @@ impl Space {
         for departure in cluster.ended_since_plan() {
             let ran = &departure.ran;
             if ran.expected_end > now {
-                let mut nodes = std::mem::replace(&mut self.nodes, NodeSet::empty(0));
-                nodes.clear();
-                ran.placement.add_to(&mut nodes, self.asked.sites()[0].site().grid());
+                let grid = self.asked.sites()[0].site().grid();
+                let mut nodes = NodeSet::empty(grid.nodes());
+                ran.placement.add_to(&mut nodes, grid);
                 let (until, count) = (ran.expected_end, ran.placement.len());
                 self.free(Held { from: now, until, nodes: &nodes, count }, &ran.placement);
-                self.nodes = nodes;
             }
         }
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
@@ -188,7 +181,7 @@ impl Space {
         let Back { from, until, eased } = self.sets.give_back(held);
         self.freed.push(Freed::Nodes { placement: placement.clone(), at: held.from, from, until });
         let placement = || placement.clone();
-        self.freed.extend(eased.map(|eased| Freed::Count { placement: placement(), eased }));
+        self.freed.extend(eased.map(|eased| Freed::Eased { placement: placement(), eased }));
     }
 
     /// How much has become free up to now.
@@ -228,9 +221,9 @@ impl Space {
     /// Makes a promise anew if it can be had sooner, or now if it is due.
     pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
-        planned.seen = Some(self.freed());
-        if let Some(better) = better.filter(|better| *better != planned.promise) {
-            self.hold_instead(planned, better);
+        match better.filter(|better| *better != planned.promise) {
+            Some(better) => self.hold_instead(planned, better),
+            None => planned.seen = Some(self.freed()),
         }
     }
 
@@ -267,7 +260,7 @@ impl Space {
                 })?;
             Some(asked.at(at, placement))
         })?;
-        let nodes = NodeSet::empty(self.nodes.universe());
+        let nodes = NodeSet::empty(self.asked.sites()[0].site().nodes());
         let mut planned = Planned { promise, asked, nodes, seen: None };
         self.hold(&mut planned);
         Some(planned)
@@ -341,7 +334,7 @@ impl Space {
                         || *until >= own.from && freed.meets(placement, grid));
                 may_help.then_some(from)
             }
-            Freed::Count { placement: freed, eased: Eased { at, least, most } } => {
+            Freed::Eased { placement: freed, eased: Eased { at, least, most } } => {
                 let is_new = |wanted: i64| *least < wanted && wanted <= *most;
                 let beside_its_own = wanted - i64::from(own.count);
                 let may_help = *at < own.until

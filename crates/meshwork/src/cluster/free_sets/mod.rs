@@ -41,6 +41,13 @@ pub(super) struct Held<'a> {
     pub(super) count: u32,
 }
 
+impl Held<'_> {
+    /// Whether it is held at an instant.
+    fn is_held_at(&self, instant: Time) -> bool {
+        self.from <= instant && instant < self.until
+    }
+}
+
 /// What has become free.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
@@ -169,7 +176,7 @@ impl FreeSets {
         let Wanted { request, count, span } = *wanted;
         let wanted_count = i64::from(count);
         let own_count = own.map_or(0, |own| i64::from(own.count));
-        let is_own = |at: Time| own.is_some_and(|own| own.from <= at && at < own.until);
+        let is_own = |at: Time| own.is_some_and(|own| own.is_held_at(at));
         let free = |step: &Step| step.count + if is_own(step.from) { own_count } else { 0 };
         let is_past = |at: Time| limit.is_some_and(|limit| at >= limit);
         // From the present start on up to here, enough are free at each step.
@@ -236,7 +243,7 @@ impl FreeSets {
     /// Where there is a place now, at the first step, among nodes of a set that are free throughout, those of `own` counted
     /// as free.
     pub(super) fn place_now<P>(
-        &mut self,
+        &self,
         wanted: &Wanted<'_>,
         among: &NodeSet,
         own: Option<Held<'_>>,
@@ -246,7 +253,7 @@ impl FreeSets {
         let until = (now + wanted.span).max(now.next());
         let mut free = among.clone();
         for step in self.steps.iter().take_while(|step| step.from < until) {
-            match own.filter(|own| own.from <= step.from && step.from < own.until) {
+            match own.filter(|own| own.is_held_at(step.from)) {
                 Some(own) => {
                     let mut here = step.free.clone();
                     here.unite(&step.held_alone(own.nodes));
@@ -268,8 +275,7 @@ impl FreeSets {
             let until = (first.from + span).max(first.from.next());
             let meanwhile = self.steps[at..].iter().take_while(|step| step.from < until);
             for (further, step) in meanwhile.enumerate() {
-                let are_held = own.from <= step.from && step.from < own.until;
-                if !step.is_left_to(own.nodes, are_held) {
+                if !step.is_left_to(own.nodes, own.is_held_at(step.from)) {
                     at += further + 1;
                     continue 'starts;
                 }
