@@ -160,7 +160,9 @@ impl FreeSets {
 
     /// Looks for the first instant from `begin` on, and before `limit`, from which there is a place for
     /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
-    /// of `own` counted as free. It misses no block. `None` if there is no such instant.
+    /// of `own` counted as free. It misses no block. `None` if there is no such instant. Who holds something
+    /// asks for no longer than that, and for no later: where others hold the same nodes right after it no
+    /// step begins.
     ///
     /// Where there is none in all the time that is needed, the least part of it in which there is none is
     /// found by halves, and kept: whatever needs all of that part has no place either.
@@ -268,7 +270,7 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant, before it holds them, from which the same nodes are free for as long.
+    /// The first instant, before it holds them, from which the same nodes are free for a span that is no longer.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -503,7 +505,11 @@ mod tests {
                 for &(width, span, limit, begin) in &questions {
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
-                    let own = (!all.is_empty() && span % 2 == 0).then(|| pick.index(all.len()));
+                    // Who holds something asks for no longer than that, and for no later.
+                    let own = (!all.is_empty()).then(|| pick.index(all.len()));
+                    let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
+                    let no_later = own.map_or(99, |own| all[own].0 + 1);
+                    let limit = limit.map(|limit| limit.min(no_later)).or(own.map(|_| no_later));
                     let others: Holds = {
                         let others = all.iter().enumerate().filter(|(i, _)| Some(*i) != own);
                         others.map(|(_, hold)| hold.clone()).collect()
