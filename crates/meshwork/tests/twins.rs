@@ -8,7 +8,7 @@ use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
 use meshwork::engine::simulate;
 use meshwork::form::Finds;
-use meshwork::job::{Job, Time};
+use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, Observer, Running, State};
 use meshwork::sched::{SCHEDULERS, Scheduler};
@@ -180,7 +180,7 @@ fn nor_does_it_for_arrays_of_jobs() {
 }
 
 /// Arrays of several users that come in turns make no long rows; some end late, so that more is promised than there
-/// will be, and rows are cut where one of theirs moves past another.
+/// will be.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -197,6 +197,32 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
             let is_late = seed % 3 > 0 && i % [97, 23, 7][seed as usize % 3] == 5;
             job.runtime = if is_late { job.estimate * 1.25 } else { job.runtime.min(job.estimate) };
         }
+        let [remembering, asking] = both(text, &jobs);
+        assert!(remembering == asking, "{seed}");
+    }
+}
+
+/// Of long arrays of small jobs as many move at once as there is room for, also while more is promised than there
+/// will be: whole arrays that end together, beside others, and some of whom few or many are late.
+#[test]
+fn nor_does_it_for_arrays_that_move_together() {
+    let topology = Topology::flat(24).unwrap();
+    let text = "machine = { topology = 'flat', processors = 24 }\nscheduler = 'conservative'";
+    for seed in 0..48_usize {
+        let mut jobs = random_jobs(&topology, 360, 6.0, 200 + seed as u64);
+        let [size, late] = [[20, 45, 120][seed % 3], [usize::MAX, 61, 17, 5][seed % 4]];
+        for (number, array) in jobs.chunks_mut(size).enumerate() {
+            let first = array[0].clone();
+            let estimate = (first.estimate.max(1.0) * 3.0).round();
+            for (i, job) in array.iter_mut().enumerate().filter(|(i, _)| i % 40 != 39) {
+                job.request = Request::Nodes([1, 2, 3, 7][(number + seed) % 4]);
+                job.arrival = first.arrival + (seed % 5 * i / 10) as f64;
+                job.estimate = estimate;
+                let part = [0.25, 0.5, 1.0][i / 7 % 3];
+                job.runtime = estimate * if i % late == 4 { 1.0 + 0.1 * part } else { part };
+            }
+        }
+        jobs.sort_by_key(|job| job.arrival);
         let [remembering, asking] = both(text, &jobs);
         assert!(remembering == asking, "{seed}");
     }

@@ -33,7 +33,7 @@ struct Chunk {
 }
 
 /// As many steps as a chunk has before it is divided: one for each bit of a word.
-const MAX_STEPS: usize = 64;
+const MAX_STEPS: usize = 32;
 
 impl Chunk {
     fn new(times: Vec<Time>, levels: Vec<i64>, raised: i64) -> Chunk {
@@ -89,11 +89,15 @@ impl Chunk {
         self.times[self.times.len() - 1]
     }
 
+    fn last_level(&self) -> i64 {
+        self.raised + self.levels[self.levels.len() - 1]
+    }
+
     /// A bit for each step at which at least so many are free.
     fn enough(&self, count: i64) -> u64 {
         let level = count - self.raised;
-        let bits = self.levels.iter().enumerate().map(|(i, here)| u64::from(*here >= level) << i);
-        bits.fold(0, |all, bit| all | bit)
+        // From the last to the first, as shifting all by one is faster than each by its own number.
+        self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
     /// Whether so many are free at all steps, at none of them, or neither.
@@ -185,10 +189,7 @@ impl Profile {
         }
         let before = match (index, at) {
             (0, 0) => return,
-            (_, 0) => {
-                let before = &self.chunks[index - 1];
-                before.raised + before.levels[before.levels.len() - 1]
-            }
+            (_, 0) => self.chunks[index - 1].last_level(),
             _ => self.chunks[index].raised + self.chunks[index].levels[at - 1],
         };
         let chunk = &mut self.chunks[index];
@@ -229,9 +230,24 @@ impl Profile {
         times.get(times.partition_point(|from| *from <= instant)).copied().or_else(next)
     }
 
-    /// Whether more is promised than there will be, at any time.
-    pub(crate) fn is_overdrawn(&self) -> bool {
-        self.chunks.iter().any(|chunk| chunk.raised + chunk.least < 0)
+    /// From when on no more is promised than there will be.
+    pub(crate) fn overdrawn_until(&self) -> Time {
+        let overdrawn = self.chunks.iter().rposition(|chunk| chunk.raised + chunk.least < 0);
+        let Some(index) = overdrawn else { return self.chunks[0].first };
+        let chunk = &self.chunks[index];
+        let last = chunk.levels.iter().rposition(|level| chunk.raised + level < 0);
+        let next = self.chunks.get(index + 1).map_or(Time::new(f64::INFINITY), |c| c.first);
+        last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
+    }
+
+    /// When between two instants more is promised than there will be, the first time without a break.
+    pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
+        if from >= until {
+            return None;
+        }
+        let mut walk = self.walk(from, 0);
+        let begin = walk.seek_too_few(Some(until))?;
+        Some((begin, walk.seek_enough(Some(until)).unwrap_or(until)))
     }
 
     /// The least and the most that is free between two instants.
@@ -254,6 +270,22 @@ impl Profile {
             most = most.max(chunk.raised + high);
         }
         (least, most)
+    }
+
+    /// How many are free at an instant, and right before it; the same if it is the first.
+    pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
+        let index = self.chunk_of(instant);
+        let chunk = &self.chunks[index];
+        let at = chunk.step_at(instant);
+        let free = chunk.raised + chunk.levels[at];
+        let begins_here = chunk.times[at] == instant;
+        let before = match (at.checked_sub(1), index.checked_sub(1)) {
+            _ if !begins_here => free,
+            (Some(before), _) => chunk.raised + chunk.levels[before],
+            (None, Some(before)) => self.chunks[before].last_level(),
+            (None, None) => free,
+        };
+        (before, free)
     }
 
     /// The first instant from `begin` on, and before `limit` if there is one, from which `count` are free for as long as
@@ -443,8 +475,10 @@ mod tests {
             let here = &array[begin as usize..limit.max(begin + 1) as usize];
             let range = profile.range(time(begin), time(limit));
             prop_assert_eq!(range, (*here.iter().min().unwrap(), *here.iter().max().unwrap()));
-            let overdrawn = array[start as usize..].iter().any(|free| *free < 0);
-            prop_assert_eq!(profile.is_overdrawn(), overdrawn);
+            let overdrawn = array[start as usize..].iter().rposition(|free| *free < 0);
+            let until = overdrawn.map_or(start, |last| start + last as u32 + 1);
+            let until = if until < 400 { f64::from(until) } else { f64::INFINITY };
+            prop_assert_eq!(profile.overdrawn_until().units(), until);
             // All that is free without a break.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
             let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));

@@ -20,8 +20,8 @@ pub(super) struct Counts {
     classes: Classes,
     /// More may be free at these times than when the promises were looked at.
     freed: Vec<Freed>,
-    /// Whether at some time more is promised than there will be, as far as is known.
-    overdrawn: bool,
+    /// From then on no more is promised than there will be.
+    overdrawn_until: Time,
     /// Of what has become free, that where more was promised than there would have been.
     mended: Vec<(Time, Time)>,
     /// No promise is due before.
@@ -43,7 +43,7 @@ impl Counts {
             rows: Vec::new(),
             classes: Classes::default(),
             freed: Vec::new(),
-            overdrawn: false,
+            overdrawn_until: now,
             mended: Vec::new(),
             due: Time::new(f64::INFINITY),
         }
@@ -74,7 +74,6 @@ impl Counts {
             cluster.promise(ticket, at);
             self.due = self.due.min(at);
             let class = self.classes.of(count);
-            self.classes.note_start(class, at);
             let last = self.rows.last_mut().filter(|row| row.is_continued_by(&promise));
             match last {
                 Some(row) => row.push(ticket, at),
@@ -95,35 +94,35 @@ impl Counts {
             self.mended.push((from, until));
         }
         self.profile.change(from, until, count);
-        self.freed.push(Freed { from, until, most: i64::MAX, by: u64::MAX });
+        self.freed.push(Freed { from, until, most: i64::MAX, beside: 0, by: u64::MAX });
     }
 
     fn is_overdrawn_in(&self, from: Time, until: Time) -> bool {
-        self.overdrawn && self.profile.range(from, until).0 < 0
+        from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
     /// A promise that a late job has broken is due now.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
-            for at in row.starts_before(now) {
+            for (at, jobs) in row.starts_before(now) {
                 let (from, until) = (row.until(at).max(now), row.until(now));
                 if from < until {
-                    self.profile.add(from, Some(until), -(row.count as i64));
+                    self.profile.add(from, Some(until), -row.wanted_by(jobs));
                 }
             }
             row.put_off(now);
         }
-        (self.due, self.overdrawn) = (now, true);
+        (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
     /// In order of arrival, each promise is moved to the earliest start among all the others.
     fn compress(&mut self, now: Time) {
-        self.overdrawn = self.profile.is_overdrawn();
+        self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
         for freed in &mut self.freed {
             freed.from = freed.from.max(now);
             if freed.most == i64::MAX {
-                freed.most = self.profile.range(freed.from, freed.until).1;
+                *freed = Freed::new(freed.from, freed.until, freed.by, &self.profile);
             }
         }
         // What becomes free from here on is seen by those who come later in this pass, and by the others in
@@ -136,32 +135,28 @@ impl Counts {
         let mut index = 0;
         while let Some(row) = self.rows.get(index) {
             index += 1;
-            let may_move = self.classes.may_move(row, now, &self.freed, &self.profile);
+            let begin = self.classes.may_start(row, now, &self.freed, &self.profile);
             // What a row holds itself may have been in its way.
             let is_mended =
                 |&(from, until): &(Time, Time)| row.first < until && from < row.until(row.last);
-            if !may_move && !self.mended.iter().any(is_mended) {
-                continue;
-            }
-            if self.is_overdrawn_in(row.first, row.until(row.last)) {
-                index += self.move_one_by_one(index - 1, now);
-            } else {
-                self.move_up(index - 1, now);
+            let is_mended = self.mended.iter().any(is_mended);
+            if is_mended || begin.is_some() {
+                self.move_up(index - 1, begin.filter(|_| !is_mended).unwrap_or(now));
             }
         }
         self.freed.drain(..before);
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row to the earliest starts among all others, one after the other, where no more
-    /// is promised than there will be.
+    /// Moves the jobs of a row to the earliest starts among all others, one after the other.
     ///
-    /// That makes of their starts those of a list schedule, which takes the earliest start with room again
-    /// and again. An instant is one of them if there is room up to where one of the row starts later,
-    /// which can be taken away from there; which of them is taken changes nothing, for they are alike. The
-    /// last that will do leaves the others where they are.
-    fn move_up(&mut self, index: usize, now: Time) {
-        let mut begin = now;
+    /// None of them comes to lie before the one that arrived before it, for where it has room that one
+    /// would have had it too. An instant is the next of their starts if there is room up to where one of the
+    /// row starts later, which can be taken away from there. The job then gives up its place to the next,
+    /// and so on to the last that has a use for it: what comes out of it is that this one alone has moved,
+    /// for they are alike. So it is wherever no more is promised than there will be. Where more is, nobody
+    /// has a use for a place that is given up, and a job that moves there has to find less than that.
+    fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
             if begin >= row.last {
@@ -180,42 +175,29 @@ impl Counts {
                     _ => row.last,
                 },
             };
-            self.shift(index, last_taken, at);
-            self.rows[index].replace(last_taken, at);
+            let mut taken = last_taken;
+            if self.is_overdrawn_in(at, row.until(last_taken)) {
+                taken = row.start_after(at).unwrap_or(row.last);
+                let overdrawn = self.profile.overdrawn_in(taken, row.until(at));
+                if let Some((_, end)) = overdrawn {
+                    // Nor does one that starts before that is over.
+                    begin = row.start_before(end);
+                    continue;
+                }
+            }
+            // As many of those that start with it have room as well, one after the other.
+            let room = self.profile.range(at, taken.min(row.until(at))).0;
+            let jobs = row.starting_at(taken).min(row.fit_in(room));
+            self.shift(index, taken, at, jobs);
+            self.rows[index].replace(taken, at, jobs);
             begin = at;
         }
     }
 
-    /// Moves the jobs of a row to the earliest starts among all others, one after the other, where more is
-    /// promised than there will be: each may come to lie before those of its row, which is then divided.
-    /// How many more rows there are.
-    fn move_one_by_one(&mut self, index: usize, now: Time) -> usize {
-        let mut jobs = self.rows[index].jobs();
-        let mut moved = false;
-        for (_, start) in &mut jobs {
-            let row = &self.rows[index];
-            let (count, until) = (row.count as i64, row.until(*start));
-            self.profile.change(*start, until, count);
-            let sooner = self.profile.earliest(now, row.count, row.span);
-            self.profile.change(*start, until, -count);
-            if let Some(sooner) = sooner.filter(|sooner| sooner < start) {
-                self.shift(index, *start, sooner);
-                (*start, moved) = (sooner, true);
-            }
-        }
-        if !moved {
-            return 0;
-        }
-        let rows = self.rows[index].divided(jobs);
-        let more = rows.len() - 1;
-        self.rows.splice(index..=index, rows);
-        more
-    }
-
-    /// One of a row starts sooner than it would have.
-    fn shift(&mut self, index: usize, start: Time, sooner: Time) {
+    /// So many of a row that would have started together start sooner.
+    fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
-        let (count, by) = (row.count as i64, row.number);
+        let (count, by) = (row.wanted_by(jobs), row.number);
         let (until, ends) = (row.until(start), row.until(sooner));
         let from = start.max(ends);
         if self.is_overdrawn_in(from, until) {
@@ -224,8 +206,7 @@ impl Counts {
         self.profile.change(sooner, start.min(ends), -count);
         if from < until {
             self.profile.change(from, until, count);
-            let most = self.profile.range(from, until).1;
-            self.freed.push(Freed { from, until, most, by });
+            self.freed.push(Freed::new(from, until, by, &self.profile));
         }
         self.due = self.due.min(sooner);
     }

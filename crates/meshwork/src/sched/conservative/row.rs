@@ -26,7 +26,8 @@ struct Promised {
     /// What one of them is promised, at some instant.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
-    starts: VecDeque<Time>,
+    /// The promised starts, each with how many of them start then; none of them twice.
+    starts: VecDeque<(Time, usize)>,
 }
 
 impl Row {
@@ -38,7 +39,7 @@ impl Row {
         job: Ticket,
     ) -> Row {
         let (at, span) = (promise.at, promise.span);
-        let promised = Promised { promise, jobs: [job].into(), starts: [at].into() };
+        let promised = Promised { promise, jobs: [job].into(), starts: [(at, 1)].into() };
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
@@ -47,18 +48,22 @@ impl Row {
         (at + self.span).max(at.next())
     }
 
+    /// How many processors so many of them want.
+    pub(super) fn wanted_by(&self, jobs: usize) -> i64 {
+        self.count as i64 * jobs as i64
+    }
+
+    /// How many of them have room where so many processors are free.
+    pub(super) fn fit_in(&self, free: i64) -> usize {
+        usize::try_from(free / self.count.max(1) as i64).unwrap_or(0)
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.promised.starts.len()
+        self.promised.jobs.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.promised.starts.is_empty()
-    }
-
-    /// The jobs, each with its promised start.
-    pub(super) fn jobs(&self) -> Vec<(Ticket, Time)> {
-        let Promised { jobs, starts, .. } = &*self.promised;
-        jobs.iter().copied().zip(starts.iter().copied()).collect()
+        self.promised.jobs.is_empty()
     }
 
     /// Whether a promise may be made to the next of this row.
@@ -71,7 +76,7 @@ impl Row {
 
     pub(super) fn push(&mut self, job: Ticket, at: Time) {
         self.promised.jobs.push_back(job);
-        self.promised.starts.push_back(at);
+        self.promised.start_last(at, 1);
         self.note_ends();
     }
 
@@ -82,25 +87,12 @@ impl Row {
             && self.is_continued_by(&next.promised.promise.moved_to(next.first));
         if joins {
             self.promised.jobs.append(&mut next.promised.jobs);
-            self.promised.starts.append(&mut next.promised.starts);
+            for (at, jobs) in next.promised.starts.drain(..) {
+                self.promised.start_last(at, jobs);
+            }
             self.note_ends();
         }
         joins
-    }
-
-    /// Rows of these jobs, each in order of the starts.
-    pub(super) fn divided(&self, jobs: Vec<(Ticket, Time)>) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
-        for (job, at) in jobs {
-            match rows.last_mut().filter(|row| row.last <= at) {
-                Some(row) => row.push(job, at),
-                None => {
-                    let promise = self.promised.promise.moved_to(at);
-                    rows.push(Row::new(self.number, self.class, self.count, promise, job));
-                }
-            }
-        }
-        rows
     }
 
     /// The first start after an instant.
@@ -109,35 +101,46 @@ impl Row {
             return (!self.is_empty()).then_some(self.first);
         }
         let starts = &self.promised.starts;
-        starts.get(starts.partition_point(|start| *start <= instant)).copied()
+        starts.get(starts.partition_point(|(start, _)| *start <= instant)).map(|(start, _)| *start)
+    }
+
+    /// The last start before an instant, which is not the first or before it.
+    pub(super) fn start_before(&self, instant: Time) -> Time {
+        let starts = &self.promised.starts;
+        starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
     /// The last start up to an instant, which is not before the first.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
-        starts[starts.partition_point(|start| *start <= instant) - 1]
+        starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
     }
 
-    /// One start for another.
-    pub(super) fn replace(&mut self, start: Time, by: Time) {
-        let starts = &mut self.promised.starts;
-        if starts.len() == 1 {
-            starts[0] = by;
-        } else {
-            starts.remove(starts.partition_point(|other| *other <= start) - 1);
-            starts.insert(starts.partition_point(|other| *other <= by), by);
-        }
+    /// How many of them start then.
+    pub(super) fn starting_at(&self, start: Time) -> usize {
+        self.promised.place_of(start).map_or(0, |place: usize| self.promised.starts[place].1)
+    }
+
+    /// So many of those with one start get another, which is sooner.
+    pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
+        self.promised.take(start, jobs);
+        self.promised.add(sooner, jobs);
         self.note_ends();
     }
 
-    /// The starts before an instant.
-    pub(super) fn starts_before(&self, instant: Time) -> impl Iterator<Item = Time> {
-        self.promised.starts.iter().copied().take_while(move |start| *start < instant)
+    /// The starts before an instant, each with how many of them start then.
+    pub(super) fn starts_before(&self, instant: Time) -> impl Iterator<Item = (Time, usize)> {
+        self.promised.starts.iter().copied().take_while(move |(start, _)| *start < instant)
     }
 
     /// What should have started before now is to start now.
     pub(super) fn put_off(&mut self, now: Time) {
-        self.promised.starts.iter_mut().take_while(|start| **start < now).for_each(|s| *s = now);
+        let late: usize = self.starts_before(now).map(|(_, jobs)| jobs).sum();
+        let starts = &mut self.promised.starts;
+        starts.drain(..starts.partition_point(|(start, _)| *start < now));
+        if late > 0 {
+            self.promised.add(now, late);
+        }
         self.note_ends();
     }
 
@@ -148,24 +151,54 @@ impl Row {
         mut start: impl FnMut(Ticket, &Reservation) -> bool,
     ) {
         let Promised { promise, jobs, starts } = &mut *self.promised;
-        let due = starts.partition_point(|start| *start <= now);
+        let due = starts.partition_point(|(start, _)| *start <= now);
         let mut late = Vec::new();
-        for (job, at) in jobs.drain(..due).zip(starts.drain(..due)) {
+        let due = starts.drain(..due).flat_map(|(at, jobs)| std::iter::repeat_n(at, jobs));
+        for (at, job) in due.zip(std::iter::from_fn(|| jobs.pop_front())) {
             promise.at = at;
             if !start(job, promise) {
                 late.push((job, at));
             }
         }
         for (job, at) in late.into_iter().rev() {
-            jobs.push_front(job);
-            starts.push_front(at);
+            self.promised.jobs.push_front(job);
+            self.promised.add(at, 1);
         }
         self.note_ends();
     }
 
     fn note_ends(&mut self) {
         let starts = &self.promised.starts;
-        self.first = starts.front().copied().unwrap_or(Time::new(f64::INFINITY));
-        self.last = starts.back().copied().unwrap_or(Time::new(f64::NEG_INFINITY));
+        self.first = starts.front().map_or(Time::new(f64::INFINITY), |(start, _)| *start);
+        self.last = starts.back().map_or(Time::new(f64::NEG_INFINITY), |(start, _)| *start);
+    }
+}
+
+impl Promised {
+    fn place_of(&self, start: Time) -> Result<usize, usize> {
+        self.starts.binary_search_by_key(&start, |(start, _)| *start)
+    }
+
+    /// So many start then, and none later.
+    fn start_last(&mut self, at: Time, jobs: usize) {
+        match self.starts.back_mut().filter(|(last, _)| *last == at) {
+            Some((_, here)) => *here += jobs,
+            None => self.starts.push_back((at, jobs)),
+        }
+    }
+
+    fn add(&mut self, start: Time, jobs: usize) {
+        match self.place_of(start) {
+            Ok(place) => self.starts[place].1 += jobs,
+            Err(place) => self.starts.insert(place, (start, jobs)),
+        }
+    }
+
+    fn take(&mut self, start: Time, jobs: usize) {
+        let Ok(place) = self.place_of(start) else { return };
+        self.starts[place].1 -= jobs;
+        if self.starts[place].1 == 0 {
+            self.starts.remove(place);
+        }
     }
 }
