@@ -13,7 +13,7 @@ use crate::topology::{Grid, Node};
 ///
 /// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
 /// side 2 in its free dimensions and side 1 in the others.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
     /// The corner that the block grows from.
@@ -22,18 +22,14 @@ pub struct Block {
     pub sides: Dims,
 }
 
-// Sides are copied as words: what would be derived asks for room side by side.
-impl Clone for Block {
-    fn clone(&self) -> Block {
-        Block { base: self.base, sides: Dims::from_slice(&self.sides) }
-    }
-}
-
 impl Block {
     /// How many nodes it has.
     #[must_use]
     pub fn len(&self) -> u32 {
-        self.sides.iter().product()
+        match self.sides.as_aligned() {
+            Some(dimension) => 1 << dimension,
+            None => self.sides.iter().product(),
+        }
     }
 
     /// Whether it has none; no block that anyone holds has.
@@ -298,7 +294,7 @@ impl Placement {
             while let Some(node) = set.first_from(from).filter(|&node| node < end) {
                 let to_the_edge = grid.sides()[0] - grid.coordinate(node, 0);
                 let run = set.run_length(node).min(end - node).min(to_the_edge);
-                let mut sides: Dims = smallvec![1; grid.dimensions()];
+                let mut sides = Dims::from_elem(1, grid.dimensions());
                 sides[0] = run;
                 part.blocks.push(Block { base: node, sides });
                 from = node + run;
@@ -439,7 +435,7 @@ mod tests {
             let grid = Grid::new(&sides, wrapped).unwrap();
             let nodes: std::collections::BTreeSet<Node> =
                 picks.into_iter().map(|pick| pick % grid.nodes()).collect();
-            let single = |&base: &Node| Block { base, sides: smallvec![1; sides.len()] };
+            let single = |&base: &Node| Block { base, sides: Dims::from_elem(1, sides.len()) };
             let placement = Placement { blocks: nodes.iter().map(single).collect() };
             let mut smallest = u32::MAX;
             for base in 0..grid.nodes() {

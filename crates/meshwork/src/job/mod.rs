@@ -1,5 +1,6 @@
 //! A job: when it arrives, which processors it asks for, how long it runs; and the clock.
 
+mod dims;
 pub mod hostlist;
 mod wants;
 
@@ -8,8 +9,7 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
+pub use dims::Dims;
 pub(crate) use wants::EXCLUSIVE;
 pub use wants::Wants;
 
@@ -171,9 +171,6 @@ impl Cause {
         }
     }
 }
-
-/// The sides of a block, one per dimension of its grid, dimension 0 first.
-pub type Dims = SmallVec<[u32; 4]>;
 
 /// Which processors a job asks for.
 ///

@@ -74,8 +74,7 @@ impl StaticPartitioning {
 
 /// The subcube of the first so many dimensions at a base.
 fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
-    let sides: Dims = (0..dimension).map(|d| if d < free { 2 } else { 1 }).collect();
-    Block { base, sides }.into()
+    Block { base, sides: Dims::aligned(free, dimension) }.into()
 }
 
 impl Scheduler for StaticPartitioning {

@@ -89,7 +89,7 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let only = Placement::from(Block { base, sides: sides.clone() });
     let mut rest = empty.site().free().clone();
     only.for_each_run(grid, |start, count| rest.remove_range(start, count));
-    let single = |node| Block { base: node, sides: vec![1; grid.dimensions()].into() };
+    let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
     let rest = Placement { blocks: rest.iter().map(single).collect() };
     let mut ahead = empty.fork();
     // A block that is the whole machine leaves nothing to be taken.

@@ -189,13 +189,12 @@ impl Subcube {
     /// It as a block of the hypercube of this dimension.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
-        let (low, dimension) = (self.mask.trailing_ones() as usize, dimension as usize);
-        let mut sides = Dims::from_slice(&ALIGNED[32 - low..][..dimension]);
-        if self.mask >> low != 0 {
-            for (d, side) in sides.iter_mut().enumerate() {
-                *side = 1 + (self.mask >> d & 1);
-            }
-        }
+        let is_aligned = self.mask & (self.mask + 1) == 0;
+        let sides = if is_aligned {
+            Dims::aligned(self.dimension() as usize, dimension as usize)
+        } else {
+            (0..dimension).map(|d| 1 + (self.mask >> d & 1)).collect()
+        };
         Block { base: self.base, sides }
     }
 
@@ -232,23 +231,16 @@ static PATTERNS: [u64; 64] = {
 /// The dimensions in which a block has more than one node, as bits, and the bits of all its sides less 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
+    if let Some(dimension) = block.sides.as_aligned() {
+        let mask = (1 << dimension) - 1;
+        return (mask, mask & 1);
+    }
     // From the last one on, so that each costs a doubling and no shift of its own. A side of 0 has all bits.
     block.sides.iter().rev().fold((0, 0), |(mask, all), side| {
         let more = side.wrapping_sub(1);
         ((mask << 1) + (more & 1), all | more)
     })
 }
-
-/// The sides of aligned subcubes: those of dimension *k* begin *k* before the middle.
-static ALIGNED: [u32; 64] = {
-    let mut sides = [1; 64];
-    let mut d = 0;
-    while d < 32 {
-        sides[d] = 2;
-        d += 1;
-    }
-    sides
-};
 
 /// Every part of a mask, from 0 to the mask itself, in increasing order.
 pub fn parts(mask: u32) -> impl Iterator<Item = u32> {

@@ -1,0 +1,277 @@
+//! The sides of blocks.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+
+use smallvec::SmallVec;
+
+/// The sides of a block, one per dimension of its grid, dimension 0 first: a slice of numbers, to whoever looks at them.
+///
+/// Up to four take no memory of their own. Nor do those of an [aligned subcube](Dims::aligned), however many they are:
+/// on a hypercube of dimension 10 every job holds ten sides, and what is known of them by one number need not be
+/// read side by side.
+///
+/// ```
+/// use meshwork::job::Dims;
+/// let sides = Dims::aligned(2, 5);
+/// assert_eq!(sides[..], [2, 2, 1, 1, 1]);
+/// assert_eq!(sides, Dims::from_slice(&[2, 2, 1, 1, 1]));
+/// ```
+pub struct Dims(Kept);
+
+/// How they are kept, which nobody can tell.
+enum Kept {
+    Listed(SmallVec<[u32; 4]>),
+    /// Of an aligned subcube.
+    Aligned {
+        /// Along how many dimensions it extends.
+        dimension: u8,
+        /// Of how many.
+        of: u8,
+    },
+}
+
+/// Dimensions of the largest hypercube of which the sides of aligned subcubes are known by one number.
+const MOST: usize = 32;
+
+/// Twos, then ones: every [`MOST`] of them that follow one another are the sides of an aligned subcube.
+static ALIGNED: [u32; 2 * MOST] = {
+    let mut sides = [1; 2 * MOST];
+    let mut d = 0;
+    while d < MOST {
+        sides[d] = 2;
+        d += 1;
+    }
+    sides
+};
+
+impl Dims {
+    /// No sides yet.
+    #[must_use]
+    pub fn new() -> Dims {
+        Dims(Kept::Listed(SmallVec::new()))
+    }
+
+    /// These sides.
+    #[must_use]
+    #[inline]
+    pub fn from_slice(sides: &[u32]) -> Dims {
+        Dims(Kept::Listed(SmallVec::from_slice(sides)))
+    }
+
+    /// So many sides of one length.
+    #[must_use]
+    pub fn from_elem(side: u32, count: usize) -> Dims {
+        Dims(Kept::Listed(SmallVec::from_elem(side, count)))
+    }
+
+    /// The sides of a subcube that extends along the lowest dimensions of a hypercube: 2 along the first `dimension` of
+    /// them, and 1 along the others.
+    ///
+    /// # Panics
+    /// If it has more dimensions than the hypercube, or that more than 32.
+    #[must_use]
+    #[inline]
+    pub fn aligned(dimension: usize, of: usize) -> Dims {
+        assert!(dimension <= of && of <= MOST, "a subcube of dimension {dimension} in one of {of}");
+        Dims(Kept::Aligned { dimension: dimension as u8, of: of as u8 })
+    }
+
+    /// The dimension of the aligned subcube whose sides they are, if they are kept as such.
+    #[inline]
+    pub(crate) fn as_aligned(&self) -> Option<u32> {
+        match self.0 {
+            Kept::Aligned { dimension, .. } => Some(u32::from(dimension)),
+            Kept::Listed(_) => None,
+        }
+    }
+
+    /// All of them.
+    #[must_use]
+    #[inline]
+    pub fn as_slice(&self) -> &[u32] {
+        self
+    }
+
+    /// One more, behind the others.
+    pub fn push(&mut self, side: u32) {
+        self.listed().push(side);
+    }
+
+    /// Takes the last one out.
+    pub fn pop(&mut self) -> Option<u32> {
+        self.listed().pop()
+    }
+
+    /// As many as this: the last ones go, or sides of this length follow.
+    pub fn resize(&mut self, count: usize, side: u32) {
+        self.listed().resize(count, side);
+    }
+
+    /// Before one of them is changed, all are listed.
+    #[inline]
+    fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
+        if let Kept::Aligned { .. } = self.0 {
+            *self = Dims::from_slice(self);
+        }
+        match &mut self.0 {
+            Kept::Listed(sides) => sides,
+            Kept::Aligned { .. } => unreachable!("they have just been listed"),
+        }
+    }
+}
+
+impl Deref for Dims {
+    type Target = [u32];
+
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        match &self.0 {
+            Kept::Listed(sides) => sides,
+            Kept::Aligned { dimension, of } => {
+                &ALIGNED[MOST - usize::from(*dimension)..][..usize::from(*of)]
+            }
+        }
+    }
+}
+
+impl DerefMut for Dims {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u32] {
+        self.listed()
+    }
+}
+
+// Sides are copied as words: what would be derived asks for room side by side.
+impl Clone for Dims {
+    #[inline]
+    fn clone(&self) -> Dims {
+        match &self.0 {
+            Kept::Listed(sides) => Dims::from_slice(sides),
+            &Kept::Aligned { dimension, of } => Dims(Kept::Aligned { dimension, of }),
+        }
+    }
+}
+
+impl Default for Dims {
+    fn default() -> Dims {
+        Dims::new()
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+impl PartialEq for Dims {
+    #[inline]
+    fn eq(&self, other: &Dims) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Dims {}
+
+impl PartialOrd for Dims {
+    fn partial_cmp(&self, other: &Dims) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Dims {
+    fn cmp(&self, other: &Dims) -> Ordering {
+        self.as_slice().cmp(other.as_slice())
+    }
+}
+
+impl Hash for Dims {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_slice().hash(state);
+    }
+}
+
+impl From<&[u32]> for Dims {
+    fn from(sides: &[u32]) -> Dims {
+        Dims::from_slice(sides)
+    }
+}
+
+impl FromIterator<u32> for Dims {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = u32>>(sides: I) -> Dims {
+        Dims(Kept::Listed(sides.into_iter().collect()))
+    }
+}
+
+impl IntoIterator for Dims {
+    type Item = u32;
+    type IntoIter = smallvec::IntoIter<[u32; 4]>;
+
+    fn into_iter(mut self) -> Self::IntoIter {
+        std::mem::take(self.listed()).into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Dims {
+    type Item = &'a u32;
+    type IntoIter = std::slice::Iter<'a, u32>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Dims {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Dims {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Dims, D::Error> {
+        Ok(Dims(Kept::Listed(SmallVec::deserialize(deserializer)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the sides written out, for each subcube of each hypercube.
+    #[test]
+    fn aligned_sides_are_what_they_are_when_listed() {
+        for of in 0..=MOST {
+            for dimension in 0..=of {
+                let listed: Vec<u32> = (0..of).map(|d| if d < dimension { 2 } else { 1 }).collect();
+                let (aligned, listed) = (Dims::aligned(dimension, of), Dims::from_slice(&listed));
+                assert_eq!(aligned, listed);
+                assert_eq!(aligned.clone().as_aligned(), Some(dimension as u32));
+                assert_eq!(format!("{aligned:?}"), format!("{listed:?}"));
+                assert_eq!(aligned.cmp(&Dims::aligned(0, of)), listed.cmp(&Dims::from_elem(1, of)));
+            }
+        }
+    }
+
+    #[test]
+    fn aligned_sides_are_listed_once_they_change() {
+        let mut sides = Dims::aligned(1, 3);
+        sides.push(7);
+        assert_eq!(sides[..], [2, 1, 1, 7]);
+        let mut sides = Dims::aligned(1, 3);
+        assert_eq!(sides.pop(), Some(1));
+        assert_eq!(sides[..], [2, 1]);
+        let mut sides = Dims::aligned(1, 3);
+        sides[2] = 5;
+        assert_eq!((&sides[..], sides.as_aligned()), (&[2, 1, 5][..], None));
+        let mut sides = Dims::aligned(2, 3);
+        sides.resize(5, 4);
+        assert_eq!(sides[..], [2, 2, 1, 4, 4]);
+    }
+}
