@@ -125,7 +125,7 @@ impl Site {
             if !cube.take_if_within(&mut self.free) {
                 return Err(ClaimError::NotFree { placement: placement.text(grid) });
             }
-            self.free_nodes -= 1 << cube.dimension();
+            self.free_nodes -= placement.len();
             return Ok(());
         }
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
@@ -207,7 +207,7 @@ impl Site {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
         if let Some(cube) = only_cube(placement, self.topology.grid()) {
             cube.add_to(&mut self.free);
-            self.free_nodes += 1 << cube.dimension();
+            self.free_nodes += placement.len();
             return;
         }
         placement.for_each_run(self.topology.grid(), |start, count| {

@@ -38,18 +38,22 @@ const CHUNK: usize = 64;
 
 /// A list of waiting jobs from which any one can be taken.
 ///
-/// Jobs stand in one line in order of arrival, and, once someone has asked which of them are alike, in a
-/// line for each form as well: logs have tens of thousands of waiting jobs and a few hundred forms.
+/// Each job knows its neighbours, in order of arrival. Once someone has searched for one that may start, jobs stand in a
+/// line that can be searched, and, once someone has asked which of them are alike, in a line for each form as well: logs
+/// have tens of thousands of waiting jobs and a few hundred forms. Most schedulers only take the first, or one of which they
+/// know, and for them no line is kept.
 ///
 /// # Complexity
-/// That of a [`Line`], and of its [`Kinds`] where they are kept. Memory grows with the jobs that wait now.
+/// **O(1)** to append a job, to take one, and to see the first or the next. Besides, that of a [`Line`], and of its
+/// [`Kinds`], where they are kept. Memory grows with the jobs that wait now.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
-    all: Line,
-    /// The first of them, which is asked for several times in each pass.
-    head: Option<Ticket>,
-    /// Kept once someone has asked for them: most schedulers never do.
+    first: Option<Ticket>,
+    last: Option<Ticket>,
+    /// Kept once someone has searched it.
+    line: OnceCell<Line>,
+    /// Kept once someone has asked for them.
     kinds: OnceCell<Kinds>,
     /// The first place behind all that have joined it: twice the number of the next job to arrive, or more, once jobs have
     /// been sent to its end.
@@ -61,7 +65,14 @@ struct Waiting {
     fewest: u64,
     /// Where requests have one form.
     form: Option<Form>,
+    ticket: Ticket,
+    /// The slots of its neighbours, or [`NOBODY`].
+    before: u32,
+    after: u32,
 }
+
+/// No job waits in this slot.
+const NOBODY: u32 = u32::MAX;
 
 /// The waiting jobs of each form, as the allocator is asked for it.
 ///
@@ -258,10 +269,6 @@ impl Line {
         self.spare = emptied.jobs;
         self.spare.clear();
     }
-
-    fn iter(&self) -> impl Iterator<Item = Ticket> {
-        self.chunks.iter().flat_map(Chunk::waiting).map(|(ticket, _)| *ticket)
-    }
 }
 
 impl Queue {
@@ -272,14 +279,12 @@ impl Queue {
     /// Appends a job, behind all others.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64, form: Option<Form>) -> Ticket {
-        let glance = Glance { fewest, estimate: job.estimate };
-        let slot = self.jobs.insert(Waiting { job, fewest, form }) as u32;
         let place = (2 * id.0).max(self.end);
         self.end = place + 2;
-        let ticket = Ticket { place, id, slot };
-        self.all.push(ticket, glance);
-        if self.head.is_none() {
-            self.head = Some(ticket);
+        let glance = Glance { fewest, estimate: job.estimate };
+        let ticket = self.stand(Ticket { place, id, slot: NOBODY }, None, job, fewest, form);
+        if let Some(line) = self.line.get_mut() {
+            line.push(ticket, glance);
         }
         if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
             kinds.push(ticket, glance, form, Line::push);
@@ -301,21 +306,65 @@ impl Queue {
             return self.push(id, job, fewest, form);
         }
         let glance = Glance { fewest, estimate: job.estimate };
-        let slot = self.jobs.insert(Waiting { job, fewest, form }) as u32;
-        let ticket = Ticket { place: 2 * id.0 + 1, id, slot };
-        self.all.insert(ticket, glance);
-        self.head = self.all.first();
+        let ticket = Ticket { place: 2 * id.0 + 1, id, slot: NOBODY };
+        let next = self.next_that(ticket, |_| true);
+        let ticket = self.stand(ticket, next, job, fewest, form);
+        if let Some(line) = self.line.get_mut() {
+            line.insert(ticket, glance);
+        }
         if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
             kinds.push(ticket, glance, form, Line::insert);
         }
         ticket
     }
 
+    /// A job takes a slot, between the next one and the one before that, or behind all.
+    #[inline(always)]
+    fn stand(
+        &mut self,
+        ticket: Ticket,
+        next: Option<Ticket>,
+        job: Job,
+        fewest: u64,
+        form: Option<Form>,
+    ) -> Ticket {
+        let room = self.jobs.vacant_key() as u32;
+        let ticket = Ticket { slot: room, ..ticket };
+        let (before, after) = match next {
+            None => (self.last.map_or(NOBODY, |last| last.slot), NOBODY),
+            Some(next) => (self.jobs[next.slot as usize].before, next.slot),
+        };
+        self.jobs.insert(Waiting { job, fewest, form, ticket, before, after });
+        match self.jobs.get_mut(before as usize) {
+            Some(waiting) => waiting.after = room,
+            None => self.first = Some(ticket),
+        }
+        match self.jobs.get_mut(after as usize) {
+            Some(waiting) => waiting.before = room,
+            None => self.last = Some(ticket),
+        }
+        ticket
+    }
+
+    /// All that wait, as one line; it is kept from now on.
+    fn line(&self) -> &Line {
+        self.line.get_or_init(|| {
+            let mut line = Line::default();
+            self.iter().for_each(|ticket| line.push(ticket, self.glance(ticket)));
+            line
+        })
+    }
+
+    /// All that wait, in order.
+    fn iter(&self) -> impl Iterator<Item = Ticket> {
+        std::iter::successors(self.first, |&ticket| self.after(ticket))
+    }
+
     /// The waiting jobs of each form, where requests have one; they are kept from now on.
     pub(crate) fn kinds(&self) -> &Kinds {
         self.kinds.get_or_init(|| {
             let mut kinds = Kinds::default();
-            for ticket in self.all.iter() {
+            for ticket in self.iter() {
                 if let Some(form) = self.form(ticket) {
                     kinds.push(ticket, self.glance(ticket), form, Line::push);
                 }
@@ -326,12 +375,15 @@ impl Queue {
 
     #[inline]
     pub(crate) fn first(&self) -> Option<Ticket> {
-        self.head
+        self.first
     }
 
-    /// The job that arrived next after this one, of those that wait.
+    /// The job that arrived next after this one, which need not wait any more, of those that wait.
     pub(crate) fn after(&self, ticket: Ticket) -> Option<Ticket> {
-        self.next_that(ticket, |_| true)
+        match self.jobs.get(ticket.slot as usize).filter(|waiting| waiting.ticket == ticket) {
+            Some(waiting) => self.jobs.get(waiting.after as usize).map(|after| after.ticket),
+            None => self.next_that(ticket, |_| true),
+        }
     }
 
     /// The next job after this one of which `may_start` holds. It must not hold of a job if it does
@@ -341,7 +393,7 @@ impl Queue {
         ticket: Ticket,
         may_start: impl Fn(Glance) -> bool,
     ) -> Option<Ticket> {
-        self.all.next_that(ticket, may_start)
+        self.line().next_that(ticket, may_start)
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
@@ -366,11 +418,20 @@ impl Queue {
     }
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
-        self.all.remove(ticket);
-        if self.head == Some(ticket) {
-            self.head = self.all.first();
+        let gone = self.jobs.remove(ticket.slot as usize);
+        assert!(gone.ticket.place == ticket.place, "a ticket is good until its job starts");
+        let Waiting { job, form, before, after, .. } = gone;
+        match self.jobs.get_mut(before as usize) {
+            Some(waiting) => waiting.after = after,
+            None => self.first = self.jobs.get(after as usize).map(|waiting| waiting.ticket),
         }
-        let Waiting { job, form, .. } = self.jobs.remove(ticket.slot as usize);
+        match self.jobs.get_mut(after as usize) {
+            Some(waiting) => waiting.before = before,
+            None => self.last = self.jobs.get(before as usize).map(|waiting| waiting.ticket),
+        }
+        if let Some(line) = self.line.get_mut() {
+            line.remove(ticket);
+        }
         if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
             kinds.remove(ticket, form);
         }
@@ -466,7 +527,7 @@ pub(crate) struct Around<'a> {
 
 impl QueueView for Around<'_> {
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_> {
-        let others = self.queue.all.iter().filter(|ticket| *ticket != self.ticket);
+        let others = self.queue.iter().filter(|ticket| *ticket != self.ticket);
         Box::new(others.map(|ticket| self.queue.job(ticket)))
     }
 
@@ -521,6 +582,7 @@ mod tests {
             to_the_end in any::<bool>(),
             bounds in (0_u64..9, 0_u64..9),
             begin in 0_usize..900,
+            searched in 0_usize..900,
         ) {
             let mut queue = Queue::default();
             let mut vector: Vec<(Ticket, u64, f64)> = Vec::new();
@@ -546,6 +608,10 @@ mod tests {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));
                     queue.remove(ticket);
                     left.push(ticket.id);
+                    if number > searched {
+                        let next = vector.iter().map(|(other, ..)| *other).find(|other| *other > ticket);
+                        prop_assert_eq!(queue.after(ticket), next, "also behind who is gone");
+                    }
                 }
             }
             let walked: Vec<Ticket> =

@@ -215,6 +215,7 @@ impl Request {
     /// assert_eq!(Request::block(&[1, 1]).size_class(), 0);
     /// ```
     #[must_use]
+    #[inline]
     pub fn size_class(&self) -> u32 {
         u64::BITS - self.nodes().saturating_sub(1).leading_zeros()
     }
@@ -228,6 +229,7 @@ impl Request {
     /// assert_eq!(Request::Subcube(3).nodes(), 8);
     /// ```
     #[must_use]
+    #[inline]
     pub fn nodes(&self) -> u64 {
         match self {
             Request::Nodes(count) => u64::from(*count),
