@@ -2,7 +2,7 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Place, StartOptions};
+use crate::cluster::{Cluster, Departure, Place, StartOptions};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
@@ -41,6 +41,9 @@ struct StaticPartitioning {
     /// taken from the end.
     idle: Vec<Vec<usize>>,
     queues: Queues,
+    /// The classes, as bits, in which a job may wait beside an idle partition: those of jobs that have just come or gone,
+    /// and those whose partition could not be had.
+    open: u32,
 }
 
 struct Partition {
@@ -68,7 +71,15 @@ impl StaticPartitioning {
         for (index, partition) in partitions.iter().enumerate().rev() {
             idle[partition.class].push(index);
         }
-        StaticPartitioning { partitions, idle, queues: Queues::default() }
+        StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
+    }
+
+    /// The partition in which a job has run. They stand in the order of their first nodes.
+    fn partition_of(&self, Departure { ran }: &Departure) -> usize {
+        let begins = (ran.site, ran.placement.blocks[0].base);
+        let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
+        assert!(self.partitions[index].nodes == ran.placement, "a job runs in a partition");
+        index
     }
 }
 
@@ -80,16 +91,10 @@ fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
 impl Scheduler for StaticPartitioning {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for departure in cluster.departures() {
-            let ran = &departure.ran;
-            // Most are ruled out by where they begin.
-            let base = |nodes: &Placement| nodes.blocks.first().map(|block| block.base);
-            let begins = base(&ran.placement);
-            let held = |p: &Partition| {
-                base(&p.nodes) == begins && p.site == ran.site && p.nodes == ran.placement
-            };
-            let index = self.partitions.iter().position(held);
-            let index = index.expect("a job runs in a partition");
-            let idle = &mut self.idle[self.partitions[index].class];
+            let index = self.partition_of(departure);
+            let class = self.partitions[index].class;
+            self.open |= 1 << class;
+            let idle = &mut self.idle[class];
             idle.insert(idle.partition_point(|&other| other > index), index);
         }
         for arrival in 0..cluster.arrivals().len() {
@@ -97,15 +102,19 @@ impl Scheduler for StaticPartitioning {
             if cluster.job(ticket).request.size_class() as usize >= self.idle.len() {
                 cluster.turn_away(ticket);
             } else {
-                self.queues.push(ticket, cluster);
+                self.open |= 1 << self.queues.push(ticket, cluster);
             }
         }
-        for class in self.queues.classes() {
+        let mut open = std::mem::take(&mut self.open);
+        while open != 0 {
+            let class = open.trailing_zeros() as usize;
+            open &= open - 1;
             while let Some(&index) = self.idle[class].last()
                 && let Some(head) = self.queues.head(class)
             {
                 let Partition { site, nodes, .. } = &self.partitions[index];
                 if !cluster.start(head, StartOptions::at(Place::These(*site, nodes))) {
+                    self.open |= 1 << class;
                     break;
                 }
                 self.queues.pop(class);
@@ -118,6 +127,67 @@ impl Scheduler for StaticPartitioning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Setup, simulate};
+    use crate::job::{Job, Request, Time};
+    use crate::observe::{Event, Observer};
+    use crate::rng::Stream;
+    use crate::scenario::Scenario;
+    use crate::workload::Submission;
+
+    /// The slow twin: every class is looked at in each pass.
+    struct LooksAtAll(StaticPartitioning);
+
+    impl Scheduler for LooksAtAll {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            self.0.open = (1 << self.0.idle.len()) - 1;
+            self.0.schedule(cluster);
+        }
+    }
+
+    #[derive(Default)]
+    struct Told(Vec<String>, usize);
+
+    impl Observer for Told {
+        fn observe(&mut self, now: Time, event: &Event<'_>) {
+            self.1 += usize::from(matches!(event, Event::Interrupted(_)));
+            self.0.push(format!("{now} {event:?}"));
+        }
+    }
+
+    #[test]
+    fn only_open_classes_have_anything_to_start() {
+        let mut interrupted = 0;
+        for seed in 0..12 {
+            let failures = "{ mtbf = 200, repair = 4 }";
+            let text = format!(
+                "machine = {{ topology = 'hypercube', dimension = 4 }}\nworkload = 'lublin'\nseed = {seed}\n{}",
+                if seed % 2 == 0 { String::new() } else { format!("failures = {failures}") }
+            );
+            let scenario = Scenario::read(&text.parse().unwrap()).unwrap();
+            let mut rng = Stream::new(seed, 0, "jobs");
+            let mut arrival = Time::ZERO;
+            let jobs: Vec<Job> = (0..300)
+                .map(|number| {
+                    arrival = arrival + rng.below(4) as f64;
+                    let request = Request::Nodes(1 + rng.below(16) as u32);
+                    Job::new(number, arrival, request, rng.below(9) as f64)
+                })
+                .collect();
+            let told = [false, true].map(|looks_at_all| {
+                let setup = scenario.setup(0).unwrap();
+                let ours = StaticPartitioning::new(&[scenario.topologies()[0].clone()]);
+                let scheduler: Box<dyn Scheduler> =
+                    if looks_at_all { Box::new(LooksAtAll(ours)) } else { Box::new(ours) };
+                let jobs = jobs.clone().into_iter().map(|job| Ok(Submission::Job(job)));
+                let mut told = Told::default();
+                simulate(Setup { scheduler, ..setup }, Box::new(jobs), &mut told).unwrap();
+                told
+            });
+            assert!(told[0].0 == told[1].0, "{text}");
+            interrupted += told[0].1;
+        }
+        assert!(interrupted > 20, "only {interrupted} jobs were interrupted");
+    }
 
     #[test]
     fn the_partitions_are_the_whole_cube() {
