@@ -129,6 +129,43 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
+/// Looks on, and at what blocks the oldest waiting job or not.
+struct Looks(bool);
+
+impl Observer for Looks {
+    fn asks_what_blocks(&self) -> bool {
+        self.0
+    }
+}
+
+/// What blocks the oldest waiting job is looked for where a metric goes by it, whether or not anyone else does.
+#[test]
+fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
+    let topology = Topology::mesh(&[4, 4]).unwrap();
+    let mut measured = 0;
+    for metrics in ["['external_fragmentation', 'wait']", "['utilization']", "'all'"] {
+        let metrics = match metrics {
+            "'all'" => String::new(),
+            some => format!("measure = {{ metrics = {some} }}"),
+        };
+        for seed in 0..4 {
+            let text = format!(
+                "machine = {{ topology = 'mesh', dims = [4, 4] }}\nscheduler = 'easy'\n{metrics}"
+            );
+            let scenario = scenario(&text);
+            let jobs = random_jobs(&topology, 120, 10.0, seed);
+            let [looked, not_looked] = [true, false].map(|looks| {
+                let (setup, jobs) = (scenario.setup(0).unwrap(), submissions(jobs.clone()));
+                scenario.run_on(setup, jobs, &mut Looks(looks)).unwrap()
+            });
+            let vain = looked.metrics.iter().find(|m| m.name == "external_fragmentation");
+            measured += usize::from(vain.is_some_and(|m| m.value > Some(0.0)));
+            assert_eq!(format!("{looked:?}"), format!("{not_looked:?}"), "{text}");
+        }
+    }
+    assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
+}
+
 /// Where only numbers matter plans are kept up and not made anew: long queues, ends early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {

@@ -81,6 +81,10 @@ impl Observer for Ticker<'_, '_, '_> {
         false
     }
 
+    fn asks_what_blocks(&self) -> bool {
+        false
+    }
+
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Arrived(..) if self.first_arrival.is_none() => self.first_arrival = Some(now),

@@ -95,6 +95,8 @@ pub struct Cluster<'a> {
     releases: u64,
     without: Option<starts::Without>,
     state: State,
+    /// Whether an observer looks at what blocks the oldest waiting job.
+    watches_what_blocks: bool,
     /// What jobs wait for, where an observer asks.
     waits: Option<waits::Waits>,
     /// What is out of service, where nodes fail.
@@ -134,6 +136,7 @@ impl<'a> Cluster<'a> {
             facility,
             state: State { nodes, links: network.links() as u64, ..State::default() },
             network,
+            watches_what_blocks: observer.asks_what_blocks(),
             observer,
             kill_at_estimate,
             queue: Queue::default(),
@@ -359,15 +362,14 @@ impl<'a> Cluster<'a> {
     }
 
     /// Lets time pass; nothing has happened since the last instant.
+    #[inline(always)]
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
             self.state.waiting = self.queue.len() as u64;
             self.state.running = self.facility.crowd.running;
-            self.state.blocked_by_shape = self.queue.first().is_some_and(|head| {
-                let asked = self.queue.job(head).request.nodes();
-                let sites = self.facility.sites();
-                sites.iter().any(|m| u64::from(m.site().free_nodes()) >= asked)
-            });
+            if self.watches_what_blocks {
+                self.state.blocked_by_shape = self.is_blocked_by_shape();
+            }
             if self.waits.is_some() {
                 self.tell_waits(to);
             }
@@ -381,6 +383,15 @@ impl<'a> Cluster<'a> {
         while let Some(Departure { ran }) = self.departures.pop() {
             self.spare.push(ran);
         }
+    }
+
+    /// Whether the oldest waiting job asks for no more processors than are free on some site.
+    fn is_blocked_by_shape(&self) -> bool {
+        self.queue.first().is_some_and(|head| {
+            let asked = self.queue.job(head).request.nodes();
+            let sites = self.facility.sites();
+            sites.iter().any(|m| u64::from(m.site().free_nodes()) >= asked)
+        })
     }
 
     /// Ends this job, which finishes now, and all others that do, or only the first; `false` if there is none.

@@ -28,6 +28,11 @@ pub enum Integrand {
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
+    /// Whether it goes by what blocks the oldest waiting job, or may.
+    pub(super) fn looks_at_what_blocks(self) -> bool {
+        matches!(self, Integrand::FreeInVain | Integrand::Of(_))
+    }
+
     /// Its place among those that have a name, or what it is.
     pub(super) fn place(self) -> Result<usize, fn(&State) -> f64> {
         Ok(match self {

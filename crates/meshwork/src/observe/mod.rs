@@ -245,6 +245,11 @@ pub trait Observer {
         true
     }
 
+    /// Whether it looks at [`State::blocked_by_shape`]: where nobody does, that is not looked for, and never so.
+    fn asks_what_blocks(&self) -> bool {
+        true
+    }
+
     /// Time passed from `from` to `to`, and all the while this job waited for that. Told for each job that waits, before
     /// [`elapsed`](Observer::elapsed), where [somebody asks](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
@@ -262,6 +267,10 @@ impl Observer for () {
     fn asks_where_jobs_run(&self) -> bool {
         false
     }
+
+    fn asks_what_blocks(&self) -> bool {
+        false
+    }
 }
 
 impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
@@ -276,6 +285,10 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
 
     fn asks_where_jobs_run(&self) -> bool {
         self.0.asks_where_jobs_run() || self.1.asks_where_jobs_run()
+    }
+
+    fn asks_what_blocks(&self) -> bool {
+        self.0.asks_what_blocks() || self.1.asks_what_blocks()
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {

@@ -538,6 +538,10 @@ impl Observer for Recorder {
         self.metrics.iter().any(|metric| metrics::goes_by_place(metric))
     }
 
+    fn asks_what_blocks(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.measure.looks_at_what_blocks())
+    }
+
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
         if !self.per_wait.is_empty() {
             self.waits.entry(id).or_default()[cause as usize] += to - from;

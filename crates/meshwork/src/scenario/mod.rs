@@ -558,6 +558,10 @@ impl Observer for Watchers<'_> {
         self.recorder.asks_where_jobs_run() || self.other.asks_where_jobs_run()
     }
 
+    fn asks_what_blocks(&self) -> bool {
+        self.recorder.asks_what_blocks() || self.other.asks_what_blocks()
+    }
+
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
         self.recorder.waited(from, to, id, cause);
         self.other.waited(from, to, id, cause);

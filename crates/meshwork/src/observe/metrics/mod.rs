@@ -89,6 +89,30 @@ pub enum Measure {
     Energy(fn(&Totals) -> Option<f64>),
 }
 
+impl Measure {
+    /// Whether it goes by what blocks the oldest waiting job, or may.
+    pub(super) fn looks_at_what_blocks(&self) -> bool {
+        match self {
+            Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
+                over.looks_at_what_blocks() || under.looks_at_what_blocks()
+            }
+            Measure::Rate(_, under) => under.looks_at_what_blocks(),
+            Measure::PerEvent(_) => true,
+            Measure::PerJob(_)
+            | Measure::PerWait(_)
+            | Measure::PerStart(_)
+            | Measure::Power
+            | Measure::PerArrival
+            | Measure::Quantile(..)
+            | Measure::PerMessage(_)
+            | Measure::Evenness(_)
+            | Measure::PerLateness(_)
+            | Measure::Total(_)
+            | Measure::Energy(_) => false,
+        }
+    }
+}
+
 /// What quantiles are taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
