@@ -287,31 +287,38 @@ impl<'a, 'b> Shared<'a, 'b> {
         let at = &self.runner.points[point];
         let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
-        let mut watched = |log: &mut dyn Observer| {
+        let simulate =
+            |observer: &mut dyn Observer| (self.runner.simulate)(scenario, replication, observer);
+        // Nearly always nobody else looks on, and each who does is told of everything.
+        let mut watched = |log: Option<&mut dyn Observer>| {
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
-            match watching {
-                None => (self.runner.simulate)(scenario, replication, &mut (log, &mut ticker)),
-                Some(mut other) => {
-                    let mut both = (&mut ticker, &mut *other);
-                    (self.runner.simulate)(scenario, replication, &mut (log, &mut both))
+            match (log, watching) {
+                (None, None) => simulate(&mut ticker),
+                (Some(log), None) => simulate(&mut (log, &mut ticker)),
+                (None, Some(mut other)) => simulate(&mut (&mut ticker, &mut *other)),
+                (Some(log), Some(mut other)) => {
+                    simulate(&mut (log, &mut (&mut ticker, &mut *other)))
                 }
             }
         };
-        let mut simulate = |log: &mut dyn Observer| {
+        let mut simulate = |log: Option<&mut dyn Observer>| {
             let Some(mut recorder) = self.recorder(point, replication, key) else {
                 return watched(log);
             };
-            let outcome = watched(&mut (log, &mut recorder))?;
+            let outcome = match log {
+                None => watched(Some(&mut recorder))?,
+                Some(log) => watched(Some(&mut (log, &mut recorder)))?,
+            };
             recorder.finish().unwrap_or_else(|error| self.no_recording(error.to_string()));
             Ok(outcome)
         };
         let outcome = caught(|| match &self.runner.jobs {
-            None => simulate(&mut ()),
+            None => simulate(None),
             Some((folder, formats)) => {
                 let topologies = scenario.topologies();
                 let mut log = JobLog::create(folder, key, formats, topologies)
                     .map_err(|error| error.to_string())?;
-                let outcome = simulate(&mut log)?;
+                let outcome = simulate(Some(&mut log))?;
                 log.finish().map_err(|error| error.to_string())?;
                 Ok(outcome)
             }
