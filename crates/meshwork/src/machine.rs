@@ -121,11 +121,13 @@ impl Site {
             return Ok(());
         }
         let grid = self.topology.grid();
-        if let Some(cube) = only_cube(placement, grid) {
+        if let [block] = &placement.blocks[..]
+            && let Some(cube) = Subcube::on(block, grid)
+        {
             if !cube.take_if_within(&mut self.free) {
                 return Err(ClaimError::NotFree { placement: placement.text(grid) });
             }
-            self.free_nodes -= placement.len();
+            self.free_nodes -= block.len();
             return Ok(());
         }
         let ill_shaped = !placement.blocks.iter().all(|block| grid.holds(block.base, &block.sides));
@@ -205,9 +207,11 @@ impl Site {
     /// Gives the nodes of a claimed placement back.
     pub fn release(&mut self, placement: &Placement) {
         debug_assert!(placement.is_clear_of(&self.free, self.grid()), "released twice");
-        if let Some(cube) = only_cube(placement, self.topology.grid()) {
+        if let [block] = &placement.blocks[..]
+            && let Some(cube) = Subcube::on(block, self.topology.grid())
+        {
             cube.add_to(&mut self.free);
-            self.free_nodes += placement.len();
+            self.free_nodes += block.len();
             return;
         }
         placement.for_each_run(self.topology.grid(), |start, count| {
@@ -233,14 +237,6 @@ impl Site {
             }
         }
         text
-    }
-}
-
-/// The subcube that a placement is, on a hypercube: that is claimed and released by words.
-fn only_cube(placement: &Placement, grid: &Grid) -> Option<Subcube> {
-    match &placement.blocks[..] {
-        [block] => Subcube::on(block, grid),
-        _ => None,
     }
 }
 

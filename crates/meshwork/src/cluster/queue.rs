@@ -417,6 +417,7 @@ impl Queue {
         Around { queue: self, ticket, now }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
         let gone = self.jobs.remove(ticket.slot as usize);
         assert!(gone.ticket.place == ticket.place, "a ticket is good until its job starts");

@@ -25,6 +25,7 @@ pub struct Block {
 impl Block {
     /// How many nodes it has.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> u32 {
         match self.sides.as_aligned() {
             Some(dimension) => 1 << dimension,
@@ -188,6 +189,7 @@ impl From<Block> for Placement {
 impl Placement {
     /// How many nodes it has.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> u32 {
         self.blocks.iter().map(Block::len).sum()
     }

@@ -88,6 +88,15 @@ impl Dims {
         }
     }
 
+    /// How many they are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match &self.0 {
+            Kept::Listed(sides) => sides.len(),
+            Kept::Aligned { of, .. } => usize::from(*of),
+        }
+    }
+
     /// All of them.
     #[must_use]
     #[inline]

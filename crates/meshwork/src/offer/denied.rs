@@ -70,8 +70,9 @@ impl Denied {
     }
 
     /// Nodes have been claimed.
+    #[inline]
     pub(crate) fn claimed(&mut self) {
-        if !self.every_block {
+        if !self.every_block && !self.is_without_knowledge() {
             self.known.clear();
         }
     }

@@ -165,25 +165,21 @@ impl Lazy {
             self.overdue = self.too_old(cluster);
         }
         self.running[class] -= 1;
-        let not_yet = |from: usize| -> Vec<(usize, Placement)> {
-            let later = cluster.departures()[from..].iter();
-            later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
-        };
         match self.overdue {
             None => {
                 let Some(head) = self.queues.head(class) else { return };
-                let later = not_yet(departure + 1);
                 let waited = cluster.now() - cluster.job(head).arrival;
                 if cluster.start(head, StartOptions::at(Place::LeftBy(departure))) {
                     self.has_started(class, waited);
                 } else {
+                    let later = not_yet(cluster, departure + 1);
                     self.try_head(cluster, class, &later);
                 }
             }
             Some(overdue) => {
                 // What later departures of this instant hold is theirs until it is their turn; as
                 // printed, so is what this one holds.
-                let kept = not_yet(if self.literal { departure } else { departure + 1 });
+                let kept = not_yet(cluster, if self.literal { departure } else { departure + 1 });
                 if self.try_head(cluster, overdue, &kept) {
                     self.overdue = None;
                 }
@@ -243,6 +239,12 @@ impl Lazy {
             }
         }
     }
+}
+
+/// What the departures of this instant from this one on have held: it is given back when it is their turn.
+fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
+    let later = cluster.departures()[from..].iter();
+    later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
 }
 
 impl Scheduler for Lazy {

@@ -272,6 +272,7 @@ impl BlockLists for Sorted {
         lowest(&list.words, word as usize)
     }
 
+    #[inline]
     fn insert(&mut self, dimension: u32, index: u32) {
         let list = &mut self.lists[dimension as usize];
         list.words[index as usize / 64] |= 1 << (index % 64);
