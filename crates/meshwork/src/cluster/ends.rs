@@ -93,9 +93,13 @@ impl Ends {
 }
 
 /// How many of a chunk come before an end.
+///
+/// All of them are counted that do by time, and then those at its own instant: a count waits for nothing, where each step of a search
+/// waits for the one before it. Of so few it is quicker.
 #[inline]
 fn place_in(chunk: &[End], end: &End) -> usize {
-    chunk.partition_point(|other| other.is_before(end))
+    let sooner: usize = chunk.iter().map(|other| usize::from(other.at < end.at)).sum();
+    sooner + chunk[sooner..].iter().take_while(|other| other.is_before(end)).count()
 }
 
 impl FromIterator<End> for Ends {

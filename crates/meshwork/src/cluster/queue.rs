@@ -127,7 +127,7 @@ impl Chunk {
 
     /// Puts a job among the others.
     fn insert(&mut self, ticket: Ticket, glance: Glance) {
-        let at = self.waiting().partition_point(|(other, _)| other.place < ticket.place);
+        let at = self.before(ticket.place);
         self.jobs.insert(self.gone + at, (ticket, glance));
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
@@ -143,10 +143,16 @@ impl Chunk {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        let at = self.waiting().binary_search_by_key(&ticket.place, |(other, _)| other.place);
-        let at = self.gone + at.expect("a ticket is good until its job starts");
-        let (_, glance) = self.jobs.remove(at);
+        let (removed, glance) = self.jobs.remove(self.gone + self.before(ticket.place));
+        assert!(removed == ticket, "a ticket is good until its job starts");
         self.has_lost(glance);
+    }
+
+    /// How many of its jobs stand before this place: counted, since a count of so few waits for nothing, where each step of a
+    /// search waits for the one before it.
+    #[inline]
+    fn before(&self, place: u64) -> usize {
+        self.waiting().iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
     /// A job has been taken out: the least is looked at anew when some have been that may have been it.
@@ -219,14 +225,13 @@ impl Line {
     /// The next job after this one, which need not stand here, of which `may_start` holds.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(Glance) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
-        let is_here = |(other, _): &(Ticket, Glance)| other.place <= ticket.place;
         // Most often it is the head of the queue behind which one looks.
         let (here, next) = if first.first_place() == ticket.place {
             (0, 1)
         } else {
             match self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place) {
                 0 => (0, 0),
-                after => (after - 1, self.chunks[after - 1].waiting().partition_point(is_here)),
+                after => (after - 1, self.chunks[after - 1].before(ticket.place + 1)),
             }
         };
         let mut from = next;
