@@ -56,9 +56,10 @@ impl Cluster<'_> {
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
+        let extra_nodes = free.checked_sub(form.nodes)?;
         let request = self.forms.request(form).clone();
         let size = Size { request, stretch: 1.0 / self.facility.sites()[0].site().speed() };
-        Guard::of_count(self.queue.job(ticket), 0, size, free, at)
+        Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
     fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
@@ -73,7 +74,8 @@ impl Cluster<'_> {
         if self.facility.sites()[site].finds() == Finds::AnyNodes {
             let (free, at) = self.free_by(site, fewest);
             let size = sizes.into_iter().find(|size| size.request.nodes() <= free)?;
-            return Guard::of_count(job, site, size, free, at);
+            let extra_nodes = free - size.request.nodes();
+            return Some(Guard::of_count(job, site, size, extra_nodes, at));
         }
         if self.misses_no_block() {
             return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);

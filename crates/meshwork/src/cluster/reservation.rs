@@ -76,21 +76,19 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX }
     }
 
-    /// Protects so many processors of a site from then on, when so many are free that something may be left over; `None` if
-    /// they are too few even then.
+    /// Protects the processors of this size on a site from then on, when so many are left over.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
         site: usize,
         size: Size,
-        free: u64,
+        extra_nodes: u64,
         at: Time,
-    ) -> Option<Guard> {
+    ) -> Guard {
         let Size { request, stretch } = size;
-        let extra_nodes = free.checked_sub(request.nodes())?;
         let (span, hold) = (job.estimate * stretch, Hold::Count(request));
         let reservation = Reservation { at, span, stretch, site, hold };
-        Some(Guard { reservation, extra_nodes, headroom: u64::MAX })
+        Guard { reservation, extra_nodes, headroom: u64::MAX }
     }
 
     /// So many processors more are held beyond the promised start.

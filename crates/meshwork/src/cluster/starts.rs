@@ -411,7 +411,7 @@ impl Cluster<'_> {
         };
         let running = match self.spare.pop() {
             Some(mut room) => {
-                *room = fresh;
+                room.become_another(fresh);
                 room
             }
             None => Box::new(fresh),

@@ -27,9 +27,10 @@ impl Block {
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
-        match self.sides.as_aligned() {
-            Some(dimension) => 1 << dimension,
-            None => self.sides.iter().product(),
+        match (self.sides.as_aligned(), &self.sides[..]) {
+            (Some(dimension), _) => 1 << dimension,
+            (None, [width]) => *width, // in a row of nodes, as a flat machine is
+            (None, sides) => sides.iter().product(),
         }
     }
 
@@ -191,7 +192,10 @@ impl Placement {
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
-        self.blocks.iter().map(Block::len).sum()
+        match &self.blocks[..] {
+            [block] => block.len(), // as most have
+            blocks => blocks.iter().map(Block::len).sum(),
+        }
     }
 
     /// Whether it has no node.

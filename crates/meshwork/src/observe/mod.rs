@@ -143,6 +143,39 @@ pub struct Wear {
 }
 
 impl Running {
+    /// Becomes another job, part by part: what has just been written in small parts is slow to be read again as a whole.
+    #[inline(always)]
+    pub(crate) fn become_another(&mut self, other: Running) {
+        let Running {
+            id,
+            job,
+            site,
+            placement,
+            asked,
+            held,
+            stretch,
+            rate,
+            start,
+            expected_end,
+            dispersal,
+            messages,
+            wear,
+        } = other;
+        self.id = id;
+        self.job = job;
+        self.site = site;
+        self.placement = placement;
+        self.asked = asked;
+        self.held = held;
+        self.stretch = stretch;
+        self.rate = rate;
+        self.start = start;
+        self.expected_end = expected_end;
+        self.dispersal = dispersal;
+        self.messages = messages;
+        self.wear = wear;
+    }
+
     /// What became of its messages: none were sent, in most runs.
     #[must_use]
     pub fn messages(&self) -> Messages {
