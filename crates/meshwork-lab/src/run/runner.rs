@@ -10,7 +10,6 @@ use std::time::Instant;
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::Observer;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
-use rayon::prelude::*;
 
 use crate::run::joboutput::{self, JobLog};
 use crate::run::keys::PointKeys;
@@ -19,7 +18,7 @@ use crate::run::results::Results;
 use crate::run::round::Round;
 use crate::run::runs::Runs;
 use crate::run::store::{Findings, Input, Record, Store, json, key};
-use crate::run::threads::{NoThreads, pool};
+use crate::run::threads::{NoThreads, Threads};
 use crate::run::ticker::Ticker;
 use crate::run::{Progress, Run, Simulate, Watcher};
 use crate::study::expand::Point;
@@ -65,9 +64,9 @@ impl Runner<'_> {
     /// # Errors
     /// If the threads cannot be started.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
-        let pool = pool(threads)?;
+        let threads = Threads::of(threads)?;
         let shared = Shared::new(self);
-        let runs = pool.install(|| shared.rounds());
+        let runs = shared.rounds(&threads);
         let stopped = shared.stopped.load(Ordering::Relaxed);
         let trouble = shared.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outdated = shared.outdated.into_inner();
@@ -115,7 +114,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     /// Runs what the store has not, before anything is read of what it has: of a million runs that may take a while.
     /// Whoever looks on sees what is stored first.
-    fn ahead(&self, round: &Round) {
+    fn ahead(&self, threads: &Threads, round: &Round) {
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
             return;
@@ -123,23 +122,23 @@ impl<'a, 'b> Shared<'a, 'b> {
         if self.runner.watcher.is_some() {
             return;
         }
-        let missing: Vec<(usize, u64)> = (0..self.runner.points.len())
-            .into_par_iter()
-            .with_max_len(1)
-            .flat_map_iter(|point| self.missing(store, round, point))
-            .collect();
+        let of_point =
+            |point| Some(self.missing(store, round, point).collect::<Vec<(usize, u64)>>());
+        let missing = threads.map(0..self.runner.points.len(), of_point).concat();
         if missing.len() == round.len() {
             return;
         }
-        missing.into_par_iter().with_max_len(1).for_each(|(point, replication)| {
+        threads.map(0..missing.len(), |number| {
             if self.must_stop() {
-                return;
+                return None;
             }
+            let (point, replication) = missing[number];
             let run = self.replication(point, replication);
             let is_kept = run.result.is_ok()
                 && u128::from_str_radix(&run.key, 16).is_ok_and(|key| locked(store).has(key));
             let kept = (!is_kept).then(|| Box::new(run));
             locked(&self.ahead).insert((point, replication), kept);
+            None::<()>
         });
     }
 
@@ -175,7 +174,7 @@ impl<'a, 'b> Shared<'a, 'b> {
     /// Rounds, each of all that is known to be wanted: one is enough for a fixed number. The runs of a round
     /// are numbered through, because nested parallel loops may pile one scenario on another's stack, and
     /// not listed, because there may be millions.
-    fn rounds(&self) -> Vec<Runs> {
+    fn rounds(&self, threads: &Threads) -> Vec<Runs> {
         let mut runs = vec![Runs::default(); self.runner.points.len()];
         let at_first = |point| first(self.runner.replications, point);
         let mut wanted: Vec<u64> = self.runner.points.iter().map(at_first).collect();
@@ -185,17 +184,13 @@ impl<'a, 'b> Shared<'a, 'b> {
                 return runs;
             }
             locked(&self.progress).total += round.len() as u64;
-            self.ahead(&round);
+            self.ahead(threads, &round);
             for begin in (0..round.len()).step_by(AT_ONCE) {
-                let part: Vec<(usize, Run)> = (begin..round.len().min(begin + AT_ONCE))
-                    .into_par_iter()
-                    .with_max_len(1)
-                    .filter_map(|number| {
-                        let (point, replication) = round.run(number);
-                        let is_over = self.stopped.load(Ordering::Relaxed) || self.must_stop();
-                        (!is_over).then(|| (point, self.replication(point, replication)))
-                    })
-                    .collect();
+                let part = threads.map(begin..round.len().min(begin + AT_ONCE), |number| {
+                    let (point, replication) = round.run(number);
+                    let is_over = self.stopped.load(Ordering::Relaxed) || self.must_stop();
+                    (!is_over).then(|| (point, self.replication(point, replication)))
+                });
                 if self.stopped.load(Ordering::Relaxed) {
                     return runs;
                 }
@@ -287,10 +282,10 @@ impl<'a, 'b> Shared<'a, 'b> {
         let at = &self.runner.points[point];
         let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
-        let simulate =
-            |observer: &mut dyn Observer| (self.runner.simulate)(scenario, replication, observer);
-        // Nearly always nobody else looks on, and each who does is told of everything.
+        // Every event of a run passes all who look on: nobody stands there for nothing.
         let mut watched = |log: Option<&mut dyn Observer>| {
+            let simulate =
+                |all: &mut dyn Observer| (self.runner.simulate)(scenario, replication, all);
             let watching = self.runner.watcher.and_then(|w| w.observer(at, replication));
             match (log, watching) {
                 (None, None) => simulate(&mut ticker),
@@ -306,9 +301,9 @@ impl<'a, 'b> Shared<'a, 'b> {
                 return watched(log);
             };
             let outcome = match log {
-                None => watched(Some(&mut recorder))?,
-                Some(log) => watched(Some(&mut (log, &mut recorder)))?,
-            };
+                None => watched(Some(&mut recorder)),
+                Some(log) => watched(Some(&mut (log, &mut recorder))),
+            }?;
             recorder.finish().unwrap_or_else(|error| self.no_recording(error.to_string()));
             Ok(outcome)
         };
