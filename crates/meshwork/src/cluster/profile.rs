@@ -478,7 +478,7 @@ mod tests {
             let overdrawn = array[start as usize..].iter().rposition(|free| *free < 0);
             let until = overdrawn.map_or(start, |last| start + last as u32 + 1);
             let until = if until < 400 { f64::from(until) } else { f64::INFINITY };
-            prop_assert_eq!(profile.overdrawn_until().units(), until);
+            prop_assert_eq!(profile.overdrawn_until(), Time::new(until));
             // All that is free without a break.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
             let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
