@@ -291,6 +291,31 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
+/// Many small jobs run beside few large ones: when a large one has room is seen only after many ends, some of them
+/// early and some late.
+#[test]
+fn nor_does_it_where_many_small_jobs_run() {
+    let topology = Topology::torus(&[8, 8, 4]).unwrap();
+    for seed in 0..8_usize {
+        for scheduler in ["'easy'", "'priority'", "'fair_share'"] {
+            let text = format!(
+                "machine = {{ topology = 'torus', dims = [8, 8, 4] }}\nscheduler = {scheduler}"
+            );
+            let mut jobs = random_jobs(&topology, 500, 20.0, 300 + seed as u64);
+            for (i, job) in jobs.iter_mut().enumerate() {
+                if i % 15 != 7 {
+                    job.request = Request::block([&[1, 1, 1], &[2, 1, 1], &[2, 2, 1]][i % 3]);
+                }
+                let outruns = i % [1000, 40, 7][seed % 3] == 3;
+                job.estimate =
+                    job.runtime.max(1.0) * if outruns { 0.75 } else { 1.0 + (i % 4) as f64 };
+            }
+            let [remembering, asking] = both(&text, &jobs);
+            assert!(remembering == asking, "{seed}: {text}");
+        }
+    }
+}
+
 /// Promises on the nodes of jobs that outrun their estimates are put off, and come to hold what others are promised:
 /// few or many such jobs, by a little or by much, while most end early.
 #[test]

@@ -12,6 +12,9 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
+/// As many instants are passed over when it is first looked for one with room.
+const FIRST_STEP: usize = 16;
+
 impl Cluster<'_> {
     /// When and where a waiting job would start if all running jobs ended at their estimates and
     /// no other started. A job past its estimate is expected to end now.
@@ -29,6 +32,13 @@ impl Cluster<'_> {
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
+        self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
+    }
+
+    /// As [`earliest_guard`](Cluster::earliest_guard), for who has no use for one from an instant on: there it need not be
+    /// looked for.
+    #[inline]
+    pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
             return Some(self.guard(again));
         }
@@ -42,13 +52,13 @@ impl Cluster<'_> {
             {
                 return self.earliest_count(ticket, form);
             }
-            return self.earliest_on(0, ticket);
+            return self.earliest_on(0, ticket, limit);
         }
         let sooner = |best: Guard, other: Guard| {
             if other.reservation.at < best.reservation.at { other } else { best }
         };
         let sites = 0..self.facility.sites().len();
-        sites.filter_map(|site| self.earliest_on(site, ticket)).reduce(sooner)
+        sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
     /// The same for a job whose request has this form, the only size that there is, on the only site, where only the number of
@@ -62,12 +72,12 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    fn earliest_on(&mut self, site: usize, ticket: Ticket) -> Option<Guard> {
+    fn earliest_on(&mut self, site: usize, ticket: Ticket, limit: Time) -> Option<Guard> {
         let job = self.queue.job(ticket);
         if let Some(form) = self.queue.form(ticket)
             && self.facility.sites()[0].misses_no_block()
         {
-            return self.earliest_by_halves(ticket, form.nodes).map(Guard::of_nodes);
+            return self.earliest_by_halves(ticket, form.nodes, limit).map(Guard::of_nodes);
         }
         let sizes = self.facility.sizes(site, job, self.now);
         let fewest = sizes.iter().map(|size| size.request.nodes()).min()?;
@@ -78,7 +88,7 @@ impl Cluster<'_> {
             return Some(Guard::of_count(job, site, size, extra_nodes, at));
         }
         if self.misses_no_block() {
-            return self.earliest_by_halves(ticket, fewest).map(Guard::of_nodes);
+            return self.earliest_by_halves(ticket, fewest, limit).map(Guard::of_nodes);
         }
         let mut ahead = self.facility.fork_site(site);
         let mut at = self.now;
@@ -118,12 +128,13 @@ impl Cluster<'_> {
         (free, at)
     }
 
-    /// As [`earliest`](Cluster::earliest) on a single site whose allocator misses no block: what has
-    /// room keeps it when more is given back, so the first instant with room is found by halves.
-    fn earliest_by_halves(&self, ticket: Ticket, fewest: u64) -> Option<Reservation> {
+    /// As [`earliest`](Cluster::earliest) before an instant on a single site whose allocator misses no block: what has
+    /// room keeps it when more is given back, so the first instant with room is found by halves. Between which is seen
+    /// by steps that get longer, since it is near as a rule, and what ends before it has to be given back each time.
+    fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
-        let ends: Vec<(Time, RunKey)> =
-            self.ends().iter().map(|end| (end.at.max(self.now), end.key)).collect();
+        let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
+        let ends: Vec<(Time, RunKey)> = ends.take_while(|(at, _)| *at < limit).collect();
         let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
             for (_, key) in ends {
                 then.release(&self.running[key.slot as usize].placement);
@@ -146,9 +157,10 @@ impl Cluster<'_> {
                     Some((group[0].0, *ended))
                 });
             let further: Vec<(Time, usize)> = further.collect();
-            let (mut low, mut high) = (0, further.len());
+            let (mut low, mut high, mut step) = (0, further.len(), FIRST_STEP);
             while low < high {
-                let middle = usize::midpoint(low, high);
+                let middle = usize::midpoint(low, high).min(low + step);
+                step *= 2;
                 let (at, ended) = further[middle];
                 let mut there = then.fork();
                 release(&mut there, &ends[given_back..ended]);
@@ -170,11 +182,24 @@ impl Cluster<'_> {
     /// on them: now, or the last expected end of those who hold some.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
+        self.expected_free_by(Time::new(f64::INFINITY), ticket, reservation)
+    }
+
+    /// As [`expected_free`](Cluster::expected_free) of a reservation that has been protected since it was made: nobody who holds
+    /// some of it is expected to end after it was due.
+    pub(crate) fn still_expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
+        let free = self.expected_free_by(reservation.at, ticket, reservation);
+        debug_assert_eq!(free, self.expected_free(ticket, reservation));
+        free
+    }
+
+    /// As [`expected_free`](Cluster::expected_free), if nobody who holds some of it is expected to end after an instant.
+    fn expected_free_by(&self, last: Time, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
         let grid = self.site(reservation.site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let blocking = self.ends().iter().rev().find(|end| {
+        let blocking = self.ends().iter().rev().skip_while(|end| end.at > last).find(|end| {
             end.site as usize == reservation.site
                 && !self.ran(end).placement.is_clear_of(&nodes, grid)
         });
