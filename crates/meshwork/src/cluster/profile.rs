@@ -32,7 +32,7 @@ struct Chunk {
     most: i64,
 }
 
-/// As many steps as a chunk has before it is divided: one for each bit of a word.
+/// As many steps as a chunk has before it is divided: no more than a word has bits, and fewer are gone through faster.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
