@@ -182,24 +182,11 @@ impl Cluster<'_> {
     /// on them: now, or the last expected end of those who hold some.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
-        self.expected_free_by(Time::new(f64::INFINITY), ticket, reservation)
-    }
-
-    /// As [`expected_free`](Cluster::expected_free) of a reservation that has been protected since it was made: nobody who holds
-    /// some of it is expected to end after it was due.
-    pub(crate) fn still_expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
-        let free = self.expected_free_by(reservation.at, ticket, reservation);
-        debug_assert_eq!(free, self.expected_free(ticket, reservation));
-        free
-    }
-
-    /// As [`expected_free`](Cluster::expected_free), if nobody who holds some of it is expected to end after an instant.
-    fn expected_free_by(&self, last: Time, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
         let grid = self.site(reservation.site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
         placement.add_to(&mut nodes, grid);
-        let blocking = self.ends().iter().rev().skip_while(|end| end.at > last).find(|end| {
+        let blocking = self.ends().iter().rev().find(|end| {
             end.site as usize == reservation.site
                 && !self.ran(end).placement.is_clear_of(&nodes, grid)
         });

@@ -137,7 +137,7 @@ impl Promise {
         if cannot_be_sooner(cluster, kept) {
             return Some(cluster.guard(kept.clone()));
         }
-        let at = cluster.still_expected_free(head, kept);
+        let at = cluster.expected_free(head, kept);
         let fresh = cluster.earliest_guard_before(head, at);
         if fresh.as_ref().is_some_and(|fresh| fresh.reservation.at < at) {
             return fresh;
