@@ -479,6 +479,14 @@ mod tests {
             let until = overdrawn.map_or(start, |last| start + last as u32 + 1);
             let until = if until < 400 { f64::from(until) } else { f64::INFINITY };
             prop_assert_eq!(profile.overdrawn_until(), Time::new(until));
+            let before = if begin > start { begin - 1 } else { begin };
+            let around = (array[before as usize], array[begin as usize]);
+            prop_assert_eq!(profile.around(time(begin)), around);
+            let found = profile.overdrawn_in(time(begin), time(limit));
+            let from = (begin..limit).find(|&t| array[t as usize] < 0);
+            let stretch = from.map(|from| (from, (from..limit).find(|&t| array[t as usize] >= 0)));
+            let stretch = stretch.map(|(from, until)| (time(from), time(until.unwrap_or(limit))));
+            prop_assert_eq!(found, stretch);
             // All that is free without a break.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
             let rooms = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));

@@ -178,8 +178,7 @@ impl Counts {
             let mut taken = last_taken;
             if self.is_overdrawn_in(at, row.until(last_taken)) {
                 taken = row.start_after(at).unwrap_or(row.last);
-                let overdrawn = self.profile.overdrawn_in(taken, row.until(at));
-                if let Some((_, end)) = overdrawn {
+                if let Some((_, end)) = self.profile.overdrawn_in(taken, row.until(at)) {
                     // Nor does one that starts before that is over.
                     begin = row.start_before(end);
                     continue;

@@ -118,7 +118,7 @@ impl Row {
 
     /// How many of them start then.
     pub(super) fn starting_at(&self, start: Time) -> usize {
-        self.promised.place_of(start).map_or(0, |place: usize| self.promised.starts[place].1)
+        self.promised.place_of(start).map_or(0, |place| self.promised.starts[place].1)
     }
 
     /// So many of those with one start get another, which is sooner.
