@@ -2,7 +2,7 @@
 
 use super::Cluster;
 use super::fits::fits_on;
-use super::forms::{Form, Known};
+use super::forms::Form;
 use crate::form::Finds;
 use crate::job::Job;
 use crate::observe::{Event, JobId};
@@ -31,45 +31,44 @@ impl Cluster<'_> {
     /// What a job that is let in and fits the empty machine needs at its smallest, and its form where requests have one.
     #[inline(always)]
     fn let_in(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
-        let (fewest, known) = self.need(job)?;
+        let (fewest, form) = self.need(job)?;
         let is_let_in = fewest <= self.most_held && (self.gate.is_none() || self.is_admitted(job));
-        let fits = match known {
-            _ if !is_let_in => return None,
-            Some(Known { fits: Some(fits), .. }) => fits,
-            _ => self.fits_empty(job, known),
+        if !is_let_in {
+            return None;
+        }
+        let fits = match form.and_then(|_| self.forms.known(&job.request)?.fits) {
+            Some(fits) => fits,
+            None => self.fits_empty(job, form),
         };
-        fits.then_some((fewest, known.map(|known| known.form)))
+        fits.then_some((fewest, form))
     }
 
-    /// The fewest processors with which a job could ever be started, and what is known of its request where requests have
-    /// one form; `None` if no site can hold the job.
+    /// The fewest processors with which a job could ever be started, and its form where requests have one; `None` if no
+    /// site can hold the job.
     #[inline(always)]
-    pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Known>)> {
+    pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
             return Some((self.facility.fewest(job)?, None));
         }
-        let known = match self.forms.known(&job.request) {
-            Some(known) => known,
-            None => {
-                let (fewest, form) = self.facility.only_form(&job.request)?;
-                self.forms.learn(&job.request, fewest, form)
-            }
-        };
-        Some((known.fewest, Some(known)))
+        if let Some(known) = self.forms.known(&job.request) {
+            return Some((known.fewest, Some(known.form)));
+        }
+        let (fewest, form) = self.facility.only_form(&job.request)?;
+        Some((fewest, Some(self.forms.learn(&job.request, fewest, form))))
     }
 
     /// Whether any site would take a job of which some site can hold the form, if the machine were
     /// empty: the allocators' answer, asked once for each request.
     #[inline(never)]
-    fn fits_empty(&mut self, job: &Job, known: Option<Known>) -> bool {
+    fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();
         let is_any = sites.all(|site| site.finds() == Finds::AnyNodes);
-        if is_any && known.is_none() {
+        if is_any && form.is_none() {
             return true;
         }
-        if let Some(known) = known {
+        if form.is_some() {
             let fits = is_any || fits_on(&mut self.empty, job, self.now, self.most_held);
-            self.forms.learn_fit(&job.request, known, fits);
+            self.forms.learn_fit(&job.request, fits);
             return fits;
         }
         if let Some(fits) = self.fits.known(&job.request) {

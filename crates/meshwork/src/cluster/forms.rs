@@ -48,31 +48,32 @@ const CUBES: u32 = 32;
 impl Forms {
     /// What is known of a request.
     #[inline]
-    pub(super) fn known(&self, request: &Request) -> Option<Known> {
+    pub(super) fn known(&self, request: &Request) -> Option<&Known> {
         match request {
-            Request::Nodes(count) if *count < SMALL => *self.counts.get(*count as usize)?,
+            Request::Nodes(count) if *count < SMALL => self.counts.get(*count as usize)?.as_ref(),
             Request::Subcube(dimension) if *dimension < CUBES => {
-                *self.subcubes.get(*dimension as usize)?
+                self.subcubes.get(*dimension as usize)?.as_ref()
             }
-            _ => self.others.get(request).copied(),
+            _ => self.others.get(request),
         }
     }
 
     /// Remembers the form of a request, and the fewest processors for it.
-    pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Known {
+    pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
             forms.push(form.clone());
             Form { number: (forms.len() - 1) as u32, nodes }
         });
-        let known = Known { fewest, form, fits: None };
-        self.keep(request, known);
-        known
+        self.keep(request, Known { fewest, form, fits: None });
+        form
     }
 
-    /// Remembers that a request fits the empty machine, or that it does not.
-    pub(super) fn learn_fit(&mut self, request: &Request, known: Known, fits: bool) {
-        self.keep(request, Known { fits: Some(fits), ..known });
+    /// Remembers that a request of which the form is known fits the empty machine, or that it does not.
+    pub(super) fn learn_fit(&mut self, request: &Request, fits: bool) {
+        if let Some(&known) = self.known(request) {
+            self.keep(request, Known { fits: Some(fits), ..known });
+        }
     }
 
     fn keep(&mut self, request: &Request, known: Known) {
@@ -140,14 +141,14 @@ mod tests {
             assert_eq!(forms.known(request), None, "{request:?}");
             forms.learn(request, shape.nodes(), shape.clone());
         }
-        let known = requests.each_ref().map(|request| forms.known(request).unwrap());
+        let known = requests.each_ref().map(|request| *forms.known(request).unwrap());
         for (a, one) in shapes.iter().zip(&known) {
             assert_eq!((forms.request(one.form), one.form.nodes), (a, a.nodes()));
             for (b, other) in shapes.iter().zip(&known) {
                 assert_eq!(one.form == other.form, a == b);
             }
         }
-        forms.learn_fit(&requests[1], known[1], false);
+        forms.learn_fit(&requests[1], false);
         assert_eq!(forms.known(&requests[1]).unwrap().fits, Some(false));
         assert_eq!(forms.known(&requests[0]).unwrap().fits, None);
     }

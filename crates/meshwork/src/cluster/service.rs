@@ -313,11 +313,10 @@ impl Cluster<'_> {
         to_the_end: bool,
     ) -> Result<Ticket, Hopeless> {
         let job = service.careers.waits_again(ran);
-        let Some((fewest, known)) = self.need(&job) else {
+        let Some((fewest, form)) = self.need(&job) else {
             return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.crowd.waiting += 1;
-        let form = known.map(|known| known.form);
         let ticket = self.queue.put_back(ran.id, job, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)
