@@ -260,6 +260,17 @@ impl Line {
             }
             return;
         }
+        // Or the last, for which there was room as it came.
+        if let Some(last) = self.chunks.back_mut()
+            && let Some((_, glance)) = last.jobs.pop_if(|(other, _)| other.slot == ticket.slot)
+        {
+            if last.gone < last.jobs.len() {
+                last.has_lost(glance);
+            } else if let Some(emptied) = self.chunks.pop_back() {
+                self.keep_room(emptied);
+            }
+            return;
+        }
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         let chunk = after.checked_sub(1).expect("a ticket is good until its job starts");
         self.chunks[chunk].remove(ticket);
