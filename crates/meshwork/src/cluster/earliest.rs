@@ -72,6 +72,26 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
+    /// Makes the guard of a waiting job anew, as [`earliest_guard`](Cluster::earliest_guard) would, if only the number of processors
+    /// matters: then nothing can have changed of it but the instant, and how many are left over then.
+    #[inline]
+    pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
+        let [only] = self.facility.sites() else { return false };
+        if let Some(form) = self.queue.form(ticket)
+            && matches!(guard.reservation.hold, Hold::Count(_))
+            && only.finds() == Finds::AnyNodes
+            && self.is_unbounded()
+            && self.suspended(ticket).is_none()
+            && let (free, at) = self.free_by(0, form.nodes)
+            && let Some(extra_nodes) = free.checked_sub(form.nodes)
+        {
+            guard.reservation.at = at;
+            (guard.extra_nodes, guard.headroom) = (extra_nodes, u64::MAX);
+            return true;
+        }
+        false
+    }
+
     fn earliest_on(&mut self, site: usize, ticket: Ticket, limit: Time) -> Option<Guard> {
         let job = self.queue.job(ticket);
         if let Some(form) = self.queue.form(ticket)

@@ -72,9 +72,8 @@ impl Scheduler for Easy {
             && self.promise.start(cluster, head)
         {}
         let Some(head) = cluster.head() else { return };
-        let Some(guard) = self.promise.make(cluster, head) else { return };
         let was_told = self.promise.is_to(head);
-        let guard = self.promise.keep(head, guard);
+        let Some(guard) = self.promise.renew(cluster, head) else { return };
         if !was_told {
             cluster.promise(head, guard.reservation.at);
         }
@@ -90,9 +89,17 @@ impl Promise {
         self.guarded = None;
     }
 
-    /// Keeps the guard for the next pass, and lends it for this one.
-    pub(super) fn keep(&mut self, head: Ticket, guard: Guard) -> &mut Guard {
-        &mut self.guarded.insert((head, guard)).1
+    /// Makes the promise of this pass, keeps it for the next one, and lends what protects it.
+    pub(super) fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
+        // Nearly always it is the job that had one in the last pass.
+        let is_renewed = match &mut self.guarded {
+            Some((ticket, guard)) if *ticket == head => cluster.renew_count(head, guard),
+            _ => false,
+        };
+        if !is_renewed {
+            self.guarded = Some((head, self.make(cluster, head)?));
+        }
+        self.guarded.as_mut().map(|(_, guard)| guard)
     }
 
     fn is_to(&self, head: Ticket) -> bool {
@@ -127,7 +134,7 @@ impl Promise {
     }
 
     /// What protects the better of the promise kept from the last pass and the one that would be made now.
-    pub(super) fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
+    fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, Guard { reservation: kept, .. })) =
             kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))

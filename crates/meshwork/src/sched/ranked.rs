@@ -101,15 +101,14 @@ impl Ranked {
         if !self.backfills {
             return;
         }
-        let Some(mut guard) = self.promise.make(cluster, head) else { return };
-        behind.retain(|other| cluster.may_start(other.ticket, &guard));
+        let Some(guard) = self.promise.renew(cluster, head) else { return };
+        behind.retain(|other| cluster.may_start(other.ticket, guard));
         behind.sort_unstable_by(|a, b| b.cmp(a));
         for Rank { ticket, .. } in behind {
-            if cluster.start(ticket, StartOptions::beside(&mut guard)) {
+            if cluster.start(ticket, StartOptions::beside(guard)) {
                 started(ticket);
             }
         }
-        self.promise.keep(head, guard);
     }
 
     /// Forgets what was promised: jobs have started that it did not reckon with.
