@@ -130,7 +130,11 @@ fn chosen_jobs(
 /// # Errors
 /// What is wrong with the line, in words that follow `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
-    Ok(Plain::of(record, count)?.map(|plain| plain.job()))
+    match flaw(record) {
+        None => Ok(Ok(Plain::of(record, count, NOTHING).job())),
+        Some(Flaw::Unusable(reason)) => Ok(Err(reason)),
+        Some(Flaw::Wrong(what)) => Err(what),
+    }
 }
 
 /// A job in the form in which many are held back.
@@ -145,33 +149,43 @@ struct Plain {
     attributes: u32,
 }
 
+/// Why a line stands for no job: it says too little of it, or cannot be meant.
+enum Flaw {
+    Unusable(&'static str),
+    Wrong(RecordError),
+}
+
+/// Why a line stands for no job, if it does not.
+#[inline]
+fn flaw(record: &Record) -> Option<Flaw> {
+    let processors = record.processors();
+    if record.run_time() < 0.0 {
+        return Some(Flaw::Unusable("no run time"));
+    }
+    if processors <= 0.0 {
+        return Some(Flaw::Unusable("no processors"));
+    }
+    if record.submit() < 0.0 {
+        return Some(Flaw::Unusable("no submit time"));
+    }
+    let number = record.number();
+    let is_meant = is_whole(processors) && number as i64 as f64 - number == 0.0;
+    (!is_meant).then(|| Flaw::Wrong(not_whole(record)))
+}
+
 impl Plain {
+    /// The job of a line without a [`flaw`].
     #[inline]
-    fn of(record: &Record, count: u64) -> Result<Result<Plain, &'static str>, RecordError> {
-        let (submit, run_time, processors) =
-            (record.submit(), record.run_time(), record.processors());
-        if run_time < 0.0 {
-            return Ok(Err("no run time"));
+    fn of(record: &Record, count: u64, attributes: u32) -> Plain {
+        let number = record.number() as i64;
+        Plain {
+            number: if number < 0 { count } else { number as u64 },
+            submit: record.submit(),
+            run_time: record.run_time(),
+            estimate: record.requested_time().unwrap_or(record.run_time()),
+            processors: record.processors() as u32,
+            attributes,
         }
-        if processors <= 0.0 {
-            return Ok(Err("no processors"));
-        }
-        if submit < 0.0 {
-            return Ok(Err("no submit time"));
-        }
-        let number = record.number();
-        let whole = number as i64;
-        if !is_whole(processors) || whole as f64 - number != 0.0 {
-            return Err(not_whole(record));
-        }
-        Ok(Ok(Plain {
-            number: if whole < 0 { count } else { whole as u64 },
-            submit,
-            run_time,
-            estimate: record.requested_time().unwrap_or(run_time),
-            processors: processors as u32,
-            attributes: NOTHING,
-        }))
     }
 
     #[inline]
@@ -227,8 +241,9 @@ struct Log {
 }
 
 impl Log {
+    /// Reads on until as many jobs are held back as may be, or up to a line that is no job.
     #[inline(always)]
-    fn advance(&mut self) -> Result<Option<Submission>, WorkloadError> {
+    fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
             if !self.lines.read_plain(&mut self.record) && !self.read_any()? {
                 break;
@@ -238,29 +253,33 @@ impl Log {
                 self.passed += 1;
                 continue;
             }
-            match Plain::of(&self.record, self.seen) {
-                Ok(Ok(mut job)) => {
-                    if let Some(attributes) = &mut self.attributes {
-                        let noted = attributes.note(&self.record);
-                        job.attributes = noted.map_err(|what| self.lines.error(what))?;
-                    }
-                    self.hold(job)?;
+            match flaw(&self.record) {
+                None => {}
+                Some(Flaw::Unusable(reason)) => {
+                    return Ok(Some(Unusable { line: self.lines.line(), reason }));
                 }
-                Ok(Err(reason)) => {
-                    let line = self.lines.line();
-                    return Ok(Some(Submission::Unusable(Unusable { line, reason })));
-                }
-                Err(what) => return Err(self.lines.error(what)),
+                Some(Flaw::Wrong(what)) => return Err(self.lines.error(what)),
             }
+            let noted = match &mut self.attributes {
+                None => NOTHING,
+                Some(attributes) => {
+                    attributes.note(&self.record).map_err(|what| self.lines.error(what))?
+                }
+            };
+            self.hold(Plain::of(&self.record, self.seen, noted))?;
         }
-        Ok(self.held.pop_front().map(|plain| {
-            self.released = plain.submit;
-            let mut job = plain.job();
-            if let Some(attributes) = &mut self.attributes {
-                attributes.give(plain.attributes, &mut job);
-            }
-            Submission::Job(job)
-        }))
+        Ok(None)
+    }
+
+    /// The first of those that are held back.
+    #[inline(always)]
+    fn release(&mut self) -> Option<Job> {
+        let plain = self.held.pop_front()?;
+        self.released = plain.submit;
+        let Some(attributes) = &mut self.attributes else { return Some(plain.job()) };
+        let mut job = plain.job();
+        attributes.give(plain.attributes, &mut job);
+        Some(job)
     }
 
     /// Reads the next line with numbers, however they stand there; `false` at the end.
@@ -328,9 +347,14 @@ impl Iterator for Log {
         if self.failed {
             return None;
         }
-        let item = self.advance().transpose();
-        self.failed = matches!(item, Some(Err(_)));
-        item
+        match self.read_on() {
+            Ok(None) => self.release().map(|job| Ok(Submission::Job(job))),
+            Ok(Some(line)) => Some(Ok(Submission::Unusable(line))),
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
     }
 }
 
