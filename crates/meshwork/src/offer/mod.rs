@@ -97,11 +97,16 @@ impl ManagedSite {
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
     /// request has the form that the allocator asks for.
+    #[inline]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
             let sides = std::iter::once(self.site.count_with_room(request)?).collect();
             return Some(Block { base: 0, sides }.into());
         }
+        self.choose_nodes(request, now)
+    }
+
+    fn choose_nodes(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if request.nodes() > u64::from(self.site.free_nodes()) {
             return None;
         }
