@@ -5,7 +5,7 @@ use super::fits::fits_on;
 use super::forms::Form;
 use crate::form::Finds;
 use crate::job::Job;
-use crate::observe::{Event, JobId};
+use crate::observe::{Event, JobId, Running};
 
 impl Cluster<'_> {
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
@@ -23,9 +23,23 @@ impl Cluster<'_> {
         if let Some(service) = &mut self.service {
             job = service.careers.arrives(id, job);
         }
-        let ticket = self.queue.push(id, job, fewest, form);
+        let room = self.room_for(id, job);
+        let ticket = self.queue.push(room, fewest, form);
         self.arrivals.push(ticket);
         true
+    }
+
+    /// Where a job stands from now on. What is said there of how it runs holds once it does.
+    #[inline(always)]
+    pub(super) fn room_for(&mut self, id: JobId, job: Job) -> Box<Running> {
+        match self.spare.pop() {
+            Some(mut room) => {
+                (room.id, room.job) = (id, job);
+                (room.messages, room.wear) = (None, None);
+                room
+            }
+            None => Box::new(Running::waiting(id, job)),
+        }
     }
 
     /// What a job that is let in and fits the empty machine needs at its smallest, and its form where requests have one.

@@ -69,10 +69,11 @@ const ONE: u64 = 1.0_f64.to_bits();
 impl ChanceBeside {
     #[inline(always)]
     fn has(self, glance: Glance) -> bool {
-        let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
-        let is_in_time = self.now.units() + span <= self.by.units();
-        // Without branches: which of these hold of the next job cannot be foretold.
-        (glance.fewest <= self.most_free) & ((glance.fewest <= self.extra_nodes) | is_in_time)
+        glance.fewest <= self.most_free
+            && (glance.fewest <= self.extra_nodes || {
+                let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
+                self.now + span <= self.by
+            })
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// The room of jobs that have ended, for those that start: a job stands in one place from its start to the instant after
+    /// The room of jobs that have ended, for those that arrive: a job stands in one place from its arrival to the instant after
     /// its end, for it is large.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     spare: Vec<Box<Running>>,
@@ -331,7 +331,7 @@ impl<'a> Cluster<'a> {
 
     /// Takes a waiting job out of the queue unserved.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let mut job = self.queue.remove(ticket);
+        let mut job = self.queue.remove(ticket).job;
         self.facility.crowd.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.turns_away(ticket.id, job);

@@ -7,7 +7,7 @@ use slab::Slab;
 
 use super::forms::Form;
 use crate::job::{Job, Time};
-use crate::observe::JobId;
+use crate::observe::{JobId, Running};
 use crate::offer::QueueView;
 
 /// A waiting job, as schedulers name it. It is good until the job starts.
@@ -61,8 +61,9 @@ pub(crate) struct Queue {
 }
 
 struct Waiting {
-    job: Job,
-    fewest: u64,
+    /// Where the job stands, and will when it runs: it is large, and is not moved.
+    room: Box<Running>,
+    glance: Glance,
     /// Where requests have one form.
     form: Option<Form>,
     ticket: Ticket,
@@ -294,11 +295,12 @@ impl Queue {
 
     /// Appends a job, behind all others.
     #[inline(always)]
-    pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64, form: Option<Form>) -> Ticket {
+    pub(crate) fn push(&mut self, room: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
+        let id = room.id;
         let place = (2 * id.0).max(self.end);
         self.end = place + 2;
-        let glance = Glance { fewest, estimate: job.estimate };
-        let ticket = self.stand(Ticket { place, id, slot: NOBODY }, None, job, fewest, form);
+        let glance = Glance { fewest, estimate: room.job.estimate };
+        let ticket = self.stand(Ticket { place, id, slot: NOBODY }, None, room, glance, form);
         if let Some(line) = self.line.get_mut() {
             line.push(ticket, glance);
         }
@@ -312,19 +314,19 @@ impl Queue {
     /// job that has been sent to the end since.
     pub(crate) fn put_back(
         &mut self,
-        id: JobId,
-        job: Job,
+        room: Box<Running>,
         fewest: u64,
         to_the_end: bool,
         form: Option<Form>,
     ) -> Ticket {
         if to_the_end {
-            return self.push(id, job, fewest, form);
+            return self.push(room, fewest, form);
         }
-        let glance = Glance { fewest, estimate: job.estimate };
+        let id = room.id;
+        let glance = Glance { fewest, estimate: room.job.estimate };
         let ticket = Ticket { place: 2 * id.0 + 1, id, slot: NOBODY };
         let next = self.next_that(ticket, |_| true);
-        let ticket = self.stand(ticket, next, job, fewest, form);
+        let ticket = self.stand(ticket, next, room, glance, form);
         if let Some(line) = self.line.get_mut() {
             line.insert(ticket, glance);
         }
@@ -340,23 +342,23 @@ impl Queue {
         &mut self,
         ticket: Ticket,
         next: Option<Ticket>,
-        job: Job,
-        fewest: u64,
+        room: Box<Running>,
+        glance: Glance,
         form: Option<Form>,
     ) -> Ticket {
-        let room = self.jobs.vacant_key() as u32;
-        let ticket = Ticket { slot: room, ..ticket };
+        let slot = self.jobs.vacant_key() as u32;
+        let ticket = Ticket { slot, ..ticket };
         let (before, after) = match next {
             None => (self.last.map_or(NOBODY, |last| last.slot), NOBODY),
             Some(next) => (self.jobs[next.slot as usize].before, next.slot),
         };
-        self.jobs.insert(Waiting { job, fewest, form, ticket, before, after });
+        self.jobs.insert(Waiting { room, glance, form, ticket, before, after });
         match self.jobs.get_mut(before as usize) {
-            Some(waiting) => waiting.after = room,
+            Some(waiting) => waiting.after = slot,
             None => self.first = Some(ticket),
         }
         match self.jobs.get_mut(after as usize) {
-            Some(waiting) => waiting.before = room,
+            Some(waiting) => waiting.before = slot,
             None => self.last = Some(ticket),
         }
         ticket
@@ -413,7 +415,7 @@ impl Queue {
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
-        &self.jobs[ticket.slot as usize].job
+        &self.jobs[ticket.slot as usize].room.job
     }
 
     /// The form in which it is asked for, where requests have one.
@@ -424,8 +426,7 @@ impl Queue {
 
     /// What a pass asks of a job.
     pub(crate) fn glance(&self, ticket: Ticket) -> Glance {
-        let waiting = &self.jobs[ticket.slot as usize];
-        Glance { fewest: waiting.fewest, estimate: waiting.job.estimate }
+        self.jobs[ticket.slot as usize].glance
     }
 
     /// The queue as it looks to one of its jobs.
@@ -434,10 +435,10 @@ impl Queue {
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Job {
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Box<Running> {
         let gone = self.jobs.remove(ticket.slot as usize);
         assert!(gone.ticket.place == ticket.place, "a ticket is good until its job starts");
-        let Waiting { job, form, before, after, .. } = gone;
+        let Waiting { room, form, before, after, .. } = gone;
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = after,
             None => self.first = self.jobs.get(after as usize).map(|waiting| waiting.ticket),
@@ -452,7 +453,7 @@ impl Queue {
         if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
             kinds.remove(ticket, form);
         }
-        job
+        room
     }
 }
 
@@ -562,9 +563,10 @@ mod tests {
     use super::*;
     use crate::job::Request;
 
-    fn job(size: u32, estimate: f64) -> Job {
+    fn room(id: JobId, size: u32, estimate: f64) -> Box<Running> {
         let request = Request::Nodes(size);
-        Job { estimate, ..Job::new(1, Time::ZERO, request, 1.0) }
+        let job = Job { estimate, ..Job::new(1, Time::ZERO, request, 1.0) };
+        Box::new(Running::waiting(id, job))
     }
 
     fn form(size: u64) -> Option<Form> {
@@ -575,14 +577,14 @@ mod tests {
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
-        let push = |queue: &mut Queue, id| queue.push(JobId(id), job(1, 1.0), 1, None);
+        let push = |queue: &mut Queue, id| queue.push(room(JobId(id), 1, 1.0), 1, None);
         let first = push(&mut queue, 0);
         let second = push(&mut queue, 1);
         queue.remove(first);
-        let first = queue.put_back(JobId(0), job(1, 1.0), 1, true, None);
+        let first = queue.put_back(room(JobId(0), 1, 1.0), 1, true, None);
         let third = push(&mut queue, 2);
         queue.remove(third);
-        let third = queue.put_back(JobId(2), job(1, 1.0), 1, false, None);
+        let third = queue.put_back(room(JobId(2), 1, 1.0), 1, false, None);
         let walked = std::iter::successors(queue.first(), |&ticket| queue.after(ticket));
         assert!(walked.eq([second, first, third]));
         for ticket in [third, second, first] {
@@ -608,8 +610,8 @@ mod tests {
                 if op > 3 && !left.is_empty() {
                     let id = left.swap_remove(at.index(left.len()));
                     let estimate = (number * 3 % 10) as f64;
-                    let job = job(size as u32, estimate);
-                    let ticket = queue.put_back(id, job, size, to_the_end, form(size));
+                    let room = room(id, size as u32, estimate);
+                    let ticket = queue.put_back(room, size, to_the_end, form(size));
                     let before = vector.iter().take_while(|(other, ..)| other.id < id).count();
                     let place = if to_the_end { vector.len() } else { before };
                     vector.insert(place, (ticket, size, estimate));
@@ -618,8 +620,8 @@ mod tests {
                     if number == begin {
                         queue.kinds();
                     }
-                    let job = job(size as u32, estimate);
-                    let ticket = queue.push(JobId(number as u64), job, size, form(size));
+                    let room = room(JobId(number as u64), size as u32, estimate);
+                    let ticket = queue.push(room, size, form(size));
                     vector.push((ticket, size, estimate));
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));

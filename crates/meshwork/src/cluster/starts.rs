@@ -9,7 +9,7 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::{ClaimError, Placement};
 use crate::network::{RunKey, Work};
-use crate::observe::{Event, Running};
+use crate::observe::Event;
 use crate::offer::Proposal;
 
 /// The machine as it would be if some processors, named by their site, were held: kept from one
@@ -380,9 +380,10 @@ impl Cluster<'_> {
             return false;
         }
         self.changes += 1;
-        let job = self.queue.remove(ticket);
+        let mut running = self.queue.remove(ticket);
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
+        let job = &running.job;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let mut setup = self.facility.sites()[site].setup_time(placement);
         if self.power.is_some() {
@@ -392,30 +393,12 @@ impl Cluster<'_> {
         self.facility.expect(site, placement, expected_end);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
+        (running.site, running.placement) = (site, proposal.placement);
+        (running.asked, running.held, running.dispersal) = (asked, held, dispersal);
+        (running.stretch, running.rate) = (stretch, rate);
+        (running.start, running.expected_end) = (self.now, expected_end);
         let entry = self.running.vacant_entry();
         let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
-        let fresh = Running {
-            id: ticket.id,
-            job,
-            site,
-            placement: proposal.placement,
-            asked,
-            held,
-            rate,
-            start: self.now,
-            expected_end,
-            stretch,
-            dispersal,
-            messages: None,
-            wear: None,
-        };
-        let running = match self.spare.pop() {
-            Some(mut room) => {
-                room.become_another(fresh);
-                room
-            }
-            None => Box::new(fresh),
-        };
         let running = entry.insert(running);
         if let Some(service) = &mut self.service {
             service.starts(running);

@@ -143,37 +143,23 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Becomes another job, part by part: what has just been written in small parts is slow to be read again as a whole.
-    #[inline(always)]
-    pub(crate) fn become_another(&mut self, other: Running) {
-        let Running {
+    /// Where a job will stand when it runs: it waits, and nothing is known but the job.
+    pub(crate) fn waiting(id: JobId, job: Job) -> Running {
+        Running {
             id,
             job,
-            site,
-            placement,
-            asked,
-            held,
-            stretch,
-            rate,
-            start,
-            expected_end,
-            dispersal,
-            messages,
-            wear,
-        } = other;
-        self.id = id;
-        self.job = job;
-        self.site = site;
-        self.placement = placement;
-        self.asked = asked;
-        self.held = held;
-        self.stretch = stretch;
-        self.rate = rate;
-        self.start = start;
-        self.expected_end = expected_end;
-        self.dispersal = dispersal;
-        self.messages = messages;
-        self.wear = wear;
+            site: 0,
+            placement: Placement::default(),
+            asked: 0,
+            held: 0,
+            stretch: 1.0,
+            rate: 1.0,
+            start: Time::ZERO,
+            expected_end: Time::ZERO,
+            dispersal: 0.0,
+            messages: None,
+            wear: None,
+        }
     }
 
     /// What became of its messages: none were sent, in most runs.
