@@ -72,7 +72,9 @@ pub struct Recorder {
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Which of them are rates: what a job that finishes adds above the line.
     rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Which of them are means over the jobs that finish.
+    /// Which of them are means of a quantity over the jobs that finish.
+    means: Vec<(usize, Quantity)>,
+    /// Which of them are such means of anything else.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
     /// Which of them are means of the time for which the jobs that finish have waited for something.
     per_wait: Vec<(usize, Cause)>,
@@ -121,6 +123,7 @@ impl Recorder {
     pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
         let (mut further, mut readings) = (Vec::new(), Vec::new());
         let (mut rates, mut per_start) = (Vec::new(), Vec::new());
+        let mut means = Vec::new();
         let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
         let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
         let mut power = Vec::new();
@@ -132,6 +135,7 @@ impl Recorder {
             match metric.measure {
                 Measure::Net(over, _, in_vain) => net.push((i, over, in_vain)),
                 Measure::Rate(over, _) => rates.push((i, over)),
+                Measure::Mean(quantity) => means.push((i, quantity)),
                 Measure::PerJob(value) => per_job.push((i, value)),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerWait(cause) => per_wait.push((i, cause)),
@@ -167,6 +171,7 @@ impl Recorder {
             readings,
             net,
             rates,
+            means,
             per_job,
             per_wait,
             waits: BTreeMap::new(),
@@ -214,7 +219,8 @@ impl Recorder {
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
-                    Measure::PerJob(_)
+                    Measure::Mean(_)
+                    | Measure::PerJob(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
@@ -325,7 +331,10 @@ impl Recorder {
         };
         let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| {
             let value = match metric.measure {
-                Measure::PerJob(_) | Measure::PerMessage(_) | Measure::PerWait(_) => ratio.value(),
+                Measure::Mean(_)
+                | Measure::PerJob(_)
+                | Measure::PerMessage(_)
+                | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
                 Measure::PerStart(_)
                 | Measure::PerArrival
@@ -356,7 +365,14 @@ impl Recorder {
             self.measure_in_classes(now, job);
             return;
         }
+        let quantities = Quantity::all(job, now, &self.window.rules);
         let sums = self.batches.measured(job.id);
+        for &(i, quantity) in &self.means {
+            let value = quantities[quantity as usize];
+            if !value.is_nan() {
+                sums[i].add(value, 1.0);
+            }
+        }
         for &(i, value) in &self.per_job {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
@@ -431,6 +447,12 @@ impl Recorder {
                 class.ratios[i].add(over, under);
             }
         };
+        for &(i, quantity) in &self.means {
+            let value = quantity.of(job, now, &self.window.rules);
+            if !value.is_nan() {
+                add(i, value, 1.0);
+            }
+        }
         for &(i, value) in &self.per_job {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {

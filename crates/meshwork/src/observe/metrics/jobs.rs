@@ -1,8 +1,6 @@
 //! What jobs meet: means over jobs.
 
-use super::{Measure, MetricEntry, Rules};
-use crate::job::Time;
-use crate::observe::Running;
+use super::{Measure, MetricEntry, Quantity};
 use crate::registry::About;
 
 pub(super) static WAIT: MetricEntry = MetricEntry {
@@ -17,7 +15,7 @@ pub(super) static WAIT: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "time",
-    measure: Measure::PerJob(|job, _, _| job.wait()),
+    measure: Measure::Mean(Quantity::Wait),
 };
 
 pub(super) static QUEUEING_DELAY: MetricEntry = MetricEntry {
@@ -48,7 +46,7 @@ pub(super) static TURNAROUND: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "time",
-    measure: Measure::PerJob(|job, finish, _| finish - job.job.arrival),
+    measure: Measure::Mean(Quantity::Turnaround),
 };
 
 pub(super) static SERVICE: MetricEntry = MetricEntry {
@@ -63,7 +61,7 @@ pub(super) static SERVICE: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "time",
-    measure: Measure::PerJob(|job, finish, _| job.service(finish)),
+    measure: Measure::Mean(Quantity::Service),
 };
 
 pub(super) static SLOWDOWN: MetricEntry = MetricEntry {
@@ -79,7 +77,7 @@ pub(super) static SLOWDOWN: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "ratio",
-    measure: Measure::PerJob(|job, finish, _| slowdown(job, finish)),
+    measure: Measure::Mean(Quantity::Slowdown),
 };
 
 pub(super) static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
@@ -96,7 +94,7 @@ pub(super) static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "ratio",
-    measure: Measure::PerJob(bounded_slowdown),
+    measure: Measure::Mean(Quantity::BoundedSlowdown),
 };
 
 pub(super) static QUEUE_SEEN: MetricEntry = MetricEntry {
@@ -127,15 +125,5 @@ pub(super) static SIZE: MetricEntry = MetricEntry {
         params: &[],
     },
     unit: "processors",
-    measure: Measure::PerJob(|job, _, _| job.asked as f64),
+    measure: Measure::Mean(Quantity::Size),
 };
-
-pub(super) fn slowdown(job: &Running, finish: Time) -> f64 {
-    let service = job.service(finish);
-    if service > 0.0 { (finish - job.job.arrival) / service } else { f64::NAN }
-}
-
-pub(super) fn bounded_slowdown(job: &Running, finish: Time, rules: &Rules) -> f64 {
-    let service = job.service(finish).max(rules.slowdown_threshold);
-    ((finish - job.job.arrival) / service).max(1.0)
-}

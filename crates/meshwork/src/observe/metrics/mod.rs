@@ -25,7 +25,6 @@ use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
 use fairness::{JAIN_SLOWDOWN, JAIN_WAIT, UNFAIR_JOBS, UNFAIRNESS};
 use jobs::{
     BOUNDED_SLOWDOWN, QUEUE_SEEN, QUEUEING_DELAY, SERVICE, SIZE, SLOWDOWN, TURNAROUND, WAIT,
-    bounded_slowdown, slowdown,
 };
 use messages::{
     BLOCKING_TIME, DISPERSAL, HOPS, LINK_UTILIZATION, NETWORK_LATENCY, PACKET_LATENCY,
@@ -56,7 +55,9 @@ impl Named for MetricEntry {
 
 /// How a metric is measured.
 pub enum Measure {
-    /// The mean of this over the jobs that finished; jobs of which it is not a number have none.
+    /// The mean of a quantity over the jobs that finished; jobs of which it is not a number have none.
+    Mean(Quantity),
+    /// The same of anything else.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// The mean over the jobs that finished of the time that each waited for this.
     PerWait(Cause),
@@ -98,7 +99,8 @@ impl Measure {
             }
             Measure::Rate(_, under) => under.looks_at_what_blocks(),
             Measure::PerEvent(_) => true,
-            Measure::PerJob(_)
+            Measure::Mean(_)
+            | Measure::PerJob(_)
             | Measure::PerWait(_)
             | Measure::PerStart(_)
             | Measure::Power
@@ -113,7 +115,7 @@ impl Measure {
     }
 }
 
-/// What quantiles are taken of.
+/// What means and quantiles are taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Start less arrival.
@@ -124,18 +126,27 @@ pub enum Quantity {
     Slowdown,
     /// Turnaround over service, both at least a threshold.
     BoundedSlowdown,
+    /// For how long it held processors.
+    Service,
+    /// How many processors it asked for.
+    Size,
 }
 
 impl Quantity {
     /// Its value for a job that has finished; not a number where the job has none.
     #[must_use]
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
-        match self {
-            Quantity::Wait => job.wait(),
-            Quantity::Turnaround => finish - job.job.arrival,
-            Quantity::Slowdown => slowdown(job, finish),
-            Quantity::BoundedSlowdown => bounded_slowdown(job, finish, rules),
-        }
+        Quantity::all(job, finish, rules)[self as usize]
+    }
+
+    /// The values of all of them, each in its place: they are so few, and have so much in common, that whoever wants
+    /// several finds all at once.
+    #[inline]
+    pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
+        let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
+        let slowdown = if service > 0.0 { turnaround / service } else { f64::NAN };
+        let bounded_slowdown = (turnaround / service.max(rules.slowdown_threshold)).max(1.0);
+        [job.wait(), turnaround, slowdown, bounded_slowdown, service, job.asked as f64]
     }
 }
 

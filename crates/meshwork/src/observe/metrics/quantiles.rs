@@ -16,8 +16,9 @@ const fn entry(
     share: f64,
 ) -> MetricEntry {
     let unit = match quantity {
-        Quantity::Wait | Quantity::Turnaround => "time",
+        Quantity::Wait | Quantity::Turnaround | Quantity::Service => "time",
         Quantity::Slowdown | Quantity::BoundedSlowdown => "ratio",
+        Quantity::Size => "processors",
     };
     MetricEntry {
         about: About {
