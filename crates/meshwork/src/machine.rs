@@ -106,6 +106,7 @@ impl Site {
 
     /// The requested count, if it is at least 1 and that many nodes are free: all that matters
     /// where any nodes will do. **O(1)**.
+    #[inline]
     #[must_use]
     pub fn count_with_room(&self, request: &Request) -> Option<u32> {
         let count = u32::try_from(request.nodes()).ok()?;

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, takes_any};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::job::{Cause, Job, Request, Time};
+use crate::job::{Cause, Dims, Job, Request, Time};
 use crate::machine::{Block, ClaimError, Placement, Site};
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
@@ -97,10 +97,10 @@ impl ManagedSite {
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
     /// request has the form that the allocator asks for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
-            let sides = std::iter::once(self.site.count_with_room(request)?).collect();
+            let sides = Dims::from_slice(&[self.site.count_with_room(request)?]);
             return Some(Block { base: 0, sides }.into());
         }
         self.choose_nodes(request, now)

@@ -304,24 +304,25 @@ impl Log {
     #[inline]
     fn hold(&mut self, job: Plain) -> Result<(), WorkloadError> {
         self.usable += 1;
-        if job.submit < self.released {
-            return Err(self.too_late(&job));
+        let submit = job.submit;
+        if submit < self.released {
+            return Err(self.too_late(submit));
         }
-        if self.held.back().is_none_or(|last| last.submit <= job.submit) {
+        if self.held.back().is_none_or(|last| last.submit <= submit) {
             self.held.push_back(job);
         } else {
-            let place = self.held.partition_point(|other| other.submit <= job.submit);
+            let place = self.held.partition_point(|other| other.submit <= submit);
             self.held.insert(place, job);
         }
         Ok(())
     }
 
     #[cold]
-    fn too_late(&self, job: &Plain) -> WorkloadError {
+    fn too_late(&self, submit: f64) -> WorkloadError {
         self.lines.error(format_args!(
-            "this job was submitted at {}, but one submitted at {} stands more than {} jobs before \
+            "this job was submitted at {submit}, but one submitted at {} stands more than {} jobs before \
              it: set a larger `reorder`, or sort the log once with `meshwork trace convert`",
-            job.submit, self.released, self.reorder
+            self.released, self.reorder
         ))
     }
 
