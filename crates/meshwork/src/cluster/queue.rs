@@ -133,6 +133,7 @@ impl Chunk {
         self.least = Some(self.least.map_or(glance, |least| least.min(glance)));
     }
 
+    #[inline(always)]
     fn push(&mut self, ticket: Ticket, glance: Glance) {
         // Rather than to grow, it moves what waits to where others have gone from.
         if self.jobs.len() == self.jobs.capacity() && 2 * self.gone > self.jobs.len() {
@@ -187,6 +188,7 @@ impl Glance {
 }
 
 impl Line {
+    #[inline(always)]
     fn push(&mut self, ticket: Ticket, glance: Glance) {
         match self.chunks.back_mut().filter(|chunk| chunk.waiting().len() < CHUNK) {
             Some(last) => last.push(ticket, glance),

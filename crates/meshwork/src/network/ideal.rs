@@ -160,8 +160,10 @@ impl Network for Ideal {
 
     fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         // Part by part: what has just been written in small parts is slow to be read as a whole.
-        let first = self.heap.first();
-        Ok(first.map(|&(at, RunKey { id, slot })| (at, RunKey { id, slot })))
+        match self.heap.first() {
+            Some(&(at, RunKey { id, slot })) => Ok(Some((at, RunKey { id, slot }))),
+            None => Ok(None),
+        }
     }
 
     fn goes_by_nodes(&self) -> bool {
