@@ -69,11 +69,11 @@ const ONE: u64 = 1.0_f64.to_bits();
 impl ChanceBeside {
     #[inline(always)]
     fn has(self, glance: Glance) -> bool {
-        glance.fewest <= self.most_free
-            && (glance.fewest <= self.extra_nodes || {
-                let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
-                self.now + span <= self.by
-            })
+        // Most are too large. Which of the others are small or quick enough cannot be foretold: they are asked for both.
+        glance.fewest <= self.most_free && {
+            let span = self.speed.map_or(glance.estimate, |speed| glance.estimate / speed);
+            (glance.fewest <= self.extra_nodes) | (self.now + span <= self.by)
+        }
     }
 }
 
