@@ -8,12 +8,12 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::skip;
 use common::slurm::{Slurm, Wanted, quiet};
 
-/// 60 runs of a good part of a second each, in the build of tests.
+/// 60 runs; with how many jobs goes by the computer: see [`jobs`].
 const STUDY: &str = "
 name = 'on-slurm'
 replications = 10
@@ -41,6 +41,20 @@ const MACHINE: Wanted<'static> = Wanted {
     accounts: false,
 };
 const ALL: u64 = 170;
+
+/// With how many jobs a run takes so many seconds, in this build on this computer: a task can only be told to end in the
+/// middle of its runs if that takes longer than to tell it.
+fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
+    const FEW: u32 = 16_000;
+    let study = STUDY.replace("replications = 10", "replications = 1");
+    fs::write(slurm.home().join("trial.toml"), study).unwrap();
+    let begin = Instant::now();
+    let trial = slurm.meshwork(&["run", "trial.toml", "--threads", "1", "--quiet"]);
+    assert_eq!((trial.status, trial.err.as_str()), (Some(0), ""));
+    let runs = 6.0;
+    let took = begin.elapsed().as_secs_f64() / runs;
+    (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
+}
 
 /// How far a sweep is, and who works on it.
 trait Sweeping {
@@ -117,7 +131,8 @@ fn nothing_that_slurm_does_changes_a_byte() {
         Err(why) => return skip(&format!("a sweep on a real Slurm: {why}")),
     };
     let home = slurm.home();
-    fs::write(home.join("study.toml"), STUDY).unwrap();
+    let study = STUDY.replace("jobs = 16000", &format!("jobs = {}", jobs(&slurm, 0.7)));
+    fs::write(home.join("study.toml"), study).unwrap();
     let arguments = [
         "submit",
         "study.toml",
