@@ -1,5 +1,7 @@
 //! How many processors are free, from now on.
 
+use std::cell::Cell;
+
 use crate::job::Time;
 
 /// A step function of time: the processors that will be free, if nothing else is started.
@@ -16,6 +18,8 @@ pub(crate) struct Profile {
     /// In order of time, none of them empty; the first step of the first begins now. May come to less
     /// than nothing where a promise is late because a job has outrun its estimate.
     chunks: Vec<Chunk>,
+    /// The chunk in which an instant was found last.
+    near: Cell<usize>,
 }
 
 /// Steps in order of time: when each begins, and how many are free from then on.
@@ -53,18 +57,24 @@ impl Chunk {
 
     /// The last step that begins at this instant or before; the first if none does.
     fn step_at(&self, instant: Time) -> usize {
-        self.times.partition_point(|from| *from <= instant).saturating_sub(1)
+        self.first_after(instant).saturating_sub(1)
     }
 
-    /// The first step that begins at this instant or later.
+    /// The first step that begins at this instant or later. Counted, since a count of so few waits for nothing, where each
+    /// step of a search waits for the one before it.
     fn first_from(&self, instant: Time) -> usize {
-        self.times.partition_point(|from| *from < instant)
+        self.times.iter().map(|from| usize::from(*from < instant)).sum()
+    }
+
+    /// The first step that begins after this instant.
+    fn first_after(&self, instant: Time) -> usize {
+        self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
     /// As that of the profile, between its first and its last step, with room for two more.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
-        let end = begin + self.times[begin..].partition_point(|step| *step < until);
+        let end = self.first_from(until);
         let (before, last) = (self.levels[begin - 1], self.levels[end - 1]);
         self.levels[begin..end].iter_mut().for_each(|level| *level += count);
         // Where the change ends: a step that was there may go, and one that was not is needed.
@@ -112,7 +122,7 @@ impl Chunk {
 
 impl Profile {
     pub(crate) fn new(now: Time, free: u64) -> Profile {
-        Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)] }
+        Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
     /// Adds `count` (which may be negative) from `from` up to `until`; what lies before the first step is
@@ -203,6 +213,20 @@ impl Profile {
         } else if at == 0 {
             chunk.look_again();
         }
+        self.unite(index.saturating_sub(1));
+    }
+
+    /// Puts a chunk and the next together if they are small.
+    fn unite(&mut self, index: usize) {
+        let Some([chunk, next]) = self.chunks.get_mut(index..index + 2) else { return };
+        if chunk.times.len() + next.times.len() > MAX_STEPS / 2 {
+            return;
+        }
+        let by = next.raised - chunk.raised;
+        chunk.times.append(&mut next.times);
+        chunk.levels.extend(next.levels.iter().map(|level| level + by));
+        chunk.look_again();
+        self.chunks.remove(index + 1);
     }
 
     /// The first step begins now: what lies before is forgotten.
@@ -227,7 +251,7 @@ impl Profile {
         let index = self.chunk_of(instant);
         let next = || self.chunks.get(index + 1).map(|chunk| chunk.first);
         let times = &self.chunks[index].times;
-        times.get(times.partition_point(|from| *from <= instant)).copied().or_else(next)
+        times.get(self.chunks[index].first_after(instant)).copied().or_else(next)
     }
 
     /// From when on no more is promised than there will be.
@@ -342,7 +366,15 @@ impl Profile {
 
     /// The chunk in which the last step begins that does so at this instant or before; the first if none does.
     fn chunk_of(&self, instant: Time) -> usize {
-        self.chunks.partition_point(|chunk| chunk.first <= instant).saturating_sub(1)
+        // One instant is near the other, as a rule.
+        let near = self.near.get();
+        let begins = |index: usize| self.chunks.get(index).is_some_and(|c| c.first <= instant);
+        if begins(near) && !begins(near + 1) {
+            return near;
+        }
+        let found = self.chunks.partition_point(|chunk| chunk.first <= instant).saturating_sub(1);
+        self.near.set(found);
+        found
     }
 }
 

@@ -185,8 +185,13 @@ impl Counts {
                 }
             }
             // As many of those that start with it have room as well, one after the other.
-            let room = self.profile.range(at, taken.min(row.until(at))).0;
-            let jobs = row.starting_at(taken).min(row.fit_in(room));
+            let jobs = match row.starting_at(taken) {
+                1 => 1,
+                several => {
+                    let room = self.profile.range(at, taken.min(row.until(at))).0;
+                    several.min(row.fit_in(room))
+                }
+            };
             self.shift(index, taken, at, jobs);
             self.rows[index].replace(taken, at, jobs);
             begin = at;
