@@ -1,7 +1,9 @@
 //! Which waiting jobs may start sooner, now that more is free.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use super::rooms::Rooms;
 use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
@@ -47,20 +49,15 @@ pub(super) struct Classes {
     classes: Vec<Class>,
     by_count: BTreeMap<u64, usize>,
     pass: u64,
-    /// How much had become free before this pass.
-    before: usize,
 }
 
 #[derive(Default)]
 struct Class {
     /// The pass for which the following holds.
     pass: u64,
-    /// How much of what has become free has been looked at.
-    seen: usize,
-    /// When as many are free without a break, as far as it begins before `end`; more may have been taken
-    /// since.
-    rooms: Vec<(Time, Option<Time>)>,
-    end: Time,
+    /// With so much of what has become free are its rooms known.
+    known: usize,
+    rooms: Rooms,
 }
 
 impl Classes {
@@ -73,39 +70,41 @@ impl Classes {
         })
     }
 
-    /// So much has become free before a pass.
-    pub(super) fn begin_pass(&mut self, before: usize) {
+    pub(super) fn begin_pass(&mut self) {
         self.pass += 1;
-        self.before = before;
     }
 
-    /// No later than the first instant at which one of a row may start sooner; `None` if none can.
+    /// No later than the first instant at which one of a row may start sooner; `None` if none can. So much of what
+    /// has become free, `seen`, was there already when the row was looked at last.
     pub(super) fn may_start(
         &mut self,
         row: &Row,
         now: Time,
         freed: &[Freed],
+        seen: usize,
         profile: &Profile,
     ) -> Option<Time> {
-        let is_new = |i: usize| i >= self.before || row.number <= freed[i].by;
-        let of_use = |&i: &usize| freed[i].may_be_of_use_to(row) && is_new(i);
-        let newest = (0..freed.len()).rev().find(of_use)?;
-        let class = &mut self.classes[row.class];
-        if class.pass != self.pass || class.seen <= newest {
-            (class.pass, class.seen, class.end) = (self.pass, freed.len(), now);
-            class.rooms.clear();
+        let of_use = |freed: &Freed| freed.may_be_of_use_to(row);
+        let is_of_use = |range: Range<usize>| freed[range].iter().rev().any(of_use);
+        let Class { pass, known, rooms } = &mut self.classes[row.class];
+        if *pass != self.pass {
+            if !is_of_use(seen..freed.len()) {
+                return None;
+            }
+            (*pass, *known) = (self.pass, freed.len());
+            rooms.forget(now);
+            rooms.extend(row.last, row.count, profile);
+            return rooms.first_for(row);
         }
-        if class.end < row.last {
-            class.rooms.extend(profile.rooms(class.end, row.last, row.count));
-            class.end = row.last;
+        let unknown = seen.max(*known);
+        let is_new = is_of_use(unknown..freed.len());
+        if is_new {
+            rooms.renew(&freed[*known..], now, row.count, profile);
+            *known = freed.len();
         }
-        let mut ahead = class.rooms.iter().take_while(|(from, _)| *from < row.last);
-        let room = ahead.find(|&&(from, until)| {
-            until.is_none_or(|until| {
-                from + row.span <= until
-                    || row.first <= until && row.start_after(from).is_some_and(|s| s <= until)
-            })
-        });
-        room.map(|&(from, _)| from)
+        rooms.extend(row.last, row.count, profile);
+        // There may be room no more, and is none if nothing is new.
+        let room = rooms.first_for(row)?;
+        (is_new || is_of_use(seen..unknown)).then_some(room)
     }
 }

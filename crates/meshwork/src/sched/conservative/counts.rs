@@ -131,11 +131,14 @@ impl Counts {
         if before == 0 {
             return;
         }
-        self.classes.begin_pass(before);
+        self.classes.begin_pass();
+        // Both the rows and what they have left are in order of arrival.
+        let mut seen = 0;
         let mut index = 0;
         while let Some(row) = self.rows.get(index) {
             index += 1;
-            let begin = self.classes.may_start(row, now, &self.freed, &self.profile);
+            seen += self.freed[seen..before].iter().take_while(|f| f.by < row.number).count();
+            let begin = self.classes.may_start(row, now, &self.freed, seen, &self.profile);
             // What a row holds itself may have been in its way.
             let is_mended =
                 |&(from, until): &(Time, Time)| row.first < until && from < row.until(row.last);

@@ -2,6 +2,7 @@
 
 mod classes;
 mod counts;
+mod rooms;
 mod row;
 mod shapes;
 

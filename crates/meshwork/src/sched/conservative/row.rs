@@ -104,6 +104,16 @@ impl Row {
         starts.get(starts.partition_point(|(start, _)| *start <= instant)).map(|(start, _)| *start)
     }
 
+    /// The starts after an instant, none of them twice.
+    pub(super) fn starts_after(&self, instant: Time) -> impl Iterator<Item = Time> {
+        let starts = &self.promised.starts;
+        let first = match instant < self.first {
+            true => 0,
+            false => starts.partition_point(|(start, _)| *start <= instant),
+        };
+        starts.range(first..).map(|(start, _)| *start)
+    }
+
     /// The last start before an instant, which is not the first or before it.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
@@ -123,8 +133,7 @@ impl Row {
 
     /// So many of those with one start get another, which is sooner.
     pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
-        self.promised.take(start, jobs);
-        self.promised.add(sooner, jobs);
+        self.promised.replace(start, sooner, jobs);
         self.note_ends();
     }
 
@@ -194,11 +203,19 @@ impl Promised {
         }
     }
 
-    fn take(&mut self, start: Time, jobs: usize) {
+    fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
         let Ok(place) = self.place_of(start) else { return };
-        self.starts[place].1 -= jobs;
-        if self.starts[place].1 == 0 {
-            self.starts.remove(place);
+        let is_next = place.checked_sub(1).is_none_or(|before| self.starts[before].0 < sooner);
+        match &mut self.starts[place] {
+            // As a rule all of them move, and not before others.
+            (at, here) if *here == jobs && is_next => *at = sooner,
+            (_, here) => {
+                *here -= jobs;
+                if *here == 0 {
+                    self.starts.remove(place);
+                }
+                self.add(sooner, jobs);
+            }
         }
     }
 }
