@@ -10,35 +10,37 @@ use crate::observe::{Event, JobId, Running};
 impl Cluster<'_> {
     /// A job joins the queue, or is refused, and `false`, if it would not fit the empty machine.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
+    pub(crate) fn arrive(&mut self, mut room: Box<Running>) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        let Some((fewest, form)) = self.let_in(&job) else {
-            self.observer.observe(self.now, &Event::Refused(id, &job));
+        room.id = id;
+        let Some((fewest, form)) = self.let_in(&room.job) else {
+            self.observer.observe(self.now, &Event::Refused(id, &room.job));
+            self.spare.push(room);
             return false;
         };
-        self.observer.observe(self.now, &Event::Arrived(id, &job));
-        self.facility.arrived(&job);
+        self.observer.observe(self.now, &Event::Arrived(id, &room.job));
+        self.facility.arrived(&room.job);
         self.facility.crowd.waiting += 1;
         if let Some(service) = &mut self.service {
-            job = service.careers.arrives(id, job);
+            room.job = service.careers.arrives(id, room.job);
         }
-        let room = self.room_for(id, job);
         let ticket = self.queue.push(room, fewest, form);
         self.arrivals.push(ticket);
         true
     }
 
-    /// Where a job stands from now on. What is said there of how it runs holds once it does.
+    /// Where a job stands from now on. What is said there of which it is holds once it has arrived, and of how it runs once it
+    /// does.
     #[inline(always)]
-    pub(super) fn room_for(&mut self, id: JobId, job: Job) -> Box<Running> {
+    pub(crate) fn room_for(&mut self, job: Job) -> Box<Running> {
         match self.spare.pop() {
             Some(mut room) => {
-                (room.id, room.job) = (id, job);
+                room.job = job;
                 (room.messages, room.wear) = (None, None);
                 room
             }
-            None => Box::new(Running::waiting(id, job)),
+            None => Box::new(Running::waiting(JobId(self.arrived), job)),
         }
     }
 

@@ -317,7 +317,8 @@ impl Cluster<'_> {
             return Err(Hopeless::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.crowd.waiting += 1;
-        let room = self.room_for(ran.id, job);
+        let mut room = self.room_for(job);
+        room.id = ran.id;
         let ticket = self.queue.put_back(room, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)

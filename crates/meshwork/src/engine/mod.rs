@@ -7,9 +7,9 @@ use crate::cluster::{Cluster, Hopeless};
 use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
-use crate::job::{Job, Time};
+use crate::job::Time;
 use crate::network::{Network, NetworkError};
-use crate::observe::{Event, Observer};
+use crate::observe::{Event, Observer, Running};
 use crate::sched::Scheduler;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 use followers::Followers;
@@ -136,15 +136,15 @@ pub fn simulate(
     if followers.is_some() {
         cluster.note_turned_away();
     }
-    let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
+    let until = time.and_then(|time| next.as_ref().map(|first| first.job.arrival + time));
     if let (Some(outages), Some(first)) = (outages, &next) {
-        cluster.suffer(outages, first.arrival, scheduler.reserves());
+        cluster.suffer(outages, first.job.arrival, scheduler.reserves());
     }
     if let (Some(access), Some(first)) = (access, &next) {
-        cluster.keep_apart(access, first.arrival);
+        cluster.keep_apart(access, first.job.arrival);
     }
     if let (Some(energy), Some(first)) = (energy, &next) {
-        cluster.draw(energy, first.arrival);
+        cluster.draw(energy, first.job.arrival);
     }
     let only_jobs = followers.is_none() && !cluster.has_outages();
     let run = Run { cluster, scheduler, passes, until, jobs, next, followers };
@@ -158,8 +158,8 @@ struct Run<'a> {
     passes: Passes,
     until: Option<Time>,
     jobs: Submissions,
-    /// The next job of the workload.
-    next: Option<Job>,
+    /// The next job of the workload, where it will wait and run.
+    next: Option<Box<Running>>,
     /// Those that follow others, if any do.
     followers: Option<Box<Followers>>,
 }
@@ -173,7 +173,7 @@ impl Run<'_> {
         // Until the first job fits.
         let mut refused = Some(0);
         loop {
-            let mut arrival = next.as_ref().map(|job| job.arrival);
+            let mut arrival = next.as_ref().map(|next| next.job.arrival);
             if !ONLY_JOBS && let Some(followers) = &followers {
                 arrival = earlier(arrival, followers.next_arrival());
             }
@@ -215,16 +215,18 @@ impl Run<'_> {
                 may_arrive = passes == Passes::Instant || !struck;
             }
             while may_arrive {
-                let is_next = next.as_ref().is_some_and(|job| job.arrival == instant);
-                let job = match &mut followers {
+                let is_next = next.as_ref().is_some_and(|next| next.job.arrival == instant);
+                let room = match &mut followers {
                     _ if is_next => next.take(),
-                    Some(followers) if !ONLY_JOBS => followers.take(instant),
+                    Some(followers) if !ONLY_JOBS => {
+                        followers.take(instant).map(|job| cluster.room_for(job))
+                    }
                     _ => None,
                 };
-                let Some(job) = job else { break };
+                let Some(room) = room else { break };
                 may_arrive = passes == Passes::Instant;
-                let number = job.number;
-                if cluster.arrive(job) {
+                let number = room.job.number;
+                if cluster.arrive(room) {
                     refused = None;
                 } else {
                     refused = refused.map(|jobs| jobs + 1);
@@ -280,11 +282,11 @@ fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
 fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-) -> Result<(Option<Box<Followers>>, Option<Job>), RunError> {
+) -> Result<(Option<Box<Followers>>, Option<Box<Running>>), RunError> {
     let mut followers: Option<Box<Followers>> = None;
     loop {
         match jobs.next().transpose()? {
-            Some(Submission::Job(job)) => return Ok((followers, Some(job))),
+            Some(Submission::Job(job)) => return Ok((followers, Some(cluster.room_for(job)))),
             Some(Submission::Following(follower)) => {
                 let Following { job, after, ends } = *follower;
                 followers.get_or_insert_default().keep(job, after, ends);
@@ -300,11 +302,11 @@ fn first(
 fn pull(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-    next: &mut Option<Job>,
+    next: &mut Option<Box<Running>>,
 ) -> Result<(), RunError> {
     loop {
         match jobs.next() {
-            Some(Ok(Submission::Job(job))) => *next = Some(job),
+            Some(Ok(Submission::Job(job))) => *next = Some(cluster.room_for(job)),
             Some(Ok(Submission::Unusable(line))) => {
                 cluster.tell(&Event::Unusable(&line));
                 continue;
