@@ -30,7 +30,7 @@ impl Cluster<'_> {
         victims: &[RunKey],
         become_of: Preempted,
     ) -> Option<Vec<Ticket>> {
-        let proposal = self.room_without(ticket, victims)?;
+        let mut proposal = self.room_without(ticket, victims)?;
         if self.runs_into_closure(ticket, &proposal) {
             return None;
         }
@@ -54,7 +54,7 @@ impl Cluster<'_> {
         let stopped = self.make_room(&mut service, &hit, become_of);
         self.service = Some(service);
         match stopped {
-            Ok(again) => self.begin(ticket, proposal, 1.0).then_some(again),
+            Ok(again) => self.begin(ticket, &mut proposal, 1.0).then_some(again),
             Err(error) => {
                 self.bug.get_or_insert(error.to_string());
                 None

@@ -110,31 +110,33 @@ impl Cluster<'_> {
         let StartOptions { place, beside, clear_of, rate } = options;
         // Nearly all start wherever there is room.
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
-            let Some(proposal) = self.ask(ticket, &[]) else { return false };
+            let mut found = self.ask(ticket, &[]);
+            let Some(proposal) = &mut found else { return false };
             if self.is_capped() && self.is_too_much(proposal.placement.len(), &[]) {
                 return false;
             }
             return self.begin(ticket, proposal, rate);
         }
-        let proposal = match place {
+        let mut found = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
             Place::Promised(promised) => self.promised(promised),
             Place::These(site, placement) => self.these(site, placement),
             Place::LeftBy(departure) => self.left_by(departure, ticket),
         };
-        let Some(proposal) = proposal else { return false };
+        // It is looked at where it was found, and so is what is told of it: it is large, and slow to be moved.
+        let Some(proposal) = &mut found else { return false };
         if self.is_capped() && self.is_too_much(proposal.placement.len(), clear_of) {
             return false;
         }
         let named = !matches!(place, Place::Sought);
-        if named && self.runs_into_closure(ticket, &proposal) {
+        if named && self.runs_into_closure(ticket, proposal) {
             return false;
         }
-        if named && clear_of.iter().any(|&kept| self.meets(&proposal, kept)) {
+        if named && clear_of.iter().any(|&kept| self.meets(proposal, kept)) {
             return false;
         }
         if let Some(guard) = beside
-            && !self.is_in_time(ticket, &proposal, guard)
+            && !self.is_in_time(ticket, proposal, guard)
         {
             let held = proposal.placement.len();
             if u64::from(held) > guard.headroom {
@@ -149,7 +151,7 @@ impl Cluster<'_> {
                     guard.extra_nodes -= held;
                 }
                 Hold::Nodes(kept) => {
-                    if named && self.meets(&proposal, (guard.reservation.site, kept)) {
+                    if named && self.meets(proposal, (guard.reservation.site, kept)) {
                         return false;
                     }
                 }
@@ -182,16 +184,16 @@ impl Cluster<'_> {
             }
             return self.ask(ticket, &[(guard.reservation.site, kept)]);
         }
-        let proposal = self.ask(ticket, clear_of)?;
-        match guard {
-            Some(guard) if !self.is_in_time(ticket, &proposal, guard) => {
-                let Hold::Nodes(kept) = &guard.reservation.hold else { return Some(proposal) };
-                let promised = std::iter::once((guard.reservation.site, kept));
-                let kept: Vec<_> = clear_of.iter().copied().chain(promised).collect();
-                self.ask(ticket, &kept)
-            }
-            _ => Some(proposal),
+        let found = self.ask(ticket, clear_of);
+        if let Some(guard) = guard
+            && let Hold::Nodes(kept) = &guard.reservation.hold
+            && found.as_ref().is_some_and(|proposal| !self.is_in_time(ticket, proposal, guard))
+        {
+            let promised = std::iter::once((guard.reservation.site, kept));
+            let kept: Vec<_> = clear_of.iter().copied().chain(promised).collect();
+            return self.ask(ticket, &kept);
         }
+        found
     }
 
     /// Where selector, sizing and allocator would start a job if these processors were held, clear of what is planned
@@ -369,12 +371,12 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the place, tells everyone, and lets the job run.
-    pub(super) fn begin(&mut self, ticket: Ticket, proposal: Proposal, rate: f64) -> bool {
+    /// Claims the place, tells everyone, and lets the job run. The placement is taken out of the proposal.
+    pub(super) fn begin(&mut self, ticket: Ticket, proposal: &mut Proposal, rate: f64) -> bool {
         if self.bug.is_some() {
             return false;
         }
-        let Proposal { site, ref placement, stretch } = proposal;
+        let Proposal { site, ref mut placement, stretch } = *proposal;
         if let Err(error) = self.facility.claim(site, placement, self.now) {
             self.bug = Some(error.to_string());
             return false;
@@ -393,7 +395,8 @@ impl Cluster<'_> {
         self.facility.expect(site, placement, expected_end);
         let (asked, held) = (job.request.nodes(), placement.len());
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
-        (running.site, running.placement) = (site, proposal.placement);
+        running.site = site;
+        std::mem::swap(&mut running.placement, placement);
         (running.asked, running.held, running.dispersal) = (asked, held, dispersal);
         (running.stretch, running.rate) = (stretch, rate);
         (running.start, running.expected_end) = (self.now, expected_end);
