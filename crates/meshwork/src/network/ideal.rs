@@ -1,9 +1,9 @@
 //! A network that costs nothing: a job takes its work divided by its rate.
 
-use super::{Network, NetworkEntry, NetworkError, RunKey, Work};
+use super::{Ending, Ends, Network, NetworkEntry, NetworkError, RunKey, Work};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::observe::Messages;
+use crate::observe::{JobId, Messages};
 use crate::registry::About;
 
 /// The entry of `ideal`.
@@ -14,7 +14,8 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
         summary: "messages cost nothing: a job takes its run time wherever it is placed",
         definition: "A job takes its run time, divided by the speed of its site and stretched by \
                      its sizing, wherever it is placed.",
-        complexity: "O(log r) for each start and each end with r running jobs; memory O(r).",
+        complexity: "O(log r + c) for each start and each end with r running jobs, which stand in chunks of c; memory \
+                     O(r).",
         source: "the assumption of all papers that do not simulate messages",
         params: &[],
     },
@@ -23,15 +24,26 @@ pub static ENTRY: NetworkEntry = NetworkEntry {
     build: |_, _| Ok(Box::new(Ideal::default())),
 };
 
-/// The ideal network: a heap of finishing times, indexed so that a job that is moved or resized
-/// changes its own entry and leaves no stale one behind.
+/// The ideal network: when running jobs finish, and what it takes to find one that is moved, resized or stopped, and changes its
+/// own entry.
 #[derive(Default)]
 struct Ideal {
-    heap: Vec<(Time, RunKey)>,
+    finishes: Ends<Finish>,
     slots: Vec<Slot>,
-    /// Where the entry of each slot is; kept once it has been asked for anything but the first of them, which in most runs
-    /// never happens.
-    places: Option<Vec<usize>>,
+}
+
+/// When a job finishes as things are.
+#[derive(Clone, Copy, PartialEq)]
+struct Finish {
+    at: Time,
+    run: RunKey,
+}
+
+impl Ending for Finish {
+    #[inline(always)]
+    fn order(&self) -> (Time, JobId) {
+        (self.at, self.run.id)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -40,81 +52,12 @@ struct Slot {
     since: Time,
 }
 
-impl Ideal {
-    /// Moves the entry at `place` to where it belongs.
-    fn settle(&mut self, place: usize) {
-        let entry = self.heap[place];
-        let risen = self.rise(place, entry);
-        let place = if risen == place { self.sink(place, entry) } else { risen };
-        self.put(place, entry);
-    }
-
+impl Slot {
+    /// When its job finishes.
     #[inline(always)]
-    fn put(&mut self, place: usize, entry: (Time, RunKey)) {
-        self.heap[place] = entry;
-        if let Some(places) = &mut self.places {
-            let slot = entry.1.slot as usize;
-            if slot >= places.len() {
-                places.resize(slot + 1, place);
-            }
-            places[slot] = place;
-        }
+    fn finish(&self, run: RunKey) -> Finish {
+        Finish { at: self.since + self.work.left / self.work.rate, run }
     }
-
-    /// Where the entry of a job is.
-    fn place(&mut self, run: RunKey) -> usize {
-        if self.heap.first().is_some_and(|(_, first)| *first == run) {
-            return 0;
-        }
-        let places = self.places.get_or_insert_with(|| {
-            let mut places = vec![0; self.slots.len()];
-            for (place, (_, run)) in self.heap.iter().enumerate() {
-                places[run.slot as usize] = place;
-            }
-            places
-        });
-        places[run.slot as usize]
-    }
-
-    /// Where an entry belongs above `place`, or there; those in the way have made room.
-    #[inline(always)]
-    fn rise(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
-        while place > 0 {
-            let parent = (place - 1) / 2;
-            let above = self.heap[parent];
-            if !is_before(&entry, &above) {
-                break;
-            }
-            self.put(place, above);
-            place = parent;
-        }
-        place
-    }
-
-    /// Where an entry belongs below `place`, or there; those in the way have made room.
-    #[inline(always)]
-    fn sink(&mut self, mut place: usize, entry: (Time, RunKey)) -> usize {
-        while let Some(left) = self.heap.get(2 * place + 1) {
-            let mut child = 2 * place + 1;
-            if let Some(right) = self.heap.get(child + 1) {
-                child += usize::from(is_before(right, left));
-            }
-            let below = self.heap[child];
-            if !is_before(&below, &entry) {
-                break;
-            }
-            self.put(place, below);
-            place = child;
-        }
-        place
-    }
-}
-
-/// The order in which jobs finish; of two that do at one instant the one that arrived first comes first.
-#[inline(always)]
-fn is_before(one: &(Time, RunKey), other: &(Time, RunKey)) -> bool {
-    // Without branches: which of two comes first cannot be foretold.
-    (one.0 < other.0) | (one.0 == other.0) & (one.1.id < other.1.id)
 }
 
 impl Network for Ideal {
@@ -132,10 +75,7 @@ impl Network for Ideal {
             self.slots.resize(slot + 1, fresh);
         }
         self.slots[slot] = fresh;
-        let entry = (now + work.left / work.rate, run);
-        self.heap.push(entry);
-        let place = self.rise(self.heap.len() - 1, entry);
-        self.put(place, entry);
+        self.finishes.insert(fresh.finish(run));
         Ok(())
     }
 
@@ -149,19 +89,17 @@ impl Network for Ideal {
         _at: &Placement,
     ) {
         let slot = &mut self.slots[run.slot as usize];
+        self.finishes.remove(&slot.finish(run));
         let done = (now - slot.since) * slot.work.rate;
         slot.work = Work { left: (slot.work.left - done).max(0.0) + more, rate };
         slot.since = now;
-        let at = now + slot.work.left / rate;
-        let place = self.place(run);
-        self.heap[place].0 = at;
-        self.settle(place);
+        self.finishes.insert(slot.finish(run));
     }
 
     fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         // Part by part: what has just been written in small parts is slow to be read as a whole.
-        match self.heap.first() {
-            Some(&(at, RunKey { id, slot })) => Ok(Some((at, RunKey { id, slot }))),
+        match self.finishes.first() {
+            Some(&Finish { at, run: RunKey { id, slot } }) => Ok(Some((at, RunKey { id, slot }))),
             None => Ok(None),
         }
     }
@@ -171,11 +109,10 @@ impl Network for Ideal {
     }
 
     fn finish(&mut self, _now: Time, run: RunKey) -> Option<Box<Messages>> {
-        let place = self.place(run);
-        let last = self.heap.pop().expect("a job that finishes is in the heap");
-        if place < self.heap.len() {
-            self.heap[place] = last;
-            self.settle(place);
+        if self.finishes.first().is_some_and(|first| first.run == run) {
+            self.finishes.take_first();
+        } else {
+            self.finishes.remove(&self.slots[run.slot as usize].finish(run)); // it is stopped
         }
         None
     }
@@ -186,7 +123,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observe::JobId;
 
     #[derive(Clone, Copy, Debug)]
     enum Op {

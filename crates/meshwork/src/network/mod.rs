@@ -1,6 +1,7 @@
 //! Networks: how long a placed job takes. They own the question "who finishes next?".
 
 mod alone;
+mod ends;
 mod flow;
 pub mod hops;
 pub mod ideal;
@@ -15,6 +16,7 @@ use crate::machine::Placement;
 use crate::observe::{JobId, Messages};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
+pub(crate) use ends::{Ending, Ends};
 
 /// A running job, as the engine and the network name it. Orders by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

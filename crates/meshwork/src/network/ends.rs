@@ -1,0 +1,206 @@
+//! Running jobs in the order in which they end.
+
+use crate::job::Time;
+use crate::observe::JobId;
+
+/// The end of a running job, with whatever is to be known of it.
+pub(crate) trait Ending: Copy + PartialEq {
+    /// When the job ends, and which it is: of two that end at one instant the one that arrived first comes first.
+    fn order(&self) -> (Time, JobId);
+
+    #[inline(always)]
+    fn is_before(&self, other: &Self) -> bool {
+        let ((at, id), (other_at, other_id)) = (self.order(), other.order());
+        // Without branches: which of two comes first cannot be foretold.
+        (at < other_at) | (at == other_at) & (id < other_id)
+    }
+}
+
+/// How many stand together: few enough to put one among them quickly.
+const CHUNK: usize = 64;
+
+/// The ends of running jobs, in order of time. They lie side by side in chunks: on most machines one chunk holds them all.
+///
+/// In each of them the soonest stands last. Jobs end soonest first, by their estimates too as a rule, so that one is taken from the
+/// end of a chunk or from near it, and few have to move.
+///
+/// # Complexity
+/// **O(1)** to see the first or to take it, **O(log r + c)** for *r* jobs in chunks of *c* to add one or to take another away, and
+/// up to *r* / *c* moves when a chunk is split or emptied.
+pub(crate) struct Ends<E> {
+    soonest: Vec<E>,
+    /// Those that end later, the soonest of these chunks last. None of them is empty.
+    later: Vec<Vec<E>>,
+}
+
+impl<E> Default for Ends<E> {
+    fn default() -> Ends<E> {
+        Ends { soonest: Vec::new(), later: Vec::new() }
+    }
+}
+
+impl<E: Ending> Ends<E> {
+    /// The chunk in which an end stands, or belongs; there is none among the later ones where it is that of the soonest.
+    #[inline]
+    fn later_chunk(&self, end: &E) -> Option<usize> {
+        // On most machines there is no other.
+        self.later.last().filter(|chunk| !is_before_all(end, chunk))?;
+        Some(self.later.partition_point(|chunk| is_before_all(end, chunk)))
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, end: E) {
+        let Some(at) = self.later_chunk(&end) else {
+            put(&mut self.soonest, end);
+            if self.soonest.len() == CHUNK {
+                let sooner = self.soonest.split_off(CHUNK / 2);
+                self.later.push(std::mem::replace(&mut self.soonest, sooner));
+            }
+            return;
+        };
+        let chunk = &mut self.later[at];
+        put(chunk, end);
+        if chunk.len() == CHUNK {
+            let sooner = chunk.split_off(CHUNK / 2);
+            self.later.insert(at + 1, sooner);
+        }
+    }
+
+    /// Takes an end away, if it stands here.
+    #[inline]
+    pub(crate) fn remove(&mut self, end: &E) {
+        let Some(at) = self.later_chunk(end) else {
+            take(&mut self.soonest, end);
+            self.look_further();
+            return;
+        };
+        take(&mut self.later[at], end);
+        if self.later[at].is_empty() {
+            self.later.remove(at);
+        }
+    }
+
+    /// The soonest.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<&E> {
+        self.soonest.last()
+    }
+
+    /// Takes the soonest away.
+    #[inline(always)]
+    pub(crate) fn take_first(&mut self) -> Option<E> {
+        let first = self.soonest.pop();
+        self.look_further();
+        first
+    }
+
+    /// Where none is left of the soonest, others are these now.
+    #[inline(always)]
+    fn look_further(&mut self) {
+        if self.soonest.is_empty()
+            && let Some(next) = self.later.pop()
+        {
+            self.soonest = next;
+        }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
+        let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
+        self.soonest.iter().rev().chain(later)
+    }
+}
+
+/// Whether an end comes before all of a chunk.
+#[inline(always)]
+fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
+    chunk.last().is_some_and(|soonest| end.is_before(soonest))
+}
+
+/// Puts an end among those of a chunk: those that come before it move, one by one, for they are few.
+#[inline(always)]
+fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
+    let mut place = chunk.len();
+    chunk.push(end);
+    while place > 0 && chunk[place - 1].is_before(&end) {
+        chunk[place] = chunk[place - 1];
+        place -= 1;
+    }
+    chunk[place] = end;
+}
+
+/// Takes an end out of a chunk, if it stands there: those that come before it move, as they are looked at.
+#[inline(always)]
+fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
+    let Some(mut taken) = chunk.pop() else { return };
+    let mut place = chunk.len();
+    while taken != *end {
+        if place == 0 {
+            // It was none of them: all stand one place too low.
+            chunk.insert(0, taken);
+            return;
+        }
+        place -= 1;
+        std::mem::swap(&mut chunk[place], &mut taken);
+    }
+}
+
+impl<E: Ending> FromIterator<E> for Ends<E> {
+    fn from_iter<I: IntoIterator<Item = E>>(ends: I) -> Ends<E> {
+        let mut all = Ends::default();
+        ends.into_iter().for_each(|end| all.insert(end));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct End {
+        at: Time,
+        id: JobId,
+        held: u32,
+    }
+
+    impl Ending for End {
+        fn order(&self) -> (Time, JobId) {
+            (self.at, self.id)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_a_sorted_set(
+            ops in prop::collection::vec((0_u8..6, 0_u32..40, any::<prop::sample::Index>()), 1..1500),
+        ) {
+            let (mut ends, mut set) = (Ends::default(), BTreeSet::new());
+            for (number, (op, at, which)) in ops.into_iter().enumerate() {
+                if op > 2 || set.is_empty() {
+                    let end = End { at: Time::new(at.into()), id: JobId(number as u64), held: at % 7 };
+                    if op == 5 {
+                        ends.remove(&end); // nothing happens
+                    }
+                    ends.insert(end);
+                    set.insert(end);
+                } else if op == 0 {
+                    prop_assert_eq!(ends.take_first(), set.pop_first());
+                } else {
+                    let end = *set.iter().nth(which.index(set.len())).unwrap();
+                    ends.remove(&end);
+                    set.remove(&end);
+                }
+                prop_assert_eq!(ends.first(), set.first());
+            }
+            prop_assert!(ends.iter().eq(&set));
+            prop_assert!(ends.iter().rev().eq(set.iter().rev()));
+            let again: Ends<End> = set.iter().rev().copied().collect();
+            prop_assert!(again.iter().eq(&set));
+        }
+    }
+}
