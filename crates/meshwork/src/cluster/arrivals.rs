@@ -36,7 +36,10 @@ impl Cluster<'_> {
     pub(crate) fn room_for(&mut self, job: Job) -> Box<Running> {
         match self.spare.pop() {
             Some(mut room) => {
-                room.job = job;
+                let Job { number, arrival, request, runtime, estimate, owner, terms } = job;
+                (room.job.number, room.job.arrival, room.job.request) = (number, arrival, request);
+                (room.job.runtime, room.job.estimate) = (runtime, estimate);
+                (room.job.owner, room.job.terms) = (owner, terms);
                 (room.messages, room.wear) = (None, None);
                 room
             }

@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, Hopeless};
 use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
-use crate::job::Time;
+use crate::job::{Job, Time};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running};
 use crate::sched::Scheduler;
@@ -136,19 +136,34 @@ pub fn simulate(
     if followers.is_some() {
         cluster.note_turned_away();
     }
-    let until = time.and_then(|time| next.as_ref().map(|first| first.job.arrival + time));
+    let until = time.and_then(|time| next.as_ref().map(|first| first.arrival + time));
     if let (Some(outages), Some(first)) = (outages, &next) {
-        cluster.suffer(outages, first.job.arrival, scheduler.reserves());
+        cluster.suffer(outages, first.arrival, scheduler.reserves());
     }
     if let (Some(access), Some(first)) = (access, &next) {
-        cluster.keep_apart(access, first.job.arrival);
+        cluster.keep_apart(access, first.arrival);
     }
     if let (Some(energy), Some(first)) = (energy, &next) {
-        cluster.draw(energy, first.job.arrival);
+        cluster.draw(energy, first.arrival);
     }
     let only_jobs = followers.is_none() && !cluster.has_outages();
     let run = Run { cluster, scheduler, passes, until, jobs, next, followers };
     if only_jobs { run.drive::<true>() } else { run.drive::<false>() }
+}
+
+/// The next job of the workload.
+struct Next {
+    /// When it arrives: that is asked at every instant, and at once.
+    arrival: Time,
+    /// Where it will wait and run.
+    room: Box<Running>,
+}
+
+impl Next {
+    #[inline(always)]
+    fn of(job: Job, cluster: &mut Cluster<'_>) -> Next {
+        Next { arrival: job.arrival, room: cluster.room_for(job) }
+    }
 }
 
 /// A run that goes on.
@@ -158,8 +173,7 @@ struct Run<'a> {
     passes: Passes,
     until: Option<Time>,
     jobs: Submissions,
-    /// The next job of the workload, where it will wait and run.
-    next: Option<Box<Running>>,
+    next: Option<Next>,
     /// Those that follow others, if any do.
     followers: Option<Box<Followers>>,
 }
@@ -173,7 +187,7 @@ impl Run<'_> {
         // Until the first job fits.
         let mut refused = Some(0);
         loop {
-            let mut arrival = next.as_ref().map(|next| next.job.arrival);
+            let mut arrival = next.as_ref().map(|next| next.arrival);
             if !ONLY_JOBS && let Some(followers) = &followers {
                 arrival = earlier(arrival, followers.next_arrival());
             }
@@ -215,9 +229,9 @@ impl Run<'_> {
                 may_arrive = passes == Passes::Instant || !struck;
             }
             while may_arrive {
-                let is_next = next.as_ref().is_some_and(|next| next.job.arrival == instant);
+                let is_next = next.as_ref().is_some_and(|next| next.arrival == instant);
                 let room = match &mut followers {
-                    _ if is_next => next.take(),
+                    _ if is_next => next.take().map(|next| next.room),
                     Some(followers) if !ONLY_JOBS => {
                         followers.take(instant).map(|job| cluster.room_for(job))
                     }
@@ -282,11 +296,11 @@ fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
 fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-) -> Result<(Option<Box<Followers>>, Option<Box<Running>>), RunError> {
+) -> Result<(Option<Box<Followers>>, Option<Next>), RunError> {
     let mut followers: Option<Box<Followers>> = None;
     loop {
         match jobs.next().transpose()? {
-            Some(Submission::Job(job)) => return Ok((followers, Some(cluster.room_for(job)))),
+            Some(Submission::Job(job)) => return Ok((followers, Some(Next::of(job, cluster)))),
             Some(Submission::Following(follower)) => {
                 let Following { job, after, ends } = *follower;
                 followers.get_or_insert_default().keep(job, after, ends);
@@ -302,11 +316,11 @@ fn first(
 fn pull(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-    next: &mut Option<Box<Running>>,
+    next: &mut Option<Next>,
 ) -> Result<(), RunError> {
     loop {
         match jobs.next() {
-            Some(Ok(Submission::Job(job))) => *next = Some(cluster.room_for(job)),
+            Some(Ok(Submission::Job(job))) => *next = Some(Next::of(job, cluster)),
             Some(Ok(Submission::Unusable(line))) => {
                 cluster.tell(&Event::Unusable(&line));
                 continue;

@@ -48,7 +48,8 @@ impl<E: Ending> Ends<E> {
         Some(self.later.partition_point(|chunk| is_before_all(end, chunk)))
     }
 
-    #[inline]
+    // Built into those who call it: an end that has just been made is slow to be read as a whole.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, end: E) {
         let Some(at) = self.later_chunk(&end) else {
             put(&mut self.soonest, end);
