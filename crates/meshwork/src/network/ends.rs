@@ -121,28 +121,30 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
 /// Puts an end among those of a chunk: those that come before it move, one by one, for they are few.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
-    let mut place = chunk.len();
     chunk.push(end);
-    while place > 0 && chunk[place - 1].is_before(&end) {
-        chunk[place] = chunk[place - 1];
-        place -= 1;
+    let all = chunk.as_mut_slice();
+    let mut place = all.len() - 1;
+    while let Some(above) = place.checked_sub(1)
+        && all[above].is_before(&end)
+    {
+        all[place] = all[above];
+        place = above;
     }
-    chunk[place] = end;
+    all[place] = end;
 }
 
 /// Takes an end out of a chunk, if it stands there: those that come before it move, as they are looked at.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };
-    let mut place = chunk.len();
+    let mut above = chunk.iter_mut().rev();
     while taken != *end {
-        if place == 0 {
+        let Some(next) = above.next() else {
             // It was none of them: all stand one place too low.
             chunk.insert(0, taken);
             return;
-        }
-        place -= 1;
-        std::mem::swap(&mut chunk[place], &mut taken);
+        };
+        std::mem::swap(next, &mut taken);
     }
 }
 
