@@ -1,9 +1,11 @@
 //! Which processors are free, from now on.
 
+mod openings;
 mod step;
 
 use std::ops::Range;
 
+pub(super) use openings::Openings;
 use step::{Blocker, Step};
 
 use crate::geometry::NodeSet;
@@ -158,7 +160,7 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Looks for the first instant from `begin` on, and before `limit`, from which there is a place for
+    /// Looks for the first instant at which a step begins, within `openings` and before `limit`, from which there is a place for
     /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
     /// of `own` counted as free. It misses no block. `None` if there is no such instant. Who holds something
     /// asks for no longer than that, and for no later: where others hold the same nodes right after it no
@@ -169,12 +171,14 @@ impl FreeSets {
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
-        begin: Time,
+        openings: &Openings,
         limit: Option<Time>,
         own: Option<Held<'_>>,
         mut place: impl FnMut(&NodeSet, &Request) -> Option<P>,
     ) -> Option<(Time, P)> {
-        let mut at = self.from(begin.next()).saturating_sub(1);
+        let mut openings = openings.iter();
+        let mut opening = openings.next()?;
+        let mut at = self.from(opening.start);
         let Wanted { request, count, span } = *wanted;
         let wanted_count = i64::from(count);
         let own_count = own.map_or(0, |own| i64::from(own.count));
@@ -184,6 +188,15 @@ impl FreeSets {
         // From the present start on up to here, enough are free at each step.
         let mut enough_up_to = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
+            if first.from >= opening.end {
+                opening = openings.next()?;
+                continue;
+            }
+            // One after the other: the next is near as a rule.
+            if first.from < opening.start {
+                at += 1;
+                continue;
+            }
             if free(first) < wanted_count {
                 at += 1;
                 continue;
@@ -449,7 +462,11 @@ mod tests {
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
             questions in prop::collection::vec(
-                (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30), 1..8,
+                (
+                    (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30),
+                    prop::collection::vec((0_u32..60, 0_u32..20), 0..5),
+                ),
+                1..8,
             ),
             picks in prop::collection::vec(any::<prop::sample::Index>(), 40),
             may_cross in any::<bool>(),
@@ -502,7 +519,7 @@ mod tests {
                     prop_assert!(back.from <= begin && end <= back.until);
                 }
                 // Asked in between, so that what is remembered has to stay true.
-                for &(width, span, limit, begin) in &questions {
+                for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
                     // Who holds something asks for no longer than that, and for no later.
@@ -521,17 +538,27 @@ mod tests {
                     let meanwhile = |start: u32| {
                         throughout(grid, &others, start..start + span.max(1))
                     };
-                    let found = sets.first_place(&wanted, time(begin), limit.map(time), of_own, place);
-                    let expected = (0..limit.unwrap_or(99)).find_map(|start| {
+                    let is_place = |start: u32| {
                         let (free, least) = meanwhile(start);
                         let base = place(&free, &request).filter(|_| least >= i64::from(width));
                         base.map(|base| (time(start), base))
-                    });
-                    // None begins before the step in which the search begins.
-                    let step = sets.steps[sets.from(time(begin).next()) - 1].from;
-                    if expected.is_none_or(|(at, _)| at >= step) {
+                    };
+                    let mut openings = Openings::default();
+                    openings.begin(time(begin));
+                    let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
+                    let expected = (0..limit.unwrap_or(99)).find_map(is_place);
+                    if expected.is_none_or(|(at, _)| at >= time(begin)) {
                         prop_assert_eq!(found, expected);
                     }
+                    // Between other instants only steps that begin there count.
+                    openings.assign(within.iter().map(|(from, length)| time(*from)..time(from + length)));
+                    let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
+                    let is_within = |start: &u32| {
+                        within.iter().any(|(from, length)| (*from..from + length).contains(start))
+                    };
+                    let is_begin = |start: &u32| sets.steps.iter().any(|step| step.from == time(*start));
+                    let mut starts = (0..limit.unwrap_or(99)).filter(is_within).filter(is_begin);
+                    prop_assert_eq!(found, starts.find_map(is_place));
                     let mut among = NodeSet::full(NODES);
                     among.remove_range(begin % NODES, width.min(NODES - begin % NODES));
                     let mut now = meanwhile(0).0;
