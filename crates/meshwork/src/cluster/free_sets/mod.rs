@@ -229,8 +229,7 @@ impl FreeSets {
                 let step = &steps[at + part];
                 here[0].assign_shared(before.last(), &step.free, with_own(step).as_deref());
             }
-            let mut place =
-                |free: &NodeSet| if free.has_at_least(count) { place(free, request) } else { None };
+            let mut place = |free: &NodeSet| place(free, request);
             if let Some(found) = place(&throughout[parts - 1]) {
                 return Some((from, found));
             }
@@ -275,9 +274,6 @@ impl FreeSets {
                     free.intersect(&here);
                 }
                 None => free.intersect(&step.free),
-            }
-            if !free.has_at_least(wanted.count) {
-                return None;
             }
         }
         place(&free, wanted.request)
@@ -327,8 +323,7 @@ impl FreeSets {
             {
                 let Blocker { request, until, .. } = self.steps[at].blockers.swap_remove(suspect);
                 let free = self.free_between(at, until);
-                let count = u32::try_from(request.nodes()).unwrap_or(u32::MAX);
-                if !free.has_at_least(count) || place(&free, &request).is_none() {
+                if place(&free, &request).is_none() {
                     self.steps[at].block(&request, until);
                     return Some(at);
                 }
