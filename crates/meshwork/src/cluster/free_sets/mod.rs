@@ -166,8 +166,9 @@ impl FreeSets {
     /// asks for no longer than that, and for no later: where others hold the same nodes right after it no
     /// step begins.
     ///
-    /// Where there is none in all the time that is needed, the least part of it in which there is none is
-    /// found by halves, and kept: whatever needs all of that part has no place either.
+    /// Where there is none in all the time that is needed, the last step from which there is none up to its end is
+    /// found by halves, and kept: whatever needs all the time from there has no place either. Where the part without a place
+    /// ends is not asked for: that took more questions than it spared.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -215,39 +216,33 @@ impl FreeSets {
                 at = blocked + 1;
                 continue;
             }
-            // What is free from the first step to each; all the way is asked about first.
+            // What is free from each step to the last; all the way is asked about first.
             let FreeSets { steps, throughout } = self;
             let parts = end - at;
             while throughout.len() < parts {
                 throughout.push(NodeSet::empty(steps[at].free.universe()));
             }
-            let with_own = |step: &Step| {
-                own.filter(|_| is_own(step.from)).map(|own| step.held_alone(own.nodes))
-            };
-            for part in 0..parts {
-                let (before, here) = throughout.split_at_mut(part);
+            for part in (0..parts).rev() {
+                let (here, later) = throughout.split_at_mut(part + 1);
                 let step = &steps[at + part];
-                here[0].assign_shared(before.last(), &step.free, with_own(step).as_deref());
+                let alone = own.filter(|_| is_own(step.from)).map(|own| step.held_alone(own.nodes));
+                here[part].assign_shared(
+                    later.first().filter(|_| part + 1 < parts),
+                    &step.free,
+                    alone.as_deref(),
+                );
             }
-            let mut place = |free: &NodeSet| place(free, request);
-            if let Some(found) = place(&throughout[parts - 1]) {
+            if let Some(found) = place(&throughout[0], request) {
                 return Some((from, found));
             }
-            // The least of it in which there is none: first where it ends, then where it begins.
-            let ends = first_that(parts - 1, |part| place(&throughout[part]).is_none());
+            // The last of these steps from which there is none: whoever begins before it has none either.
             let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
             let next = further.position(|step| free(step) >= wanted_count);
             let mut begins = 0;
-            if next.is_some() && ends > 0 {
-                for part in (0..=ends).rev() {
-                    let (here, later) = throughout.split_at_mut(part + 1);
-                    let step = &steps[at + part];
-                    let later = later.first().filter(|_| part < ends);
-                    here[part].assign_shared(later, &step.free, with_own(step).as_deref());
-                }
-                begins = first_that(ends, |part| place(&throughout[part + 1]).is_some());
+            if next.is_some() {
+                begins =
+                    first_that(parts - 1, |part| place(&throughout[part + 1], request).is_some());
             }
-            let until = steps.get(at + ends + 1).map_or(until, |step| step.from.min(until));
             steps[at + begins].block(request, until);
             at += 1 + next?.max(begins);
         }
