@@ -1,7 +1,9 @@
 //! Which processors are free, and when: where promises are placements, kept up from pass to pass.
 
+use std::ops::Range;
+
 use super::Cluster;
-use super::free_sets::{Back, Eased, FreeSets, Held, Wanted};
+use super::free_sets::{Back, Eased, FreeSets, Held, Openings, Wanted};
 use super::reservation::{Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
@@ -12,7 +14,8 @@ use crate::machine::Placement;
 /// jobs up to their expected ends, and of promises while they last, are not.
 ///
 /// It knows what has become free since a promise was last looked at. A promise can be bettered only by
-/// some of that: whatever else is free was so then. So most are passed over without a question to anyone.
+/// some of that: whatever else is free was so then. So many are passed over without a question to anyone, and others are asked
+/// about at few instants.
 ///
 /// A job past its estimate counts as ended, so its nodes may be promised. As long as it goes on to run such a promise is
 /// put off from instant to instant, and may come to hold nodes that others are promised later.
@@ -29,6 +32,8 @@ pub(crate) struct Space {
     freed: Vec<Freed>,
     /// How many of those have been forgotten.
     forgotten: u64,
+    /// Room to work in.
+    openings: Openings,
 }
 
 /// The nodes that are free now.
@@ -66,9 +71,10 @@ enum Freed {
     /// These nodes.
     Nodes {
         placement: Placement,
-        /// From when on.
+        /// From when up to when they were held.
         at: Time,
-        /// From when up to when any of them is free without a break.
+        before: Time,
+        /// From when up to when any of them is free without a break, that time among it.
         from: Time,
         until: Time,
     },
@@ -129,6 +135,7 @@ impl Cluster<'_> {
             in_fact: None,
             freed: Vec::new(),
             forgotten: 0,
+            openings: Openings::default(),
         })
     }
 }
@@ -179,8 +186,9 @@ impl Space {
 
     fn free(&mut self, held: Held<'_>, placement: &Placement) {
         let Back { from, until, eased } = self.sets.give_back(held);
-        self.freed.push(Freed::Nodes { placement: placement.clone(), at: held.from, from, until });
         let placement = || placement.clone();
+        let (at, before) = (held.from, held.until);
+        self.freed.push(Freed::Nodes { placement: placement(), at, before, from, until });
         self.freed.extend(eased.map(|eased| Freed::Eased { placement: placement(), eased }));
     }
 
@@ -253,9 +261,10 @@ impl Space {
     pub(crate) fn plan(&mut self, job: &Job) -> Option<Planned> {
         let asked = Asked::of(&self.asked, job)?;
         let promise = self.now_in_fact(&asked, None).or_else(|| {
-            let Space { now, asked: facility, sets, .. } = self;
+            let Space { now, asked: facility, sets, openings, .. } = self;
+            openings.begin(*now);
             let (at, placement) =
-                sets.first_place(&asked.wanted(), *now, None, None, |free, request| {
+                sets.first_place(&asked.wanted(), openings, None, None, |free, request| {
                     facility.place_where_free(free, request, *now)
                 })?;
             Some(asked.at(at, placement))
@@ -279,26 +288,44 @@ impl Space {
     /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
     /// others if those are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
-        let Planned { promise, asked, .. } = planned;
         let own = planned.held()?.0;
-        let is_due = promise.at <= self.now;
-        let begin = if is_due { Some(self.now) } else { self.worth_a_look(planned) };
+        let mut openings = std::mem::take(&mut self.openings);
+        // One that is due is looked at too: it may move to other processors.
+        if planned.promise.at <= self.now {
+            openings.begin(self.now);
+        } else {
+            self.find_openings(planned, own, &mut openings);
+        }
+        let better = self.better_within(planned, own, &openings);
+        self.openings = openings;
+        better
+    }
+
+    /// The same, if it can be had sooner only within these.
+    fn better_within(
+        &mut self,
+        planned: &Planned,
+        own: Held<'_>,
+        openings: &Openings,
+    ) -> Option<Reservation> {
+        let Planned { promise, asked, .. } = planned;
         // While nodes are planned twice there may be a place for which they were too few before now.
-        if self.is_overdrawn || begin == Some(self.now) {
+        if self.is_overdrawn || openings.have_begun_by(self.now) {
             let found = self.now_in_fact(asked, Some(own));
             if found.is_some() {
                 return found;
             }
         }
-        let begin = begin?;
+        if openings.are_none() {
+            return None;
+        }
         // Their number does not matter to who stays on its own nodes.
         let stays = if self.is_overdrawn { self.sets.sooner(own, asked.span) } else { None };
         let before = stays.unwrap_or(promise.at);
         let Space { now, asked: facility, sets, .. } = self;
-        // One that is due is looked at too: it may move to other processors.
         let limit = if before <= *now { now.next() } else { before };
         let wanted = asked.wanted();
-        let found = sets.first_place(&wanted, begin, Some(limit), Some(own), |free, request| {
+        let found = sets.first_place(&wanted, openings, Some(limit), Some(own), |free, request| {
             let placement = facility.place_where_free(free, request, *now)?;
             Some((placement, own.nodes.is_within(free)))
         });
@@ -310,38 +337,52 @@ impl Space {
         }
     }
 
-    /// From when on a promise may be bettered by what has become free.
+    /// Between which instants a promise may have come to be had sooner by what has become free since it was looked at last.
     ///
-    /// Whoever starts earlier than was possible needs some of that, before it would end by the promise, and
-    /// without a break: within the time in which any of it is free, or else up to the promised start, on
-    /// promised nodes.
+    /// Whoever starts earlier than was possible needs some of that while it was held, and without a break from its start on:
+    /// to its end, or else up to the promised start, on promised nodes.
     ///
     /// Where nodes are planned twice it may also be that fewer than are free seemed to be, or that others held what it was
     /// promised.
-    fn worth_a_look(&self, planned: &Planned) -> Option<Time> {
-        let Some(seen) = planned.seen else { return Some(self.now) };
-        let ((own, placement), span) = (planned.held()?, planned.promise.span);
+    fn find_openings(&self, planned: &Planned, own: Held<'_>, openings: &mut Openings) {
+        let Some(seen) = planned.seen else { return openings.begin(self.now) };
+        let Some((_, placement)) = planned.held() else { return openings.clear() };
         let grid = self.asked.sites()[0].site().grid();
-        let wanted = i64::from(planned.asked.count);
+        let (wanted, span) = (i64::from(planned.asked.count), planned.promise.span);
         let known = seen.saturating_sub(self.forgotten) as usize;
         let freed = &self.freed[known.min(self.freed.len())..];
-        let begins = freed.iter().filter_map(|freed| match freed {
-            Freed::Nodes { placement: freed, at, from, until } => {
-                let from = (*from).max(self.now);
-                let may_help = from < own.from
-                    && *at < own.until
-                    && ((from + span).max(from.next()) <= *until
-                        || *until >= own.from && freed.meets(placement, grid));
-                may_help.then_some(from)
+        openings.assign(freed.iter().filter_map(|freed| match freed {
+            Freed::Nodes { placement: freed, at, before, from, until } => {
+                if *from >= own.from || *at >= own.until {
+                    return None;
+                }
+                // Only one that ends after it begins to be free has some of it.
+                let from = (*from).max(self.now).max(starts_to_end(*at, span).start);
+                let before = (*before).min(own.from);
+                let alone = before.min(starts_to_end(*until, span).end);
+                let is_longer = alone < before
+                    && from < before
+                    && *until >= own.from
+                    && freed.meets(placement, grid);
+                Some(from..if is_longer { before } else { alone })
             }
             Freed::Eased { placement: freed, eased: Eased { at, least, most } } => {
                 let is_new = |wanted: i64| *least < wanted && wanted <= *most;
                 let beside_its_own = wanted - i64::from(own.count);
                 let may_help = *at < own.until
                     && (is_new(wanted) || is_new(beside_its_own) || freed.meets(placement, grid));
-                may_help.then_some(self.now)
+                may_help.then_some(self.now..own.from)
             }
-        });
-        begins.min()
+        }));
     }
 }
+
+/// When whoever lasts so long starts to end at an instant: then, give or take what is lost where sums are rounded.
+fn starts_to_end(at: Time, span: f64) -> Range<Time> {
+    let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
+    let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));
+    time(start - lost, f64::NEG_INFINITY)..time(start + lost, f64::INFINITY)
+}
+
+/// More than two sums lose of what is added up.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;

@@ -81,9 +81,10 @@ impl FreeBases {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
         }
-        self.bases.copy_from(free);
+        // What is turned first is read where it is, and not copied.
+        let mut unread = Some(free);
         let mut end = grid.nodes();
-        let mut words = 0..self.bases.words().len();
+        let mut words = 0..free.words().len();
         // From the last dimension to the first: its edge spares the others the rows beyond it.
         for (d, &side) in sides.iter().enumerate().rev() {
             let (mut run, is_ring) = (1, grid.is_ring(d));
@@ -91,11 +92,13 @@ impl FreeBases {
                 let step = run.min(side - run);
                 run += step;
                 if is_ring {
-                    self.keep_if_ahead_on_the_ring(grid, d, step);
-                    if self.bases.is_empty() {
+                    if !self.keep_if_ahead_on_the_ring(grid, unread.take(), d, step) {
                         return 0;
                     }
                     continue;
+                }
+                if let Some(free) = unread.take() {
+                    self.bases.copy_from(free);
                 }
                 if d + 1 == sides.len() {
                     end = (grid.sides()[d] - run + 1) * grid.strides()[d];
@@ -107,22 +110,34 @@ impl FreeBases {
                 }
             }
         }
+        if let Some(free) = unread {
+            self.bases.copy_from(free);
+        }
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps a base only if the node `step` ahead of it along a ring is one too.
-    fn keep_if_ahead_on_the_ring(&mut self, grid: &Grid, d: usize, step: u32) {
+    /// Keeps a base only if the node `step` ahead of it along a ring is one too, or makes bases of those nodes of another set of
+    /// which that holds. Whether there are any.
+    fn keep_if_ahead_on_the_ring(
+        &mut self,
+        grid: &Grid,
+        other: Option<&NodeSet>,
+        d: usize,
+        step: u32,
+    ) -> bool {
         let ring = grid.strides()[d] * grid.sides()[d];
         let by = step * grid.strides()[d];
-        // Whole words are turned ring by ring, as is what is all one ring, and lanes of a word all together.
-        let is_turned = ring.is_multiple_of(64) && (by.is_multiple_of(64) || ring == grid.nodes());
-        if is_turned || 64 % ring == 0 {
-            self.shifted.assign_kept_if_ahead(&self.bases, ring, by);
+        // Lanes of a word are turned all together, and so is what is all one ring.
+        let is_turned = 64 % ring == 0 || ring == grid.nodes() && ring.is_multiple_of(64);
+        let bases = other.unwrap_or(&self.bases);
+        let any = if is_turned {
+            self.shifted.assign_kept_if_ahead(bases, ring, by)
         } else {
             let straight_on = below_edge(&self.below_edge, grid, d, step);
-            self.shifted.assign_kept_if_ahead_or_back(&self.bases, by, ring - by, straight_on);
-        }
+            self.shifted.assign_kept_if_ahead_or_back(bases, by, ring - by, straight_on)
+        };
         std::mem::swap(&mut self.bases, &mut self.shifted);
+        any
     }
 
     /// Makes a set those nodes from which the node `step` ahead along a dimension is in another: around

@@ -234,6 +234,9 @@ impl ManagedSite {
         now: Time,
     ) -> Option<Placement> {
         self.site.set_free(free);
+        if u64::from(self.site.free_nodes()) < request.nodes() {
+            return None;
+        }
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 

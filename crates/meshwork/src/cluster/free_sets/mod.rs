@@ -1,9 +1,11 @@
 //! Which processors are free, from now on.
 
+mod openings;
 mod step;
 
 use std::ops::Range;
 
+pub(super) use openings::Openings;
 use step::{Blocker, Step};
 
 use crate::geometry::NodeSet;
@@ -158,23 +160,26 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Looks for the first instant from `begin` on, and before `limit`, from which there is a place for
+    /// Looks for the first instant at which a step begins, within `openings` and before `limit`, from which there is a place for
     /// `wanted` as long as it needs one: `place` is asked with the nodes that are free throughout, those
     /// of `own` counted as free. It misses no block. `None` if there is no such instant. Who holds something
     /// asks for no longer than that, and for no later: where others hold the same nodes right after it no
     /// step begins.
     ///
-    /// Where there is none in all the time that is needed, the least part of it in which there is none is
-    /// found by halves, and kept: whatever needs all of that part has no place either.
+    /// Where there is none in all the time that is needed, the last step from which there is none up to its end is
+    /// found by halves, and kept: whatever needs all the time from there has no place either. Where the part without a place
+    /// ends is not asked for: that took more questions than it spared.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &Wanted<'_>,
-        begin: Time,
+        openings: &Openings,
         limit: Option<Time>,
         own: Option<Held<'_>>,
         mut place: impl FnMut(&NodeSet, &Request) -> Option<P>,
     ) -> Option<(Time, P)> {
-        let mut at = self.from(begin.next()).saturating_sub(1);
+        let mut openings = openings.iter();
+        let mut opening = openings.next()?;
+        let mut at = self.from(opening.start);
         let Wanted { request, count, span } = *wanted;
         let wanted_count = i64::from(count);
         let own_count = own.map_or(0, |own| i64::from(own.count));
@@ -184,6 +189,15 @@ impl FreeSets {
         // From the present start on up to here, enough are free at each step.
         let mut enough_up_to = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| !is_past(step.from)) {
+            if first.from >= opening.end {
+                opening = openings.next()?;
+                continue;
+            }
+            // One after the other: the next is near as a rule.
+            if first.from < opening.start {
+                at += 1;
+                continue;
+            }
             if free(first) < wanted_count {
                 at += 1;
                 continue;
@@ -202,40 +216,33 @@ impl FreeSets {
                 at = blocked + 1;
                 continue;
             }
-            // What is free from the first step to each; all the way is asked about first.
+            // What is free from each step to the last; all the way is asked about first.
             let FreeSets { steps, throughout } = self;
             let parts = end - at;
             while throughout.len() < parts {
                 throughout.push(NodeSet::empty(steps[at].free.universe()));
             }
-            let with_own = |step: &Step| {
-                own.filter(|_| is_own(step.from)).map(|own| step.held_alone(own.nodes))
-            };
-            for part in 0..parts {
-                let (before, here) = throughout.split_at_mut(part);
+            for part in (0..parts).rev() {
+                let (here, later) = throughout.split_at_mut(part + 1);
                 let step = &steps[at + part];
-                here[0].assign_shared(before.last(), &step.free, with_own(step).as_deref());
+                let alone = own.filter(|_| is_own(step.from)).map(|own| step.held_alone(own.nodes));
+                here[part].assign_shared(
+                    later.first().filter(|_| part + 1 < parts),
+                    &step.free,
+                    alone.as_deref(),
+                );
             }
-            let mut place =
-                |free: &NodeSet| if free.has_at_least(count) { place(free, request) } else { None };
-            if let Some(found) = place(&throughout[parts - 1]) {
+            if let Some(found) = place(&throughout[0], request) {
                 return Some((from, found));
             }
-            // The least of it in which there is none: first where it ends, then where it begins.
-            let ends = first_that(parts - 1, |part| place(&throughout[part]).is_none());
+            // The last of these steps from which there is none: whoever begins before it has none either.
             let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
             let next = further.position(|step| free(step) >= wanted_count);
             let mut begins = 0;
-            if next.is_some() && ends > 0 {
-                for part in (0..=ends).rev() {
-                    let (here, later) = throughout.split_at_mut(part + 1);
-                    let step = &steps[at + part];
-                    let later = later.first().filter(|_| part < ends);
-                    here[part].assign_shared(later, &step.free, with_own(step).as_deref());
-                }
-                begins = first_that(ends, |part| place(&throughout[part + 1]).is_some());
+            if next.is_some() {
+                begins =
+                    first_that(parts - 1, |part| place(&throughout[part + 1], request).is_some());
             }
-            let until = steps.get(at + ends + 1).map_or(until, |step| step.from.min(until));
             steps[at + begins].block(request, until);
             at += 1 + next?.max(begins);
         }
@@ -262,9 +269,6 @@ impl FreeSets {
                     free.intersect(&here);
                 }
                 None => free.intersect(&step.free),
-            }
-            if !free.has_at_least(wanted.count) {
-                return None;
             }
         }
         place(&free, wanted.request)
@@ -314,8 +318,7 @@ impl FreeSets {
             {
                 let Blocker { request, until, .. } = self.steps[at].blockers.swap_remove(suspect);
                 let free = self.free_between(at, until);
-                let count = u32::try_from(request.nodes()).unwrap_or(u32::MAX);
-                if !free.has_at_least(count) || place(&free, &request).is_none() {
+                if place(&free, &request).is_none() {
                     self.steps[at].block(&request, until);
                     return Some(at);
                 }
@@ -449,7 +452,11 @@ mod tests {
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
             questions in prop::collection::vec(
-                (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30), 1..8,
+                (
+                    (1_u32..6, 0_u32..25, prop::option::of(1_u32..60), 0_u32..30),
+                    prop::collection::vec((0_u32..60, 0_u32..20), 0..5),
+                ),
+                1..8,
             ),
             picks in prop::collection::vec(any::<prop::sample::Index>(), 40),
             may_cross in any::<bool>(),
@@ -502,7 +509,7 @@ mod tests {
                     prop_assert!(back.from <= begin && end <= back.until);
                 }
                 // Asked in between, so that what is remembered has to stay true.
-                for &(width, span, limit, begin) in &questions {
+                for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = Wanted { request: &request, count: width, span: f64::from(span) };
                     // Who holds something asks for no longer than that, and for no later.
@@ -521,17 +528,27 @@ mod tests {
                     let meanwhile = |start: u32| {
                         throughout(grid, &others, start..start + span.max(1))
                     };
-                    let found = sets.first_place(&wanted, time(begin), limit.map(time), of_own, place);
-                    let expected = (0..limit.unwrap_or(99)).find_map(|start| {
+                    let is_place = |start: u32| {
                         let (free, least) = meanwhile(start);
                         let base = place(&free, &request).filter(|_| least >= i64::from(width));
                         base.map(|base| (time(start), base))
-                    });
-                    // None begins before the step in which the search begins.
-                    let step = sets.steps[sets.from(time(begin).next()) - 1].from;
-                    if expected.is_none_or(|(at, _)| at >= step) {
+                    };
+                    let mut openings = Openings::default();
+                    openings.begin(time(begin));
+                    let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
+                    let expected = (0..limit.unwrap_or(99)).find_map(is_place);
+                    if expected.is_none_or(|(at, _)| at >= time(begin)) {
                         prop_assert_eq!(found, expected);
                     }
+                    // Between other instants only steps that begin there count.
+                    openings.assign(within.iter().map(|(from, length)| time(*from)..time(from + length)));
+                    let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
+                    let is_within = |start: &u32| {
+                        within.iter().any(|(from, length)| (*from..from + length).contains(start))
+                    };
+                    let is_begin = |start: &u32| sets.steps.iter().any(|step| step.from == time(*start));
+                    let mut starts = (0..limit.unwrap_or(99)).filter(is_within).filter(is_begin);
+                    prop_assert_eq!(found, starts.find_map(is_place));
                     let mut among = NodeSet::full(NODES);
                     among.remove_range(begin % NODES, width.min(NODES - begin % NODES));
                     let mut now = meanwhile(0).0;

@@ -1,0 +1,49 @@
+//! When a place may be found that was not there before.
+
+use std::ops::Range;
+
+use crate::job::Time;
+
+/// Times in which a start may be possible: in order, and none meets another.
+#[derive(Default)]
+pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
+
+impl Openings {
+    /// None.
+    pub(in crate::cluster) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All that begin at an instant or later.
+    pub(in crate::cluster) fn begin(&mut self, at: Time) {
+        self.0.clear();
+        self.0.push(at..Time::new(f64::INFINITY));
+    }
+
+    /// These, which may be in any order, and empty. **O(n log n)**.
+    pub(in crate::cluster) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
+        self.0.clear();
+        self.0.extend(openings.filter(|opening| !opening.is_empty()));
+        self.0.sort_unstable_by_key(|opening| opening.start);
+        self.0.dedup_by(|later, one| {
+            let goes_on = later.start <= one.end;
+            if goes_on {
+                one.end = one.end.max(later.end);
+            }
+            goes_on
+        });
+    }
+
+    pub(in crate::cluster) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the first of them has begun by then.
+    pub(in crate::cluster) fn have_begun_by(&self, now: Time) -> bool {
+        self.0.first().is_some_and(|first| first.start <= now)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Range<Time>> {
+        self.0.iter()
+    }
+}
