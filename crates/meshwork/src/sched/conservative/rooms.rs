@@ -61,17 +61,16 @@ impl Rooms {
     /// Puts those that begin between two instants in the place of some.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Rooms { rooms, longest, .. } = self;
-        let found = profile.rooms(begin, end, count).map(|(from, until)| {
+        let known = rooms.len();
+        for (from, until) in profile.rooms(begin, end, count) {
             if let Some(until) = until {
                 *longest = longest.max(until.units() - from.units());
             }
-            (from, until.unwrap_or(Time::new(f64::INFINITY)))
-        });
-        if range.start == rooms.len() {
-            rooms.extend(found);
-        } else {
-            rooms.splice(range, found);
+            rooms.push((from, until.unwrap_or(Time::new(f64::INFINITY))));
         }
+        let found = rooms.len() - known;
+        rooms[range.start..].rotate_right(found);
+        rooms.drain(range.start + found..range.end + found);
     }
 
     /// The first that one of a row may have a use for begins then.
