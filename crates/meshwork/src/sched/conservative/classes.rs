@@ -103,7 +103,7 @@ impl Classes {
             *known = freed.len();
         }
         rooms.extend(row.last, row.count, profile);
-        // There may be room no more, and is none if nothing is new.
+        // What is known may have been taken since, and where nothing is new it has been.
         let room = rooms.first_for(row)?;
         (is_new || is_of_use(seen..unknown)).then_some(room)
     }

@@ -17,7 +17,7 @@ pub(super) struct Rooms {
     longest: f64,
 }
 
-/// To look for all of them anew is as much work as to look again at a share of them.
+/// As large a share of them is looked at again one by one: to look for all of them anew is no more work than for more.
 const SHARE: usize = 4;
 
 impl Rooms {
@@ -38,8 +38,8 @@ impl Rooms {
         }
     }
 
-    /// Looks again where more has become free. Those known reach as far as there is room, or further, wherever else
-    /// they are: so one that is touched by what is new ends where they end.
+    /// Looks again where more has become free. Wherever nothing has, those known reach at least as far as there is room: so no
+    /// more is looked through than what is new and those that it touches.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.rooms.len() / SHARE {
