@@ -288,13 +288,13 @@ impl Space {
     /// The promise made anew if it can be had sooner, or now if it is due: on the same processors, or on
     /// others if those are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
-        let own = planned.held()?.0;
+        let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
         // One that is due is looked at too: it may move to other processors.
         if planned.promise.at <= self.now {
             openings.begin(self.now);
         } else {
-            self.find_openings(planned, own, &mut openings);
+            self.find_openings(planned, own, placement, &mut openings);
         }
         let better = self.better_within(planned, own, &openings);
         self.openings = openings;
@@ -344,9 +344,14 @@ impl Space {
     ///
     /// Where nodes are planned twice it may also be that fewer than are free seemed to be, or that others held what it was
     /// promised.
-    fn find_openings(&self, planned: &Planned, own: Held<'_>, openings: &mut Openings) {
+    fn find_openings(
+        &self,
+        planned: &Planned,
+        own: Held<'_>,
+        placement: &Placement,
+        openings: &mut Openings,
+    ) {
         let Some(seen) = planned.seen else { return openings.begin(self.now) };
-        let Some((_, placement)) = planned.held() else { return openings.clear() };
         let grid = self.asked.sites()[0].site().grid();
         let (wanted, span) = (i64::from(planned.asked.count), planned.promise.span);
         let known = seen.saturating_sub(self.forgotten) as usize;

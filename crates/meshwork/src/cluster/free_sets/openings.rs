@@ -9,11 +9,6 @@ use crate::job::Time;
 pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
 
 impl Openings {
-    /// None.
-    pub(in crate::cluster) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// All that begin at an instant or later.
     pub(in crate::cluster) fn begin(&mut self, at: Time) {
         self.0.clear();

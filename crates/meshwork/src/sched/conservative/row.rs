@@ -97,11 +97,7 @@ impl Row {
 
     /// The first start after an instant.
     pub(super) fn start_after(&self, instant: Time) -> Option<Time> {
-        if instant < self.first {
-            return (!self.is_empty()).then_some(self.first);
-        }
-        let starts = &self.promised.starts;
-        starts.get(starts.partition_point(|(start, _)| *start <= instant)).map(|(start, _)| *start)
+        self.starts_after(instant).next()
     }
 
     /// The starts after an instant, none of them twice.
