@@ -29,7 +29,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use clap::Parser;
+use clap::{FromArgMatches as _, Parser as _};
 use meshwork::catalogue::Catalogue;
 
 use args::{Arguments, Command};
@@ -51,9 +51,15 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     // A panic is a fault of the program and never of its user, who is told so in one sentence. One
     // inside a run is caught by the laboratory and fails that run alone.
     panic::set_hook(Box::new(remember));
-    match Arguments::try_parse_from(words) {
+    let arguments = args::command()
+        .try_get_matches_from(words)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    match arguments {
         Ok(arguments) => finish(caught(|| run(&mut Output::new(), arguments.command, catalogue))),
-        Err(error) => answer(&error),
+        Err(error) => match args::hint(&error) {
+            Some(hint) => finish(Err(Stop::Wrong(hint))),
+            None => answer(&error),
+        },
     }
 }
 
@@ -118,6 +124,9 @@ fn caught(run: impl FnOnce() -> Ended) -> Ended {
 fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
     let verdict = match command {
         Command::Run(arguments) => command::run::run(out, catalogue, &arguments)?,
+        Command::Replay(arguments) => command::replay::run(out, catalogue, &arguments)?,
+        Command::New(arguments) => command::new::run(out, &arguments)?,
+        Command::Schema => command::schema::run(out, catalogue)?,
         Command::Submit(arguments) => command::submit::run(out, catalogue, &arguments)?,
         Command::Collect(arguments) => command::collect::run(out, catalogue, &arguments)?,
         Command::Status(arguments) => command::status::run(out, catalogue, &arguments)?,

@@ -1,6 +1,8 @@
 //! What can be written on the command line.
 
+mod groups;
 pub(crate) mod ops;
+mod start;
 mod sweep;
 pub(crate) mod trace;
 mod traffic;
@@ -15,7 +17,9 @@ use meshwork_lab::operator::instant::RunName;
 
 use crate::memory::Memory;
 
+pub(crate) use groups::{command, hint};
 use ops::Ops;
+pub(crate) use start::{New, Replay, Start};
 pub(crate) use sweep::{Collect, Engine, RunsFormat, Shards, Status, Submit};
 use sweep::{SUBMIT_HELP, duration};
 use trace::Trace;
@@ -29,7 +33,6 @@ pub(crate) use traffic::Traffic;
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = "Example:\n  meshwork run examples/first.toml --set scheduler=easy"
 )]
 pub(crate) struct Arguments {
@@ -51,6 +54,22 @@ pub(crate) enum Command {
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
+    /// Replay a log under several schedulers: a table and a page, without writing a study first
+    #[command(
+        after_help = "The machine is a flat one with the processors that the log's header names; with --machine it has a \
+        shape. The folder has the study too, as experiment.toml, to go on from.\n\nExamples:\n  meshwork replay \
+        lublin.swf.gz\n  meshwork replay log.swf --machine torus:8x8x8 --schedulers easy,conservative"
+    )]
+    Replay(Replay),
+    /// Write a commented study to begin with
+    #[command(after_help = "Example:\n  meshwork new study.toml --from log")]
+    New(New),
+    /// Print the JSON Schema of study files, for editors
+    #[command(
+        after_help = "With the line `#:schema study.schema.json` on top of a study, as `meshwork new` writes it, editors \
+        that know TOML complete and check its keys.\n\nExample:\n  meshwork schema > study.schema.json"
+    )]
+    Schema,
     /// Write the script that runs a study as an array of jobs, and submit it
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),

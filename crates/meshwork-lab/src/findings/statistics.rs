@@ -2,8 +2,6 @@
 
 use std::sync::OnceLock;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 /// The confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
@@ -213,10 +211,47 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Between minus this and this lies a value of Student's t distribution with so much confidence.
+/// The bound between whose negative and itself a value of Student's t distribution lies with this
+/// confidence, by bisection of `within` down to neighbouring numbers.
 fn quantile(degrees: u64, confidence: f64) -> f64 {
-    let distribution = StudentsT::new(0.0, 1.0, degrees as f64).expect("degrees are positive");
-    distribution.inverse_cdf(0.5 + confidence / 2.0)
+    let (mut below, mut above) = (0.0, 1.0);
+    while within(degrees, above) < confidence {
+        (below, above) = (above, 2.0 * above);
+    }
+    loop {
+        let middle = 0.5 * (below + above);
+        if middle <= below || middle >= above {
+            return middle;
+        }
+        let side = if within(degrees, middle) < confidence { &mut below } else { &mut above };
+        *side = middle;
+    }
+}
+
+/// The probability that a value of Student's t distribution lies between `-t` and `t`, as the finite
+/// sum that it is for whole degrees of freedom.
+///
+/// # Reference
+/// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.3 and 26.7.4.
+fn within(degrees: u64, t: f64) -> f64 {
+    let tangent = t / (degrees as f64).sqrt();
+    let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
+    let sine = tangent * cosine;
+    let is_odd = degrees % 2 == 1;
+    // Each term is the one before it, times cos² and the next fraction.
+    let mut term = if is_odd { cosine } else { 1.0 };
+    let mut sum = 0.0;
+    let mut k = if is_odd { 3 } else { 2 };
+    while k <= degrees {
+        sum += term;
+        term *= cosine * cosine * (k - 1) as f64 / k as f64;
+        k += 2;
+    }
+    if is_odd {
+        std::f64::consts::FRAC_2_PI * (libm::atan(tangent) + sine * sum)
+    } else {
+        sine * sum
+    }
 }
 
 fn expanded_quantile(degrees: u64) -> f64 {

@@ -15,7 +15,7 @@ use crate::run::inputs::Files;
 const SLURM: &str = "slurm";
 
 /// The keys of such a machine.
-const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
+pub(crate) const KEYS: [&str; 3] = [SLURM, "conf", "partition"];
 
 /// Puts the machine of `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` in its place, and the allocator by
 /// which its Slurm gives out nodes where the scenario names none, or names `slurm`. Other machines stay as they are.

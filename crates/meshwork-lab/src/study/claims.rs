@@ -112,7 +112,7 @@ impl Needed {
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
 /// The keys of a claim, besides those that hold swept keys.
-static PARAMS: &[&Param] = &[
+pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
         kind: Kind::Text,
@@ -201,7 +201,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 }
 
 /// The keys that hold swept keys, or have no one kind.
-const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
+pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads `[[claim]]`. Where the command line has changed the sweep, a claim may be about values
 /// that are not in it.

@@ -8,6 +8,7 @@ mod lists;
 pub mod locate;
 pub mod papers;
 mod refused;
+pub mod schema;
 pub mod set;
 pub mod stored;
 

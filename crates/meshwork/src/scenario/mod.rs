@@ -36,7 +36,7 @@ pub use keys::{MEASURE, PARAMS};
 use sites::{
     Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
 };
-pub use sites::{SITE_FAMILY, SITES};
+pub use sites::{SITE_FAMILY, SITES, machine_in_words};
 
 /// The version of the model: part of the key of every stored run, and changed with every change
 /// that changes a value.

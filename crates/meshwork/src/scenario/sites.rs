@@ -100,14 +100,67 @@ impl SiteSpec {
     }
 }
 
+/// A machine in words: `mesh:8x8`, `hypercube:10` and the like as the table that they stand for, the
+/// name of a preset, such as `tpu_v4`, as it is.
+///
+/// ```
+/// use meshwork::scenario::machine_in_words;
+/// let mesh = toml::toml! { topology = "mesh"
+///                          dims = [8, 8] };
+/// assert_eq!(machine_in_words("mesh:8x8").unwrap(), toml::Value::Table(mesh));
+/// assert!(machine_in_words("mash:8x8").unwrap_err().message.contains("did you mean `mesh`?"));
+/// ```
+///
+/// # Errors
+/// If there is no such topology or preset, or the size is none of that topology.
+pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
+    let (name, size) = text.split_once(':').unwrap_or((text, ""));
+    let site = SITE_FAMILY.find("machine", name);
+    if size.is_empty() && (presets::FAMILY.find("machine", name).is_ok() || site.is_err()) {
+        return presets::FAMILY.find("machine", text).map(|about| about.name.into());
+    }
+    let about = site?;
+    let mut required =
+        about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required));
+    let (Some(param), None) = (required.next(), required.next()) else {
+        let says = format!("a {} is written as a table, as in a study", about.name);
+        return Err(Problem::new("machine", says));
+    };
+    let numbers: Option<Vec<i64>> = size
+        .split(['x', '×', ','])
+        .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))
+        .collect();
+    let size = match (&param.kind, numbers.as_deref()) {
+        (Kind::Integers(..), Some(numbers)) => {
+            Value::Array(numbers.iter().copied().map(Value::Integer).collect())
+        }
+        (_, Some(&[number])) => Value::Integer(number),
+        _ => {
+            let example = if matches!(param.kind, Kind::Integers(..)) { "8x8" } else { "8" };
+            let says = format!(
+                "`{size}` is no size of a {0}: write `{0}:{example}`, or a table as in a study",
+                about.name
+            );
+            return Err(Problem::new("machine", says));
+        }
+    };
+    let mut table = Table::new();
+    table.insert(SITE_FAMILY.key.to_owned(), about.name.into());
+    table.insert(param.name.to_owned(), size);
+    Ok(Value::Table(table))
+}
+
 /// The table without `machine`, and `machine`. A machine that is only named brings its allocator along.
 pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
     let mut rest = table.clone();
     match rest.remove("machine") {
         Some(Value::Table(machine)) => Ok((machine, rest)),
-        Some(Value::String(name)) => {
-            let named = presets::FAMILY.find("machine", &name)?;
-            let (machine, allocator) = entry(presets::MACHINES, named.name).tables();
+        Some(Value::String(words)) => {
+            let name = match machine_in_words(&words)? {
+                Value::Table(machine) => return Ok((machine, rest)),
+                _ => words,
+            };
+            let (machine, allocator) = entry(presets::MACHINES, &name).tables();
             if !rest.contains_key("allocator") {
                 rest.insert("allocator".to_owned(), allocator);
             }
@@ -117,7 +170,7 @@ pub(crate) fn split_machine(table: &Table) -> Result<(Table, Table), Problem> {
             "machine",
             format!(
                 "`machine` is {other}, but must be a table with `topology`, or with `sites`, a \
-                 list of such tables, or the name of a machine"
+                 list of such tables, or a machine in words, such as \"mesh:16x8\" or \"tpu_v4\""
             ),
         )),
         None => Err(Problem::new(

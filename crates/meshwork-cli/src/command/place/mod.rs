@@ -10,9 +10,8 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{Desk, Pool};
-use meshwork::presets;
-use meshwork::registry::{DefaultValue, Kind, Problem};
-use meshwork::scenario::SITE_FAMILY;
+use meshwork::registry::Problem;
+use meshwork::scenario::machine_in_words;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
@@ -137,42 +136,12 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// A machine as it is written on a command line: `mesh:8x8`, `hypercube:10`, `tpu_v4`, or a table as in a study.
-fn machine(text: &str) -> Result<Value, String> {
+/// A machine as it is written on a command line: in words, or a table as in a study.
+pub(crate) fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
     }
-    let (name, size) = text.split_once(':').unwrap_or((text, ""));
-    if size.is_empty() && presets::FAMILY.find("machine", name).is_ok() {
-        return Ok(name.into());
-    }
-    let about = SITE_FAMILY.find("machine", name).map_err(|problem| problem.message)?;
-    let mut required =
-        about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required));
-    let (Some(param), None) = (required.next(), required.next()) else {
-        return Err("write it as a table, as in a study".to_owned());
-    };
-    let numbers: Option<Vec<i64>> = size
-        .split(['x', '×', ','])
-        .map(|number| number.trim().parse().ok().filter(|&number: &i64| number >= 0))
-        .collect();
-    let size = match (&param.kind, numbers.as_deref()) {
-        (Kind::Integers(..), Some(numbers)) => {
-            Value::Array(numbers.iter().copied().map(Value::Integer).collect())
-        }
-        (_, Some(&[number])) => Value::Integer(number),
-        _ => {
-            let many = matches!(param.kind, Kind::Integers(..));
-            let (name, example) = (about.name, if many { "8x8" } else { "8" });
-            return Err(format!(
-                "`{size}` is no size of a {name}: write `{name}:{example}`, or a table as in a study"
-            ));
-        }
-    };
-    let mut table = Table::new();
-    table.insert(SITE_FAMILY.key.to_owned(), about.name.into());
-    table.insert(param.name.to_owned(), size);
-    Ok(Value::Table(table))
+    machine_in_words(text).map_err(|problem| problem.message)
 }
 
 /// A name, or a table with a name and parameters.

@@ -1,0 +1,74 @@
+//! The commands as `meshwork --help` lists them: by what they are for.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use super::Arguments;
+
+/// The groups, in the order of `--help`. A test holds them to name every command once.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Begin", &["replay", "new", "reproduce"]),
+    ("Studies", &["run", "report", "watch", "show", "list", "schema", "check"]),
+    ("Many computers", &["submit", "status", "collect"]),
+    ("Your machine", &["ops", "place", "trace"]),
+    ("Network", &["traffic"]),
+    ("This program", &["completions", "man", "help"]),
+];
+
+/// The command line, whose help lists the commands in groups.
+pub(crate) fn command() -> Command {
+    let mut command = Arguments::command();
+    command.build();
+    let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (title, names) in GROUPS {
+        let _ = write!(text, "\n{title}:\n");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<12} {about}");
+        }
+    }
+    text += "\nOptions:\n{options}{after-help}";
+    Arguments::command().help_template(text)
+}
+
+/// What may have been meant where the first word is no command but a file: a study, or a log.
+pub(crate) fn hint(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let path = Path::new(word);
+    if !path.is_file() {
+        return None;
+    }
+    let is_study = path.extension().and_then(OsStr::to_str) == Some("toml");
+    let command = if is_study { "run" } else { "replay" };
+    Some(format!("{word} is a file: did you mean `meshwork {command} {word}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let mut command = Arguments::command();
+        command.build();
+        let mut known: Vec<String> = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(|command| command.get_name().to_owned())
+            .collect();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        known.sort();
+        listed.sort_unstable();
+        assert_eq!(known, listed);
+    }
+}

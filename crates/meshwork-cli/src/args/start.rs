@@ -1,0 +1,67 @@
+//! What can be written on the command line to begin with: a log, or a new study.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::threads;
+use crate::memory::Memory;
+
+/// `meshwork replay`.
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// A log in the Standard Workload Format, or a table of jobs in CSV or Parquet; .gz too
+    pub(crate) log: PathBuf,
+    /// The machine: mesh:16x8, torus:8x8x8, flat:128, tpu_v4, or a table as in a study [default: a
+    /// flat one with the processors that the log's header names]
+    #[arg(short, long)]
+    pub(crate) machine: Option<String>,
+    /// The schedulers; the others are compared with the first
+    #[arg(
+        long = "schedulers",
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "fcfs,easy,conservative"
+    )]
+    pub(crate) schedulers: Vec<String>,
+    /// Set any other key of the study, such as workload.first_jobs=10000
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The folder for the runs and the page [default: the log's name with -replay]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many threads run [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each scheduler
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}
+
+/// `meshwork new`.
+#[derive(Args, Debug)]
+pub(crate) struct New {
+    /// The file to write, which must not be there yet; - is standard output
+    #[arg(default_value = "study.toml")]
+    pub(crate) file: PathBuf,
+    /// What the study begins with
+    #[arg(long, value_enum, default_value = "sweep")]
+    pub(crate) from: Start,
+}
+
+/// What a new study begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Start {
+    /// Strategies under a growing load
+    Sweep,
+    /// A recorded log under several schedulers
+    Log,
+    /// A machine with a name, such as a pod of TPUs
+    Machine,
+    /// The files of a Slurm site
+    Slurm,
+    /// A figure of a paper, with its claims
+    Paper,
+}

@@ -1,0 +1,49 @@
+//! `meshwork new`: a commented study to begin with.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::args::{New, Start};
+use crate::output::{Ended, Output, Stop, Verdict};
+
+/// The file that the first line of a study names, by which editors check it.
+const SCHEMA: &str = "#:schema study.schema.json\n";
+
+/// Writes the study, and says what to do with it. A file that is there stays as it is.
+pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
+    let text = format!("{SCHEMA}{}", template(arguments.from));
+    let file = &arguments.file;
+    if file == Path::new("-") {
+        out.text(&text)?;
+        return Ok(Verdict::Done);
+    }
+    let shown = file.display();
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(file)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Stop::Wrong(format!(
+            "{shown}: there is such a file already, and it stays as it is: name another, or `-` for \
+             standard output"
+        )),
+        _ => Stop::Failed(format!("{shown}: this cannot be written ({error})")),
+    })?;
+    out.line(&format!("written to {shown}"))?;
+    out.line(&format!("  run it                      meshwork run {shown} --out results"))?;
+    out.line("  see it                      meshwork report results")?;
+    out.line("  let an editor check it      meshwork schema > study.schema.json")?;
+    Ok(Verdict::Done)
+}
+
+fn template(start: Start) -> &'static str {
+    match start {
+        Start::Sweep => include_str!("sweep.toml"),
+        Start::Log => include_str!("log.toml"),
+        Start::Machine => include_str!("machine.toml"),
+        Start::Slurm => include_str!("slurm.toml"),
+        Start::Paper => include_str!("paper.toml"),
+    }
+}

@@ -1,0 +1,113 @@
+//! `meshwork replay`: a log under a few schedulers, without a study to be written first.
+
+use std::path::{Path, PathBuf};
+
+use meshwork::catalogue::Catalogue;
+use meshwork_lab::Study;
+use meshwork_lab::findings::number::count;
+use meshwork_lab::report::Maps;
+use meshwork_lab::run::memory::check_count;
+use meshwork_lab::trace::info;
+use toml::{Table, Value};
+
+use super::place::machine;
+use super::{report, run};
+use crate::args::Replay;
+use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::results;
+use crate::toml_text::document;
+
+/// Runs the study that the options amount to, prints its table and writes its page.
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -> Ended {
+    let log = arguments.log.display();
+    let machine = match &arguments.machine {
+        Some(text) => machine(text)
+            .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")))?,
+        None => of_header(&arguments.log)?,
+    };
+    let source = document(&study(arguments, machine)?);
+    let study =
+        Study::parse_in(catalogue, &log.to_string(), &source, Path::new(""), &arguments.settings)?;
+    check_count(&study, arguments.memory.limit())?;
+    let folder = folder(arguments);
+    let limits = (arguments.threads, arguments.memory);
+    let finished = run::one(&study, Some(folder.clone()), limits, arguments.json, None, None)?;
+    if arguments.json {
+        for object in finished.summary.json() {
+            out.json(&object)?;
+        }
+    } else {
+        results::print(out, &study, &finished)?;
+    }
+    out.flush()?;
+    run::tell(&finished, false);
+    if !finished.failures.is_empty() {
+        return Ok(Verdict::RunFailed);
+    }
+    let page = report::write(catalogue, &folder, None, &Maps::default())?;
+    if !arguments.json {
+        out.line("")?;
+        out.line(&format!("page: {}", page.display()))?;
+        out.line(&format!("study and runs: {}", folder.display()))?;
+    }
+    Ok(Verdict::Done)
+}
+
+/// The machine that the header of a log names, as a flat one.
+fn of_header(log: &Path) -> Result<Value, Stop> {
+    let statistics = info(log)?;
+    let Some(processors) = statistics.processors_by_header else {
+        let largest = statistics.largest_job.unwrap_or(1);
+        return Err(Stop::Wrong(format!(
+            "{}: this log does not say how many processors its machine had; its largest job asks for {}: \
+             name the machine, as in `--machine flat:{largest}`",
+            log.display(),
+            count(largest)
+        )));
+    };
+    say(
+        "note",
+        &format!(
+            "the header names {} processors, any of which a job may have; with `--machine` they have a shape",
+            count(processors)
+        ),
+    );
+    meshwork::scenario::machine_in_words(&format!("flat:{processors}"))
+        .map_err(|problem| Stop::Wrong(problem.message))
+}
+
+/// The study of one log under several schedulers.
+fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
+    let path = std::path::absolute(&arguments.log)
+        .map_err(|error| Stop::Wrong(format!("{}: {error}", arguments.log.display())))?;
+    let text = path.to_string_lossy();
+    let plain = text.strip_suffix(".gz").unwrap_or(&text);
+    let is_table = [".csv", ".parquet"].iter().any(|ending| plain.ends_with(ending));
+    let schedulers: Vec<Value> = arguments.schedulers.iter().map(|s| s.as_str().into()).collect();
+    let mut workload = Table::new();
+    workload.insert("name".to_owned(), if is_table { "table" } else { "swf" }.into());
+    workload.insert("path".to_owned(), text.as_ref().into());
+    let mut study = Table::new();
+    study.insert("name".to_owned(), stem(&arguments.log).into());
+    study.insert("machine".to_owned(), machine);
+    study.insert("workload".to_owned(), workload.into());
+    if let [first, _, ..] = &schedulers[..] {
+        let baseline = Table::from_iter([("scheduler".to_owned(), first.clone())]);
+        study.insert("compare".to_owned(), baseline.into());
+    }
+    let sweep = Table::from_iter([("scheduler".to_owned(), Value::Array(schedulers))]);
+    study.insert("sweep".to_owned(), sweep.into());
+    Ok(study)
+}
+
+/// The folder for results: one named after the log, beside whoever asks.
+fn folder(arguments: &Replay) -> PathBuf {
+    arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
+}
+
+/// The name of a log without its endings.
+fn stem(log: &Path) -> String {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}

@@ -1,0 +1,294 @@
+//! The JSON Schema of study files, made of the parameters that the reader itself goes by.
+
+use meshwork::catalogue::Catalogue;
+use meshwork::registry::{About, DefaultValue, Family, Kind, Lists as _, Param, Range};
+use meshwork::registry::{LARGEST, SMALLEST};
+use meshwork::{access, presets, scenario};
+use serde_json::{Map, Value as Json, json};
+
+use super::{JobFormat, PARAMS, claims};
+use crate::slurm::scenario::KEYS as SLURM_KEYS;
+
+/// The JSON Schema (draft 7) of the studies that may name what is in a catalogue.
+///
+/// It accepts every study that the reader accepts. It refuses unknown keys and names and values out
+/// of bounds, but neither keys that are missing, which `[sweep]` may give, nor parts that do not
+/// work together, which only the reader knows.
+///
+/// ```
+/// use meshwork::catalogue::Catalogue;
+/// use meshwork_lab::study::schema::schema;
+/// let schema = schema(&Catalogue::standard());
+/// assert_eq!(schema["properties"]["seed"]["type"], "integer");
+/// ```
+#[must_use]
+pub fn schema(catalogue: &Catalogue) -> Json {
+    let mut writer = Writer { catalogue, definitions: Map::new() };
+    let scenario: Vec<&Param> = scenario::PARAMS.iter().collect();
+    let mut properties = writer.properties(&scenario);
+    // A machine with Slurm's files brings an allocator of its own.
+    let allocator = properties["allocator"].take();
+    let with_slurm = json!({ "anyOf": [
+        allocator,
+        { "const": "slurm" },
+        { "type": "object", "properties": { "name": { "const": "slurm" } }, "required": ["name"] },
+    ]});
+    properties.insert("allocator".to_owned(), with_slurm.clone());
+    // A number stands for an exponential distribution with that mean.
+    for key in ["mtbf", "repair"] {
+        let given = properties["failures"]["properties"][key].take();
+        properties["failures"]["properties"][key] =
+            json!({ "anyOf": [number(Range::Positive), given] });
+    }
+    properties.extend(writer.properties(PARAMS));
+    properties.insert("machine".to_owned(), writer.machine());
+    let mut sweep = Map::new();
+    for (key, value) in &properties {
+        sweep.insert(key.clone(), swept(value));
+    }
+    let paths = json!({
+        "anyOf": [{ "type": "array", "minItems": 1 }, { "type": "object" }]
+    });
+    let formats = [JobFormat::Csv, JobFormat::Parquet, JobFormat::Batsim];
+    let tables = [
+        (
+            "sweep",
+            "each key with a list of values: their cross product is run",
+            json!({ "type": "object", "properties": sweep, "additionalProperties": paths }),
+        ),
+        (
+            "compare",
+            "a swept key and its baseline: every other value is compared with it, on the same jobs",
+            json!({ "type": "object" }),
+        ),
+        (
+            "output",
+            "`jobs` writes one row for each job into `jobs/` of the folder of results",
+            json!({
+                "type": "object",
+                "properties": { "jobs": one_or_list(json!({ "enum": formats.map(JobFormat::name) })) },
+                "additionalProperties": false,
+            }),
+        ),
+        ("quick", "what `meshwork reproduce --quick` sets", json!({ "type": "object" })),
+        ("claim", "sentences that the runs are to bear out", writer.claims()),
+    ];
+    for (key, help, mut value) in tables {
+        value["description"] = help.into();
+        properties.insert(key.to_owned(), value);
+    }
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A study of Meshwork",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "definitions": writer.definitions,
+    })
+}
+
+/// A list of values, or a table of parameters of which each has such a list.
+fn swept(value: &Json) -> Json {
+    json!({ "anyOf": [
+        { "type": "array", "minItems": 1, "items": value },
+        { "type": "object" },
+    ]})
+}
+
+fn one_or_list(one: Json) -> Json {
+    json!({ "anyOf": [one.clone(), { "type": "array", "items": one }] })
+}
+
+struct Writer<'a> {
+    catalogue: &'a Catalogue,
+    definitions: Map<String, Json>,
+}
+
+impl Writer<'_> {
+    fn properties(&mut self, params: &[&Param]) -> Map<String, Json> {
+        params
+            .iter()
+            .map(|param| {
+                let mut value = self.kind(&param.kind);
+                // A list of tables that may be left out may be empty.
+                if matches!(param.default, DefaultValue::Absent(_)) {
+                    value.as_object_mut().and_then(|value| value.remove("minItems"));
+                }
+                // Beside a `$ref` draft 7 reads nothing else.
+                if value.get("$ref").is_some() {
+                    value = json!({ "allOf": [value] });
+                }
+                value["description"] = param.help.into();
+                match param.default {
+                    DefaultValue::Required => {}
+                    DefaultValue::Is(text) => value["default"] = literal(text),
+                    DefaultValue::Absent(meaning) => {
+                        value["description"] =
+                            format!("{} (left out: {meaning})", param.help).into();
+                    }
+                }
+                (param.name.to_owned(), value)
+            })
+            .collect()
+    }
+
+    fn table(&mut self, params: &[&Param]) -> Json {
+        json!({
+            "type": "object",
+            "properties": self.properties(params),
+            "additionalProperties": false,
+        })
+    }
+
+    fn kind(&mut self, kind: &Kind) -> Json {
+        match kind {
+            Kind::Number(range) => number(*range),
+            Kind::Integer(least, most) => integer(*least, *most),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Choice(words) => json!({ "enum": words }),
+            Kind::Or(words, kind) => json!({ "anyOf": [{ "enum": words }, self.kind(kind)] }),
+            Kind::Text => json!({ "type": "string" }),
+            Kind::Texts => list(json!({ "type": "string" })),
+            Kind::Integers(least, most) => {
+                let one = integer(*least, *most);
+                json!({ "anyOf": [one.clone(), list(one)] })
+            }
+            Kind::Numbers(range) => list(number(*range)),
+            Kind::Flags => {
+                let one = json!({ "type": "boolean" });
+                json!({ "anyOf": [one.clone(), list(one)] })
+            }
+            Kind::Component(family) => self.component(family),
+            Kind::Components(family) => list(self.component(family)),
+            Kind::Names(family) => list(json!({ "enum": self.names(family) })),
+            Kind::Table(params) => self.table(&params.iter().collect::<Vec<_>>()),
+            Kind::Tables(params) => list(self.table(&params.iter().collect::<Vec<_>>())),
+        }
+    }
+
+    /// A reference to the definition of a family, which is written where it is first needed.
+    fn component(&mut self, family: &'static Family) -> Json {
+        let name = family.kind.replace(' ', "_");
+        let reference = json!({ "$ref": format!("#/definitions/{name}") });
+        if self.definitions.contains_key(&name) {
+            return reference;
+        }
+        // Families may hold one another: whoever comes back finds this one begun.
+        self.definitions.insert(name.clone(), Json::Null);
+        let entries = self.catalogue.entries(family);
+        let alone: Vec<&About> = entries
+            .iter()
+            .copied()
+            .filter(|about| {
+                about.params.iter().all(|p| !matches!(p.default, DefaultValue::Required))
+            })
+            .collect();
+        let tables: Vec<Json> = entries
+            .iter()
+            .map(|about| {
+                let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
+                let mut table = self.table(&params);
+                table["properties"][family.key] = json!({ "enum": spellings(about) });
+                table["description"] = about.summary.into();
+                let this = json!({ "properties": { family.key: { "enum": spellings(about) } } });
+                json!({ "if": this, "then": table })
+            })
+            .collect();
+        let all: Vec<&str> = entries.iter().flat_map(|about| spellings(about)).collect();
+        let definition = json!({ "anyOf": [
+            { "enum": alone.into_iter().flat_map(spellings).collect::<Vec<_>>() },
+            {
+                "type": "object",
+                "required": [family.key],
+                "properties": { family.key: { "enum": all } },
+                "allOf": tables,
+            },
+        ]});
+        self.definitions.insert(name, definition);
+        reference
+    }
+
+    fn names(&self, family: &Family) -> Vec<&'static str> {
+        self.catalogue.entries(family).into_iter().flat_map(spellings).collect()
+    }
+
+    /// A machine: in words, of one site, of several, or with the files of a Slurm.
+    fn machine(&mut self) -> Json {
+        let access: Vec<&Param> = access::PARAMS.iter().collect();
+        let access = self.properties(&access);
+        // Partitions and reservations stand in the same table as the topology.
+        let site = self.component(&scenario::SITE_FAMILY);
+        let definition = &mut self.definitions["topology"]["anyOf"][1]["allOf"];
+        for topology in definition.as_array_mut().into_iter().flatten() {
+            let properties = topology["then"]["properties"].as_object_mut();
+            properties.into_iter().for_each(|keys| keys.extend(access.clone()));
+        }
+        let mut several = self.table(&scenario::SITES.iter().collect::<Vec<_>>());
+        several["required"] = json!(["sites"]);
+        several["properties"]
+            .as_object_mut()
+            .into_iter()
+            .for_each(|keys| keys.extend(access.clone()));
+        let text = json!({ "type": "string" });
+        let slurm: Map<String, Json> =
+            SLURM_KEYS.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+        let topologies = self.names(&scenario::SITE_FAMILY).join("|");
+        json!({
+            "description": "the machine: a topology with its size, several sites, the files of a Slurm, or words",
+            "anyOf": [
+                { "enum": self.names(&presets::FAMILY) },
+                { "type": "string", "pattern": format!("^({topologies}):[0-9x×, ]+$") },
+                site,
+                several,
+                {
+                    "type": "object",
+                    "properties": slurm,
+                    "required": ["slurm"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+
+    fn claims(&mut self) -> Json {
+        let mut claim = self.table(claims::PARAMS);
+        for key in claims::OTHERS {
+            claim["properties"][key] = json!({});
+        }
+        claim["required"] = json!(["text"]);
+        json!({ "type": "array", "items": claim })
+    }
+}
+
+/// The name and the aliases of an entry.
+fn spellings(about: &'static About) -> Vec<&'static str> {
+    std::iter::once(about.name).chain(about.aliases.iter().copied()).collect()
+}
+
+fn list(item: Json) -> Json {
+    json!({ "type": "array", "minItems": 1, "items": item })
+}
+
+fn integer(least: u64, most: u64) -> Json {
+    json!({ "type": "integer", "minimum": least, "maximum": most })
+}
+
+fn number(range: Range) -> Json {
+    let (key, least, most) = match range {
+        Range::Positive => ("minimum", SMALLEST, LARGEST),
+        Range::NonNegative => ("minimum", 0.0, LARGEST),
+        Range::Share => ("minimum", 0.0, 1.0),
+        Range::Inside => {
+            return json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
+        }
+        Range::AtLeastOne => ("minimum", 1.0, LARGEST),
+    };
+    json!({ "type": "number", key: least, "maximum": most })
+}
+
+/// A default, which is written as TOML, as JSON.
+fn literal(text: &str) -> Json {
+    let table: Option<toml::Table> = format!("value = {text}").parse().ok();
+    let value = table.and_then(|mut table| table.remove("value"));
+    serde_json::to_value(value).unwrap_or(Json::Null)
+}
