@@ -83,6 +83,9 @@ impl Cluster<'_> {
         let Some(managed) = self.facility.sites().get(proposal.site) else {
             return Some(format!("it names the site {}, which there is not", proposal.site));
         };
+        if managed.is_counted() {
+            return None;
+        }
         if !self.facility.sizes_are_fixed() {
             // The sizing has chosen among several sizes: of those that it may choose the least is known.
             let fewest = self.queue.glance(ticket).fewest;

@@ -480,8 +480,9 @@ impl Queue {
     /// Takes a job out; `None` if it has left the queue already.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Box<Running>> {
-        self.waiting(ticket);
-        if self.stale.get().is_some() {
+        let waiting = self.jobs.get(ticket.slot as usize);
+        if waiting.is_none_or(|waiting| waiting.ticket.place != ticket.place) {
+            self.stale(ticket);
             return None;
         }
         let Waiting { room, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);

@@ -140,6 +140,12 @@ impl ManagedSite {
         self.origin
     }
 
+    /// Whether nodes are only counted: what it gives then is what it was asked for.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counts_only
+    }
+
     /// Whether a placement has the size of a request in its allocator's form, and the shape, where the allocator
     /// declares to keep it; a block may be turned if it was not the allocator that chose its place.
     #[inline]
@@ -151,7 +157,6 @@ impl ManagedSite {
     ) -> bool {
         let (asked, held) = (request.nodes(), u64::from(placement.len()));
         match self.gives {
-            _ if self.counts_only => held == asked,
             Gives::AsMany => held == asked,
             Gives::AtLeast => held >= asked,
             Gives::Block { turns } => match (&placement.blocks[..], request) {
