@@ -53,7 +53,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
             held.blocks.extend(placement.blocks);
         }
     }
-    allocator.claimed(&held, &site, Time::ZERO);
+    allocator.claimed(&held, &site, Time::ZERO.into());
     (site, allocator)
 }
 
@@ -112,7 +112,7 @@ fn come_and_go(criterion: &mut Criterion) {
                             if with_site {
                                 site.claim(placement).expect("it is free");
                             }
-                            allocator.claimed(placement, &site, Time::ZERO);
+                            allocator.claimed(placement, &site, Time::ZERO.into());
                         }
                         if let Some(placement) = std::mem::replace(&mut last, next) {
                             if with_site {

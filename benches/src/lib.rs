@@ -46,7 +46,7 @@ pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<
     let mut site = Site::new(topology.clone(), 1.0);
     for (i, placement) in held.iter().enumerate() {
         site.claim(placement).unwrap_or_else(|problem| panic!("it was claimed: {problem}"));
-        allocator.claimed(placement, &site, Time::new(i as f64));
+        allocator.claimed(placement, &site, Time::new(i as f64).into());
     }
     allocator
 }

@@ -8,7 +8,7 @@
 //! use meshwork::catalogue::Catalogue;
 //!
 //! fn main() -> ExitCode {
-//!     // Catalogue::standard().with_allocator(&mine::ENTRY) and so on
+//!     // with Catalogue::standard().with_allocator(&mine::ENTRY) and so on
 //!     meshwork_cli::main_with(Catalogue::standard())
 //! }
 //! ```
@@ -25,6 +25,7 @@ mod table;
 mod toml_text;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -39,10 +40,12 @@ use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// The whole command, for what the command line of this process says: what it may name is in the
-/// catalogue.
-#[expect(clippy::needless_pass_by_value, reason = "the last thing that a `main` does with it")]
-pub fn main_with(catalogue: Catalogue) -> ExitCode {
-    ExitCode::from(main_of(&catalogue, std::env::args_os()))
+/// catalogue. A catalogue that could not be put together ends the program with its error, in one sentence.
+pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCode {
+    ExitCode::from(match catalogue.try_into() {
+        Ok(catalogue) => main_of(&catalogue, std::env::args_os()),
+        Err(error) => finish(Err(Stop::Wrong(error.to_string()))),
+    })
 }
 
 /// The whole command, for these words, the first of which is its own name; gives the exit status. For programs that

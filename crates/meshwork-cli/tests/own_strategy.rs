@@ -17,13 +17,29 @@ fn built() -> PathBuf {
         let status = Command::new(env!("CARGO"))
             .current_dir(root.join("examples/own-strategy"))
             .args(arguments)
-            .args(["--quiet", "--offline", "--config", "../../Cargo.toml", "--target-dir"])
+            .args(["--features", "command", "--quiet", "--offline"])
+            .args(["--config", "../../Cargo.toml", "--target-dir"])
             .arg(&target)
             .status()
             .expect("cargo starts");
         assert!(status.success(), "examples/own-strategy: cargo {arguments:?} fails");
     }
     target.join("debug/own-strategy")
+}
+
+/// The library and its tests are built without the lab and the command, of which the model is a small part.
+#[test]
+fn the_library_depends_on_the_model_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");
+    let tree = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["tree", "--offline", "--locked", "--prefix", "none", "--edges", "normal,dev"])
+        .output()
+        .expect("cargo starts");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let is_there = |name: &str| tree.lines().any(|line| line.starts_with(&format!("{name} v")));
+    assert!(is_there("own-strategy") && is_there("meshwork"), "{tree}");
+    assert!(!is_there("meshwork-lab") && !is_there("meshwork-cli") && !is_there("serde_json"));
 }
 
 #[test]

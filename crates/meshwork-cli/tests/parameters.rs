@@ -154,7 +154,7 @@ fn everywhere() -> Vec<(String, Table)> {
                 let entries = (SITE_FAMILY.entries)();
                 let site = entries.iter().find(|site| site.name == entry.serves[0].name()).unwrap();
                 let mut machine = self::component(&SITE_FAMILY, site);
-                if let Some(dimensions) = entry.dimensions {
+                if let Some(&[dimensions, ..]) = entry.dimensions {
                     let dims = Value::Array(vec![Value::Integer(4); dimensions]);
                     machine.as_table_mut().unwrap().insert("dims".to_owned(), dims);
                 }

@@ -148,7 +148,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
         "allocator" => Entry::Allocator(Box::leak(Box::new(AllocatorEntry {
             about,
             serves: serves(&item(facts, "serves")?)?,
-            dimensions: item(facts, "dimensions")?.extract()?,
+            dimensions: dimensions(&item(facts, "dimensions")?)?,
             asks: asks(&text("asks")?)?,
             finds: finds(&text("finds")?)?,
             contiguous: flag("contiguous")?,
@@ -228,6 +228,15 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     };
     let all: PyResult<Vec<Wiring>> = words.iter().map(wiring).collect();
     Ok(Box::leak(all?.into_boxed_slice()))
+}
+
+/// None for any, one number, or several.
+fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
+    if given.is_none() {
+        return Ok(None);
+    }
+    let all = given.extract::<usize>().map(|only| vec![only]).or_else(|_| given.extract())?;
+    Ok(Some(Box::leak(all.into_boxed_slice())))
 }
 
 fn asks(word: &str) -> PyResult<Asks> {

@@ -2,11 +2,12 @@
 
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
 use crate::network::{self, NETWORKS, NetworkEntry};
-use crate::observe::metrics::{self, METRICS, MetricEntry};
+use crate::observe::metrics::{self, METRICS, Measure, MetricEntry};
 use crate::registry::{About, Family, Lists, Named, abouts};
 use crate::sched::{self, SCHEDULERS, SchedulerEntry};
 use crate::select::{self, SELECTORS, SelectorEntry};
 use crate::sizing::{self, SIZINGS, SizingEntry};
+use crate::topology::Wiring;
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
 /// Every strategy, workload and metric that a scenario may name: the lists of this crate, and whatever
@@ -49,19 +50,17 @@ pub struct Catalogue {
     metrics: Vec<&'static MetricEntry>,
 }
 
-/// An entry cannot be added: one of its names is taken.
+/// An entry cannot be added to a catalogue: whose it is, and why, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the {kind} `{name}` cannot be added: `{taken}` is a name of the {kind} `{by}`")]
+#[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
-pub struct NameTaken {
+pub struct EntryError {
     /// The word for such an entry, as in "allocator".
     pub kind: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// Its name or alias that is taken.
-    pub taken: &'static str,
-    /// The entry that has it.
-    pub by: &'static str,
+    /// What is wrong with it.
+    pub what: String,
 }
 
 impl Catalogue {
@@ -82,63 +81,74 @@ impl Catalogue {
     /// This catalogue with one more allocator, as the last of its list.
     ///
     /// # Errors
-    /// If one of its names is taken. This catalogue is as it was in any case, here and below.
-    pub fn with_allocator(&self, entry: &'static AllocatorEntry) -> Result<Catalogue, NameTaken> {
-        let allocators = with(&self.allocators, entry, &alloc::FAMILY)?;
+    /// If one of its names is taken, or what it says of itself could not be read: a name, a parameter or a default, or
+    /// that it serves no wiring. This catalogue is as it was in any case, here and below.
+    pub fn with_allocator(&self, entry: &'static AllocatorEntry) -> Result<Catalogue, EntryError> {
+        serves_any(&alloc::FAMILY, &entry.about, entry.serves)?;
+        let allocators = self.with(&self.allocators, entry, &alloc::FAMILY)?;
         Ok(Catalogue { allocators, ..self.clone() })
     }
 
     /// This catalogue with one more scheduler.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_scheduler(&self, entry: &'static SchedulerEntry) -> Result<Catalogue, NameTaken> {
-        let schedulers = with(&self.schedulers, entry, &sched::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_scheduler(&self, entry: &'static SchedulerEntry) -> Result<Catalogue, EntryError> {
+        serves_any(&sched::FAMILY, &entry.about, entry.serves)?;
+        let schedulers = self.with(&self.schedulers, entry, &sched::FAMILY)?;
         Ok(Catalogue { schedulers, ..self.clone() })
     }
 
     /// This catalogue with one more sizing.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_sizing(&self, entry: &'static SizingEntry) -> Result<Catalogue, NameTaken> {
-        let sizings = with(&self.sizings, entry, &sizing::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_sizing(&self, entry: &'static SizingEntry) -> Result<Catalogue, EntryError> {
+        let sizings = self.with(&self.sizings, entry, &sizing::FAMILY)?;
         Ok(Catalogue { sizings, ..self.clone() })
     }
 
     /// This catalogue with one more selector.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_selector(&self, entry: &'static SelectorEntry) -> Result<Catalogue, NameTaken> {
-        let selectors = with(&self.selectors, entry, &select::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_selector(&self, entry: &'static SelectorEntry) -> Result<Catalogue, EntryError> {
+        let selectors = self.with(&self.selectors, entry, &select::FAMILY)?;
         Ok(Catalogue { selectors, ..self.clone() })
     }
 
     /// This catalogue with one more network.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_network(&self, entry: &'static NetworkEntry) -> Result<Catalogue, NameTaken> {
-        let networks = with(&self.networks, entry, &network::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_network(&self, entry: &'static NetworkEntry) -> Result<Catalogue, EntryError> {
+        let networks = self.with(&self.networks, entry, &network::FAMILY)?;
         Ok(Catalogue { networks, ..self.clone() })
     }
 
     /// This catalogue with one more workload.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_workload(&self, entry: &'static WorkloadEntry) -> Result<Catalogue, NameTaken> {
-        let workloads = with(&self.workloads, entry, &workload::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_workload(&self, entry: &'static WorkloadEntry) -> Result<Catalogue, EntryError> {
+        let workloads = self.with(&self.workloads, entry, &workload::FAMILY)?;
         Ok(Catalogue { workloads, ..self.clone() })
     }
 
     /// This catalogue with one more metric. It is measured in every run that names no metrics.
     ///
     /// # Errors
-    /// If one of its names is taken.
-    pub fn with_metric(&self, entry: &'static MetricEntry) -> Result<Catalogue, NameTaken> {
-        let metrics = with(&self.metrics, entry, &metrics::FAMILY)?;
+    /// As for [allocators](Catalogue::with_allocator).
+    pub fn with_metric(&self, entry: &'static MetricEntry) -> Result<Catalogue, EntryError> {
+        let metrics = self.with(&self.metrics, entry, &metrics::FAMILY)?;
+        let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
+        if !entry.about.params.is_empty() && !is_given_them {
+            let (kind, name) = (metrics::FAMILY.kind, entry.about.name);
+            let what = "it has parameters, but only what is called for each job that finished is given them: \
+                        `Measure::PerJob` and `Measure::Ratio`"
+                .to_owned();
+            return Err(EntryError { kind, name, what });
+        }
         Ok(Catalogue { metrics, ..self.clone() })
     }
 
@@ -204,6 +214,15 @@ impl Catalogue {
     }
 }
 
+/// What entries were added to, or why one could not be: for programs that are started with either.
+impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
+    type Error = EntryError;
+
+    fn try_from(added: Result<Catalogue, EntryError>) -> Result<Catalogue, EntryError> {
+        added
+    }
+}
+
 impl Lists for Catalogue {
     fn entries(&self, family: &Family) -> Vec<&'static About> {
         let is = |other: &Family| std::ptr::eq(family, other);
@@ -244,21 +263,97 @@ impl std::fmt::Debug for Catalogue {
     }
 }
 
-/// A list and one more entry behind it.
-fn with<E: Named>(
-    list: &[&'static E],
-    entry: &'static E,
-    family: &Family,
-) -> Result<Vec<&'static E>, NameTaken> {
-    let about = entry.about();
-    let names = |about: &'static About| about.aliases.iter().copied().chain([about.name]);
-    for taken in names(about) {
-        if let Some(by) = list.iter().find(|other| names(other.about()).any(|name| name == taken)) {
-            let (kind, name, by) = (family.kind, about.name, by.about().name);
-            return Err(NameTaken { kind, name, taken, by });
+impl Catalogue {
+    /// A list and one more entry behind it, if that can be read.
+    fn with<E: Named>(
+        &self,
+        list: &[&'static E],
+        entry: &'static E,
+        family: &Family,
+    ) -> Result<Vec<&'static E>, EntryError> {
+        let about = entry.about();
+        let refuse = |what: String| EntryError { kind: family.kind, name: about.name, what };
+        about.check(self, family).map_err(refuse)?;
+        let names = |about: &'static About| about.aliases.iter().copied().chain([about.name]);
+        for taken in names(about) {
+            let mut others = list.iter().copied();
+            if let Some(by) = others.find(|&other| names(other.about()).any(|name| name == taken)) {
+                let (kind, by) = (family.kind, by.about().name);
+                return Err(refuse(format!("`{taken}` is a name of the {kind} `{by}`")));
+            }
+        }
+        let mut list = list.to_vec();
+        list.push(entry);
+        Ok(list)
+    }
+}
+
+fn serves_any(family: &Family, about: &'static About, serves: &[Wiring]) -> Result<(), EntryError> {
+    let what = || "it serves no wiring, and so no machine".to_owned();
+    let refused = || EntryError { kind: family.kind, name: about.name, what: what() };
+    if serves.is_empty() { Err(refused()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What entries from outside are held to, those of this crate keep.
+    #[test]
+    fn every_entry_of_this_crate_could_be_added() {
+        let catalogue = Catalogue::standard();
+        let families = [
+            &alloc::FAMILY,
+            &sched::FAMILY,
+            &sizing::FAMILY,
+            &select::FAMILY,
+            &network::FAMILY,
+            &workload::FAMILY,
+            &metrics::FAMILY,
+        ];
+        for family in families {
+            for about in catalogue.entries(family) {
+                assert_eq!(
+                    about.check(&catalogue, family),
+                    Ok(()),
+                    "{} {}",
+                    family.kind,
+                    about.name
+                );
+            }
         }
     }
-    let mut list = list.to_vec();
-    list.push(entry);
-    Ok(list)
+
+    #[test]
+    fn what_cannot_be_read_is_not_added() {
+        use crate::registry::{DefaultValue, Kind, Param};
+        static MINE: SchedulerEntry = SchedulerEntry {
+            about: About {
+                name: "mine",
+                params: &[Param {
+                    name: "depth",
+                    kind: Kind::Integer(1, 9),
+                    default: DefaultValue::Is("0"),
+                    help: "how deep",
+                }],
+                ..sched::fcfs::ENTRY.about
+            },
+            ..sched::fcfs::ENTRY
+        };
+        let refused = Catalogue::standard().with_scheduler(&MINE).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the scheduler `mine` cannot be added: the default of its parameter is refused: `depth` is 0, but must be a \
+             whole number from 1 to 9"
+        );
+        static NOWHERE: SchedulerEntry = SchedulerEntry {
+            about: About { name: "nowhere", ..sched::fcfs::ENTRY.about },
+            serves: &[],
+            ..sched::fcfs::ENTRY
+        };
+        let refused = Catalogue::standard().with_scheduler(&NOWHERE).unwrap_err();
+        let expected =
+            "the scheduler `nowhere` cannot be added: it serves no wiring, and so no machine";
+        assert_eq!(refused.to_string(), expected);
+    }
 }

@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 
+use crate::alloc::Claim;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
@@ -126,7 +127,7 @@ impl Facility {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement and tells the allocator.
+    /// Takes the nodes of a placement and tells the allocator, as of something that somebody else has placed.
     ///
     /// # Errors
     /// What is wrong with the placement; nothing is changed then.
@@ -136,7 +137,21 @@ impl Facility {
         placement: &Placement,
         now: Time,
     ) -> Result<(), ClaimError> {
-        self.sites[site].claim(placement, now)
+        self.claim_for(site, placement, now.into())
+    }
+
+    /// As [`claim`](Facility::claim), and tells the allocator for whom.
+    ///
+    /// # Errors
+    /// What is wrong with the placement; nothing is changed then.
+    #[inline]
+    pub(crate) fn claim_for(
+        &mut self,
+        site: usize,
+        placement: &Placement,
+        claim: Claim,
+    ) -> Result<(), ClaimError> {
+        self.sites[site].claim(placement, claim)
     }
 
     /// Tells the allocator of a site when the job on nodes that were claimed ends, by its estimate.

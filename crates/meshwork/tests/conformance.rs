@@ -8,17 +8,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::{job, random_jobs, run, scenario, schedulers_for_all_wirings, starts};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask, FAMILY, RecallError};
+use meshwork::alloc::{
+    ALLOCATORS, Allocator, AllocatorEntry, Ask, Claim, FAMILY, Holder, RecallError,
+};
 use meshwork::catalogue::Catalogue;
 use meshwork::conformance::{
-    Finding, Tried, check_allocator, check_network, check_scheduler, check_selector, check_sizing,
-    every_machine, variants,
+    Finding, Tried, check_allocator, check_metric, check_network, check_scheduler, check_selector,
+    check_sizing, check_workload, every_machine, variants,
 };
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
 use meshwork::network::NETWORKS;
+use meshwork::observe::metrics::{METRICS, Measure};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::registry::{Named, entry};
 use meshwork::rng::Stream;
@@ -26,6 +29,7 @@ use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::Topology;
+use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
 /// Holds every entry of a list to the rules, two at a time, and says how much it took.
@@ -88,6 +92,43 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
+#[test]
+fn workloads_keep_the_rules() {
+    let catalogue = Catalogue::standard();
+    let synthetic = "name = 'synthetic', load = 0.4, sizes = 'uniform',
+                     runtimes = { name = 'exponential', mean = 5.0 }";
+    let mut tried = Tried::default();
+    for given in [
+        synthetic,
+        "name = 'lublin', jobs = 200",
+        "name = 'jann', jobs = 200",
+        "name = 'cirne_berman', jobs = 200",
+        "name = 'deep_learning', load = 0.4",
+    ] {
+        let given: Table = format!("workload = {{ {given} }}").parse().unwrap();
+        let given = given["workload"].clone();
+        tried += check_workload(&catalogue, given, &NoInputs).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert!(tried.questions > 50_000 && tried.jobs > 2000, "{tried:?}");
+}
+
+#[test]
+fn every_metric_of_plain_runs_keeps_the_rules() {
+    let catalogue = Catalogue::standard();
+    // Users, fair starts and what processors take are no part of a plain run.
+    let is_plain = |measure: &Measure| {
+        !matches!(
+            measure,
+            Measure::Evenness(_) | Measure::PerLateness(_) | Measure::Power | Measure::Energy(_)
+        )
+    };
+    let mut tried = Tried::default();
+    for metric in METRICS.iter().filter(|metric| is_plain(&metric.measure)) {
+        tried += check_metric(&catalogue, metric.about.name).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert!(tried.machines > 300 && tried.questions > 5000, "{tried:?}");
+}
+
 /// What the rules say of an entry that breaks one.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
@@ -115,6 +156,8 @@ enum Fault {
     HasNoMemory,
     /// It counts claims, and never begins anew.
     Tires,
+    /// It goes by what is out of service, which is not saved, and does not remember it.
+    GoesByHolders,
 }
 
 impl Allocator for Wrong {
@@ -142,12 +185,14 @@ impl Allocator for Wrong {
             }
             Fault::HasNoMemory if self.held.len() > 2 => None,
             Fault::Tires if self.held.len() > 40 => None,
+            Fault::GoesByHolders if self.held.len() % 2 == 1 => None,
             _ => Some(found),
         }
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
         match self.fault {
+            Fault::GoesByHolders if claim.by == Holder::Outage => self.held.push(u32::MAX),
             Fault::ForgetsReleases => self.held.extend(placement.nodes(site.grid())),
             Fault::Tires => self.held.push(u32::MAX),
             _ => {}
@@ -214,6 +259,12 @@ fn an_allocator_that_breaks_a_rule_is_told_which_and_where() {
         assert!(found.starts_with("the allocator `wrong`, on a 12 mesh, step "), "{found}");
         assert!(found.contains(" of seed 5: "), "{found}");
     }
+    // Nodes go down in the second history alone.
+    let found = wrong!(GoesByHolders, SomeBlocks);
+    assert!(
+        found.contains("of seed 6: what is made anew of its memory answers otherwise"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -228,6 +279,11 @@ fn an_entry_that_there_is_not_is_named() {
         (check_sizing(&catalogue, "exactly"), "unknown sizing `exactly` (did you mean `exact`?"),
         (check_selector(&catalogue, "randon"), "unknown selector `randon` (did you mean `random`?"),
         (check_network(&catalogue, "hop"), "unknown network `hop` (did you mean `hops`?"),
+        (
+            check_workload(&catalogue, "lublim", &NoInputs),
+            "unknown workload `lublim` (did you mean `lublin`?",
+        ),
+        (check_metric(&catalogue, "wai"), "unknown metric `wai` (did you mean `wait`?"),
     ] {
         let found = sentence(found);
         assert!(found.starts_with(expected), "{found}");
@@ -283,10 +339,69 @@ mod wrong_ones {
                 .starts_with("the scheduler `forgetful`, on a 12 mesh with `first_fit`, seed 11: "),
             "{found}"
         );
+        let expected = ": a run stops: the scheduler `forgetful`, job 7 at ";
+        assert!(found.contains(expected), "{found}");
+        assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
+    }
+
+    /// Looks at what it starts, through the ticket that was good until then.
+    struct LooksBack;
+
+    impl Scheduler for LooksBack {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            while let Some(head) = cluster.head()
+                && cluster.start(head, StartOptions::default())
+                && cluster.job(head).estimate >= 0.0
+            {}
+        }
+    }
+
+    static LOOKS_BACK: SchedulerEntry = SchedulerEntry {
+        about: About { name: "looks_back", aliases: &[], params: &[], ..fcfs::ENTRY.about },
+        build: |_, _| Ok(Box::new(LooksBack)),
+        ..fcfs::ENTRY
+    };
+
+    #[test]
+    fn a_scheduler_that_uses_a_ticket_of_a_job_that_runs() {
+        let catalogue = Catalogue::standard().with_scheduler(&LOOKS_BACK).unwrap();
+        let found = sentence(check_scheduler(&catalogue, "looks_back"));
+        let expected = ": a run stops: the scheduler `looks_back`, job 0 at 0";
+        assert!(found.contains(expected), "{found}");
+        assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
+    }
+
+    /// Starts nothing while the first node is held, and says that it does not look.
+    struct Peeks;
+
+    impl Scheduler for Peeks {
+        fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+            while cluster.site(0).free().contains(0)
+                && let Some(head) = cluster.head()
+                && cluster.start(head, StartOptions::default())
+            {}
+        }
+
+        fn looks_at_nodes(&self) -> bool {
+            false
+        }
+    }
+
+    static PEEKS: SchedulerEntry = SchedulerEntry {
+        about: About { name: "peeks", aliases: &[], params: &[], ..fcfs::ENTRY.about },
+        build: |_, _| Ok(Box::new(Peeks)),
+        ..fcfs::ENTRY
+    };
+
+    #[test]
+    fn a_scheduler_that_looks_at_nodes_and_says_that_it_does_not() {
+        let catalogue = Catalogue::standard().with_scheduler(&PEEKS).unwrap();
+        let found = sentence(check_scheduler(&catalogue, "peeks"));
         assert!(
-            found.contains(" jobs never start, though arrivals end and the machine is idle"),
+            found.starts_with("the scheduler `peeks`, on a flat machine of 20 processors"),
             "{found}"
         );
+        assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
     /// Gives twice as much as is asked for.
@@ -361,7 +476,8 @@ mod wrong_ones {
             found.starts_with("the selector `first_only`, on five sites that differ under "),
             "{found}"
         );
-        assert!(found.contains(" jobs never start"), "{found}");
+        let expected = "it takes no site for it, though the machine is idle";
+        assert!(found.contains(expected), "{found}");
     }
 
     /// Never says who finishes.
@@ -448,7 +564,7 @@ fn in_random_histories(
                         allocator.choose(Ask::new(&request, &site, now, &mut draws))
                     {
                         site.claim(&placement).unwrap();
-                        allocator.claimed(&placement, &site, now);
+                        allocator.claimed(&placement, &site, now.into());
                         held.push(placement);
                     }
                 } else if !held.is_empty() {
@@ -629,7 +745,7 @@ fn promises_are_kept_by_an_allocator_that_misses_blocks() {
              measure = {{ jobs = {jobs} }}"
         ));
         let mut promises = Promises::default();
-        study.run(0, &meshwork::workload::NoInputs, &mut promises).unwrap();
+        study.run(0, &NoInputs, &mut promises).unwrap();
         assert!(promises.made > 300, "{scheduler}: {} promises", promises.made);
         assert_eq!(promises.broken, 0, "{scheduler}: of {}", promises.made);
     }
@@ -747,4 +863,201 @@ fn the_naive_set_of_free_nodes_is_kept_by_every_run() {
         }
     }
     assert_eq!(free.count(), 30);
+}
+
+mod wrong_data {
+    //! Workloads and metrics that break rules.
+
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use meshwork::job::{Job, Owner};
+    use meshwork::observe::Running;
+    use meshwork::observe::metrics::{MetricEntry, Rules};
+    use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
+    use meshwork::workload::{Submission, Submissions, WorkloadEntry, lublin};
+
+    fn handed_out(jobs: Vec<Job>) -> Submissions {
+        Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
+    }
+
+    fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
+        let mut jobs: Vec<Job> =
+            (0..20).map(|i| job(f64::from(i), Request::Nodes(2), 3.0)).collect();
+        jobs.iter_mut().enumerate().for_each(|(i, job)| change(i, job));
+        handed_out(jobs)
+    }
+
+    /// A workload of twenty jobs with something wrong.
+    macro_rules! workload {
+        ($ends:expr, $jobs:expr) => {{
+            static ENTRY: WorkloadEntry = WorkloadEntry {
+                about: About { name: "mine", aliases: &[], params: &[], ..lublin::ENTRY.about },
+                ends: $ends,
+                knows_owners: false,
+                build: |_, _| Ok($jobs),
+            };
+            let catalogue = Catalogue::standard().with_workload(&ENTRY).unwrap();
+            check_workload(&catalogue, "mine", &NoInputs)
+        }};
+    }
+
+    #[test]
+    fn a_workload_that_breaks_a_rule_is_told_which() {
+        static READ: AtomicU64 = AtomicU64::new(0);
+        assert!(workload!(true, jobs(|_, _| ())).is_ok());
+        for (found, expected) in [
+            (
+                workload!(true, jobs(|i, job| job.arrival = Time::new(40.0 - i as f64))),
+                "its job 1 (from 0) arrives at 39, after one that arrives at 40: arrivals are finite, and in order",
+            ),
+            (
+                workload!(
+                    true,
+                    jobs(|i, job| job.runtime = if i == 3 { f64::INFINITY } else { 1.0 })
+                ),
+                "its job 3 (from 0) has the run time inf and the estimate 3: run times are finite",
+            ),
+            (
+                workload!(true, jobs(|_, job| job.estimate = f64::NAN)),
+                "its job 0 (from 0) has the run time 3 and the estimate NaN",
+            ),
+            (
+                workload!(true, jobs(|_, job| job.request = Request::Nodes(0))),
+                "its job 0 (from 0) asks for no processor",
+            ),
+            (
+                workload!(true, jobs(|_, job| job.owner = Some(Owner::default().into()))),
+                "its job 0 (from 0) has an owner, but it declares to know none",
+            ),
+            (workload!(false, jobs(|_, _| ())), "it declares never to end, but ends after 20 jobs"),
+            (
+                workload!(true, {
+                    let more = READ.fetch_add(1, Ordering::Relaxed) as f64;
+                    jobs(move |_, job| job.runtime += more)
+                }),
+                "the same seed gives other jobs the second time",
+            ),
+        ] {
+            let found = sentence(found);
+            assert!(found.starts_with("the workload `mine`, on a 12 mesh: "), "{found}");
+            assert!(found.contains(expected), "{found}\ndoes not say: {expected}");
+        }
+    }
+
+    macro_rules! metric {
+        ($name:literal, $measure:expr) => {{
+            static ENTRY: MetricEntry = MetricEntry {
+                about: About {
+                    name: $name,
+                    aliases: &[],
+                    summary: "an example",
+                    definition: "",
+                    complexity: "",
+                    source: "",
+                    params: &[Param {
+                        name: "above",
+                        kind: Kind::Number(Range::NonNegative),
+                        default: DefaultValue::Is("1.0"),
+                        help: "what counts",
+                    }],
+                },
+                unit: "share",
+                measure: $measure,
+            };
+            Catalogue::standard().with_metric(&ENTRY).unwrap()
+        }};
+    }
+
+    #[test]
+    fn a_metric_that_breaks_a_rule_is_told_which() {
+        let infinite =
+            metric!("infinite", Measure::PerJob(|job, _, _| 1.0 / (job.wait() - job.wait())));
+        let found = sentence(check_metric(&infinite, "infinite"));
+        let expected = "the metric `infinite`, on a 12 mesh with above = 1.0 under `fcfs`, seed 9: it is inf, but a value is";
+        assert!(found.starts_with(expected), "{found}");
+        static ASKED: AtomicU64 = AtomicU64::new(0);
+        let counting = metric!(
+            "counting",
+            Measure::PerJob(|_, _, _| ASKED.fetch_add(1, Ordering::Relaxed) as f64)
+        );
+        let found = sentence(check_metric(&counting, "counting"));
+        assert!(
+            found.contains("the same run gives ") && found.contains(" the second time"),
+            "{found}"
+        );
+    }
+
+    /// The share of the work of jobs that did not wait longer than this.
+    fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
+        let work = f64::from(job.held) * job.service(now);
+        (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
+    }
+
+    /// By hand: the second of two jobs waits as long as the first one runs.
+    #[test]
+    fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
+        let catalogue = metric!("in_time", Measure::Ratio(in_time));
+        check_metric(&catalogue, "in_time").unwrap();
+        let value = |metrics: &str| {
+            let study = format!(
+                "machine = {{ topology = 'flat', processors = 8 }}
+                 workload = {{ name = 'lublin', jobs = 1 }}
+                 measure = {{ {metrics} }}"
+            );
+            let study = meshwork::Scenario::read_in(&catalogue, &study.parse().unwrap()).unwrap();
+            let jobs = vec![job(0.0, Request::Nodes(8), 3.0), job(0.0, Request::Nodes(8), 9.0)];
+            let setup = study.setup(0).unwrap();
+            let outcome = study.run_on(setup, common::submissions(jobs), &mut ()).unwrap();
+            let own = outcome.metrics.iter().find(|metric| metric.name == "in_time").unwrap();
+            (own.value.unwrap(), study.table()["measure"].get("metrics").map(Value::to_string))
+        };
+        let (plain, table) = value("metrics = ['in_time']");
+        assert!((plain - 0.25).abs() < 1e-12, "{plain}");
+        assert_eq!(table.unwrap(), "[{ name = \"in_time\", above = 1.0 }]");
+        let (patient, _) = value("metrics = ['wait', { name = 'in_time', above = 3 }]");
+        assert!((patient - 1.0).abs() < 1e-12, "{patient}");
+        let (usual, table) = value("by_size = 'exact'");
+        assert!((usual - 0.25).abs() < 1e-12 && table.is_none(), "{usual}");
+        let refused = |metrics: &str| {
+            let study = format!(
+                "machine = {{ topology = 'flat', processors = 8 }}\nworkload = 'lublin'\nmeasure = {{ metrics = {metrics} }}"
+            );
+            meshwork::Scenario::read_in(&catalogue, &study.parse().unwrap()).unwrap_err().message
+        };
+        let below = refused("[{ name = 'in_time', above = -1 }]");
+        assert!(
+            below.starts_with("`measure.metrics[0].above` is -1, but must be a number"),
+            "{below}"
+        );
+        let twice = refused("['in_time', { name = 'in_time', above = 2.0 }]");
+        assert!(twice.starts_with("`measure.metrics` names `in_time` twice"), "{twice}");
+        let unknown = refused("[{ name = 'wait', above = 2.0 }]");
+        assert!(unknown.starts_with("unknown key `above` in `measure.metrics[0]`"), "{unknown}");
+        let number = refused("[3]");
+        assert!(number.starts_with("`measure.metrics` is [3], but must be a list"), "{number}");
+        static OF_TIME: MetricEntry = MetricEntry {
+            about: About {
+                name: "of_time",
+                aliases: &[],
+                summary: "an example",
+                definition: "",
+                complexity: "",
+                source: "",
+                params: &[Param {
+                    name: "above",
+                    kind: Kind::Flag,
+                    default: DefaultValue::Is("true"),
+                    help: "",
+                }],
+            },
+            unit: "share",
+            measure: Measure::PerArrival,
+        };
+        let refused = Catalogue::standard().with_metric(&OF_TIME).err().unwrap().to_string();
+        assert!(
+            refused.starts_with("the metric `of_time` cannot be added: it has parameters, but"),
+            "{refused}"
+        );
+    }
 }

@@ -110,7 +110,7 @@ fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
     for (placement, at) in &drawn.held {
         site.claim(placement).unwrap();
-        allocator.claimed(placement, &site, *at);
+        allocator.claimed(placement, &site, (*at).into());
     }
     let mut rng = Stream::new(1, 0, "corpus");
     let Some(placed) = allocator.choose(Ask::new(request, &site, drawn.now, &mut rng)) else {
@@ -258,7 +258,7 @@ fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let mut running: Vec<(f64, Placement)> = Vec::new();
     for (placement, at) in &drawn.held {
         site.claim(placement).unwrap();
-        allocator.claimed(placement, &site, *at);
+        allocator.claimed(placement, &site, (*at).into());
         let mark = drawn.marks[placement.blocks[0].base as usize].to_string();
         running.push((number(&case["ends"][&mark]), placement.clone()));
     }
@@ -280,7 +280,7 @@ fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
             }
         };
         site.claim(&placed).unwrap();
-        allocator.claimed(&placed, &site, Time::new(now));
+        allocator.claimed(&placed, &site, Time::new(now).into());
         running.push((now + job[2], placed));
         starts.push(now);
     }

@@ -81,7 +81,7 @@ impl Machine {
 
     fn claim(&mut self, placement: Placement) {
         self.site.claim(&placement).unwrap();
-        self.allocator.claimed(&placement, &self.site, Time::ZERO);
+        self.allocator.claimed(&placement, &self.site, Time::ZERO.into());
         self.held.push(placement);
     }
 

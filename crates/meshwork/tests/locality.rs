@@ -149,7 +149,7 @@ fn every_choice_is_that_of_the_definition() {
                     // Smaller jobs, so that the machine is neither empty nor full for long.
                     if wanted * 3 < topology.nodes() as usize || held.is_empty() {
                         site.claim(&chosen).unwrap();
-                        allocator.claimed(&chosen, &site, Time::ZERO);
+                        allocator.claimed(&chosen, &site, Time::ZERO.into());
                         held.push(chosen);
                     }
                 }

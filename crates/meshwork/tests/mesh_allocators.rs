@@ -250,7 +250,7 @@ fn in_random_histories(
             };
             if let Some(placement) = claim {
                 state.site.claim(&placement).unwrap();
-                allocator.claimed(&placement, &state.site, now);
+                allocator.claimed(&placement, &state.site, now.into());
                 for block in &placement.blocks {
                     for node in Placement::from(block.clone()).nodes(&grid) {
                         state.since[node as usize] = Some(state.now);
@@ -409,8 +409,8 @@ fn with_weights_that_never_fade_it_is_boundary_search() {
                 assert_eq!(answer, twin.choose(Ask::new(&request, &site, now, &mut rng.clone())));
                 if let Some(placement) = answer.filter(|_| rng.below(5) < 3) {
                     site.claim(&placement).unwrap();
-                    weighted.claimed(&placement, &site, now);
-                    twin.claimed(&placement, &site, now);
+                    weighted.claimed(&placement, &site, now.into());
+                    twin.claimed(&placement, &site, now.into());
                     held.push(placement);
                 } else if !held.is_empty() {
                     let placement = held.swap_remove(rng.below(held.len() as u64) as usize);
@@ -530,7 +530,7 @@ fn a_square_split_into_buddies_is_whole_again_at_the_end() {
         let placed = lists.choose(Ask::new(&request, &site, Time::ZERO, &mut rng)).unwrap();
         assert_eq!(placed.blocks[0].base, site.grid().node(&corner));
         site.claim(&placed).unwrap();
-        lists.claimed(&placed, &site, Time::ZERO);
+        lists.claimed(&placed, &site, Time::ZERO.into());
         held.push(placed);
     }
     assert_eq!(site.free_nodes(), 43);

@@ -129,7 +129,7 @@ fn in_random_histories(
         };
         if let Some(placement) = claim {
             site.claim(&placement).unwrap();
-            allocator.claimed(&placement, &site, now);
+            allocator.claimed(&placement, &site, now.into());
             held.push(placement.nodes(&grid));
         }
     }
@@ -300,7 +300,7 @@ fn larger_pages_say_that_they_may_fail_and_hold_more_than_was_asked_for() {
     assert_eq!(placed.text(site.grid()), "0,0:2x2;2,0:2x2", "two pages, three nodes wasted");
     let corners = singles(&[0, 3, 12, 15], site.grid());
     site.claim(&corners).unwrap();
-    paging.claimed(&corners, &site, Time::ZERO);
+    paging.claimed(&corners, &site, Time::ZERO.into());
     assert_eq!(ask(&mut paging, &site, 1), None, "twelve nodes are free, and no page");
 }
 
@@ -827,7 +827,7 @@ fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String
     for &node in held {
         let held = singles(&[node], site.grid());
         site.claim(&held).unwrap();
-        allocator.claimed(&held, &site, Time::ZERO);
+        allocator.claimed(&held, &site, Time::ZERO.into());
     }
     let mut draws = Stream::new(1, 0, "draws");
     let answer = allocator.choose(Ask::new(&Request::Nodes(count), &site, Time::ZERO, &mut draws));

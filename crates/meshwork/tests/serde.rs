@@ -88,3 +88,41 @@ fn events_and_outcomes_of_a_run_can_be_written() {
     assert_eq!(outcome["finished"], 20);
     assert_eq!(outcome["metrics"][0]["name"], "wait");
 }
+
+#[test]
+fn what_a_desk_is_asked_and_answers_is_written_and_read() {
+    use meshwork::pool::{Answer, Desk, Name, Operation, PlacedBlock, Pool, Question};
+    let pool = Pool::builder().mesh([8, 8]).build().unwrap();
+    let mut desk = Desk::new(pool);
+    let blocks = vec![PlacedBlock { base: vec![4, 4], dims: vec![2, 2] }];
+    let operations = [
+        Operation::Allocate(Name::Number(7), Request::block(&[3, 5])),
+        Operation::Adopt(Name::Text("by hand".to_owned()), blocks),
+        Operation::Can(Request::Nodes(3)),
+        Operation::Can(Request::Nodes(65)),
+        Operation::Free(Some(vec![2, 1])),
+        Operation::Free(None),
+        Operation::Show,
+        Operation::Snapshot,
+        Operation::Release(Name::Number(7)),
+    ];
+    let mut written = Vec::new();
+    for (i, operation) in operations.into_iter().enumerate() {
+        let question = Question { at: Some(Time::new(i as f64)), operation };
+        written.push(there_and_back(&question));
+        written.push(there_and_back(&desk.answer(question).unwrap()));
+    }
+    assert_eq!(
+        written[0],
+        json!({ "at": 0.0, "operation": { "allocate": [7, { "block": [3, 5] }] } })
+    );
+    assert_eq!(written[1], json!({ "placed": { "blocks": [{ "base": 0, "sides": [3, 5] }] } }));
+    assert_eq!(written[7], json!({ "no_room": { "never": true } }));
+    assert_eq!(written[17], json!({ "released": 15 }));
+    let Answer::State(state) = serde_json::from_value(written[15].clone()).unwrap() else {
+        panic!("{}", written[15])
+    };
+    let restore = Question { at: None, operation: Operation::Restore(state) };
+    assert_eq!(there_and_back(&restore)["at"], Value::Null);
+    assert_eq!(there_and_back(&desk.answer(restore).unwrap()), json!("restored"));
+}

@@ -44,4 +44,8 @@ impl Scheduler for ShortestFirst {
             self.waiting.pop_first();
         }
     }
+
+    fn looks_at_nodes(&self) -> bool {
+        false
+    }
 }

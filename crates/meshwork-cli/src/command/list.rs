@@ -305,7 +305,10 @@ pub(super) fn capabilities(
         "allocator" => {
             let entry = entry(catalogue.allocators(), name);
             let serves: Vec<&str> = entry.serves.iter().map(|wiring| wiring.name()).collect();
-            let dimensions = entry.dimensions.map(|d| ("dimensions", json!(d)));
+            let dimensions = entry.dimensions.map(|all| {
+                let value = if let [only] = all { json!(only) } else { json!(all) };
+                ("dimensions", value)
+            });
             let mut facts = vec![("serves", json!(serves))];
             facts.extend(dimensions);
             facts.extend([

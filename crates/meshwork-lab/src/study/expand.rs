@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::Problem;
+use meshwork::registry::{Problem, name_of};
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
@@ -297,10 +297,7 @@ fn check_metric(study: &Study, of: &str, point: &Point) -> Result<(), Refused> {
     let table = point.scenario.table();
     let metrics = table.get("measure").and_then(|measure| measure.get("metrics"));
     let Some(metrics) = metrics.and_then(Value::as_array) else { return Ok(()) };
-    let names: Vec<&str> = metrics
-        .iter()
-        .filter_map(|metric| metric.as_str().or_else(|| metric.get("name")?.as_str()))
-        .collect();
+    let names: Vec<&str> = metrics.iter().filter_map(name_of).collect();
     if names.is_empty() || names.contains(&of) {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! The keys of a study that say what to do with scenarios, and how each is read.
 
-use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range};
+use meshwork::registry::{self, DefaultValue, Kind, Param, Problem, Range, name_of};
 use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
@@ -171,7 +171,7 @@ pub(super) fn replications(
         .get("measure")
         .and_then(|measure| measure.get("metrics"))
         .and_then(|metrics| metrics.get(0))
-        .and_then(Value::as_str);
+        .and_then(name_of);
     let of = params.get_text("precision_of").or(first_metric).unwrap_or("turnaround").to_owned();
     Ok(Replications::Precision { target, least, most, of })
 }

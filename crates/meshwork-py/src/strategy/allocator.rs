@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use meshwork::alloc::{Allocator, Ask as Question, RecallError};
+use meshwork::alloc::{Allocator, Ask as Question, Claim, RecallError};
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement as Nodes, Site as Model};
@@ -120,10 +120,10 @@ impl Allocator for InPython {
         chosen
     }
 
-    fn claimed(&mut self, placement: &Nodes, _site: &Model, now: Time) {
-        self.site.get().claimed(placement, now);
+    fn claimed(&mut self, placement: &Nodes, _site: &Model, claim: Claim) {
+        self.site.get().claimed(placement, claim.now);
         if self.instance.has_claimed {
-            self.told("claimed", placement, Some(now));
+            self.told("claimed", placement, Some(claim.now));
         }
     }
 

@@ -10,7 +10,7 @@ pub mod subcube;
 
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
-use crate::job::{Request, Time};
+use crate::job::{JobId, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
@@ -56,9 +56,12 @@ pub trait Allocator: Send {
         Rotation::Never
     }
 
-    /// These nodes, free until now, have been claimed; `site` shows them held. They may be any
-    /// free nodes, for instance a placement promised earlier, not only the last proposal.
-    fn claimed(&mut self, _placement: &Placement, _site: &Site, _now: Time) {}
+    /// These nodes, free until now, have been claimed; `site` shows them held, and the claim says when, for whom and
+    /// why. They may be any free nodes, for instance a placement promised earlier, not only the last proposal.
+    ///
+    /// Who decides by the holder [remembers](Allocator::memory) it: what is saved and restored says only which nodes are held,
+    /// and since when.
+    fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
     /// The job on these nodes, which have just been claimed, ends then by its estimate. Nobody says so of
     /// nodes that are claimed without a job, or to look ahead.
@@ -142,14 +145,54 @@ impl<'a> Ask<'a> {
     }
 }
 
+/// When, for whom and why nodes were claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Claim {
+    /// The present instant.
+    pub now: Time,
+    /// Who holds the nodes from now on.
+    pub by: Holder,
+}
+
+/// Who holds nodes that were claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Holder {
+    /// A job, which begins to run on them or goes on there; in a [pool](crate::pool::Pool) a request, by its number.
+    Job(JobId),
+    /// Nobody yet: on a copy, on which somebody looks ahead, they are kept for a job that is to start later, for a
+    /// window in which they are not for everyone, or as if a job had started.
+    Reservation,
+    /// An outage: they are out of service.
+    Outage,
+    /// Whatever was placed by others: by hand, by another program, or before a pool was restored.
+    Adoption,
+}
+
+impl Claim {
+    /// A claim of this holder, now.
+    #[must_use]
+    pub fn new(now: Time, by: Holder) -> Claim {
+        Claim { now, by }
+    }
+}
+
+/// An adoption at that instant.
+impl From<Time> for Claim {
+    fn from(now: Time) -> Claim {
+        Claim::new(now, Holder::Adoption)
+    }
+}
+
 /// An allocator in the list.
 pub struct AllocatorEntry {
     /// What it says of itself.
     pub about: About,
     /// The wirings it works on.
     pub serves: &'static [Wiring],
-    /// The only number of dimensions it works in; `None` if it works in any.
-    pub dimensions: Option<usize>,
+    /// The numbers of dimensions that it works in; `None` if it works in any.
+    pub dimensions: Option<&'static [usize]>,
     /// The form in which it wants a request, unless a parameter [changes](Allocator::asks) that.
     pub asks: Asks,
     /// When it finds room, unless a parameter [changes](Allocator::finds) that.
@@ -165,7 +208,7 @@ impl AllocatorEntry {
     #[must_use]
     pub fn works_on(&self, topology: &Topology) -> bool {
         self.serves.contains(&topology.wiring())
-            && self.dimensions.is_none_or(|only| only == topology.grid().dimensions())
+            && self.dimensions.is_none_or(|all| all.contains(&topology.grid().dimensions()))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Cluster;
 use super::closures::Closure;
 use super::fits::fits_on;
 use super::queue::Ticket;
+use super::{By, Cluster};
 use crate::access::{Access, Reserved};
 use crate::failures::Planned;
 use crate::job::{Job, Request, Time};
@@ -97,7 +97,7 @@ impl Cluster<'_> {
             if let Err(error) =
                 empty.take_what_is_free_of(closure.site, &closure.placement, self.now)
             {
-                self.bug.get_or_insert(error.to_string());
+                self.note(By::Ourselves, None, error.to_string());
                 return false;
             }
         }

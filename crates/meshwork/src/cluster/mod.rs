@@ -3,6 +3,7 @@
 
 mod access;
 mod arrivals;
+mod breach;
 mod candidates;
 mod careers;
 mod closures;
@@ -24,6 +25,7 @@ mod space;
 mod starts;
 mod waits;
 
+pub(crate) use breach::{Breach, By};
 pub use candidates::{Candidates, Hopeful};
 pub use outlook::Outlook;
 pub use preempt::Preempted;
@@ -108,7 +110,7 @@ pub struct Cluster<'a> {
     seen: access::Seen,
     /// What processors take, where somebody asks.
     power: Option<Box<power::Power>>,
-    bug: Option<String>,
+    breach: Option<Box<Breach>>,
     /// Why the network cannot run a job, if it cannot.
     unfit: Option<NetworkError>,
 }
@@ -157,7 +159,7 @@ impl<'a> Cluster<'a> {
             gate: None,
             seen: access::Seen::default(),
             power: None,
-            bug: None,
+            breach: None,
             unfit: None,
         }
     }
@@ -166,6 +168,11 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// How many jobs have arrived.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.arrived
     }
 
     /// How many jobs wait.
@@ -221,10 +228,8 @@ impl<'a> Cluster<'a> {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// A waiting job.
-    ///
-    /// # Panics
-    /// If it has started.
+    /// A waiting job. If it has started, or was turned away, what comes back is no job of the run, which ends with an
+    /// error after this pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
@@ -326,12 +331,14 @@ impl<'a> Cluster<'a> {
 
     /// Tells observers that a waiting job was promised a start by this instant.
     pub fn promise(&mut self, ticket: Ticket, by: Time) {
+        self.queue.glance(ticket);
         self.observer.observe(self.now, &Event::Promised(ticket.id, by));
     }
 
-    /// Takes a waiting job out of the queue unserved.
+    /// Takes a waiting job out of the queue unserved; its ticket is good no more.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let mut job = self.queue.remove(ticket).job;
+        let Some(room) = self.queue.remove(ticket) else { return };
+        let mut job = room.job;
         self.facility.crowd.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.turns_away(ticket.id, job);
@@ -453,10 +460,5 @@ impl<'a> Cluster<'a> {
     /// Why the network cannot run a job that was started in this pass, if it cannot.
     pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
-    }
-
-    /// What broke its contract in this pass, if anything did.
-    pub(crate) fn take_bug(&mut self) -> Option<String> {
-        self.bug.take()
     }
 }

@@ -1,8 +1,9 @@
 //! Running jobs that make room for a waiting one.
 
-use super::Cluster;
 use super::queue::Ticket;
 use super::service::{Hopeless, Service};
+use super::starts::Place;
+use super::{By, Cluster};
 use crate::geometry::{NodeSet, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
@@ -54,9 +55,9 @@ impl Cluster<'_> {
         let stopped = self.make_room(&mut service, &hit, become_of);
         self.service = Some(service);
         match stopped {
-            Ok(again) => self.begin(ticket, &mut proposal, 1.0).then_some(again),
+            Ok(again) => self.begin(ticket, &mut proposal, 1.0, Place::Sought).then_some(again),
             Err(error) => {
-                self.bug.get_or_insert(error.to_string());
+                self.note(By::Ourselves, None, error.to_string());
                 None
             }
         }

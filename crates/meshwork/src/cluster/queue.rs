@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use slab::Slab;
 
 use super::forms::Form;
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
 use crate::observe::{JobId, Running};
 use crate::offer::QueueView;
 
@@ -58,6 +58,10 @@ pub(crate) struct Queue {
     /// The first place behind all that have joined it: twice the number of the next job to arrive, or more, once jobs have
     /// been sent to its end.
     end: u64,
+    /// The first ticket that was used after its job had left the queue.
+    stale: Cell<Option<Ticket>>,
+    /// What such a ticket is answered with until the pass ends, and the run with it: a job that can never start.
+    nobody: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
@@ -426,19 +430,46 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
+    /// The job of a ticket, if the ticket is still good.
+    #[inline]
+    fn waiting(&self, ticket: Ticket) -> &Waiting {
+        match self.jobs.get(ticket.slot as usize) {
+            Some(waiting) if waiting.ticket.place == ticket.place => waiting,
+            _ => self.stale(ticket),
+        }
+    }
+
+    #[cold]
+    fn stale(&self, ticket: Ticket) -> &Waiting {
+        self.stale.set(self.stale.get().or(Some(ticket)));
+        self.nobody.get_or_init(|| {
+            let job = Job::new(0, Time::ZERO, Request::Nodes(1), 0.0);
+            let room = Box::new(Running::waiting(ticket.id, job));
+            let glance = Glance { fewest: u64::MAX, estimate: 0.0 };
+            Box::new(Waiting { room, glance, form: None, ticket, before: NOBODY, after: NOBODY })
+        })
+    }
+
+    /// The first ticket that was used after its job had left the queue, if any was.
+    #[inline]
+    pub(crate) fn stale_ticket(&self) -> Option<Ticket> {
+        self.stale.get()
+    }
+
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
-        &self.jobs[ticket.slot as usize].room.job
+        &self.waiting(ticket).room.job
     }
 
     /// The form in which it is asked for, where requests have one.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
-        self.jobs[ticket.slot as usize].form
+        self.waiting(ticket).form
     }
 
     /// What a pass asks of a job.
+    #[inline]
     pub(crate) fn glance(&self, ticket: Ticket) -> Glance {
-        self.jobs[ticket.slot as usize].glance
+        self.waiting(ticket).glance
     }
 
     /// The queue as it looks to one of its jobs.
@@ -446,11 +477,15 @@ impl Queue {
         Around { queue: self, ticket, now }
     }
 
+    /// Takes a job out; `None` if it has left the queue already.
     #[inline]
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Box<Running> {
-        let gone = self.jobs.remove(ticket.slot as usize);
-        assert!(gone.ticket.place == ticket.place, "a ticket is good until its job starts");
-        let Waiting { room, form, before, after, .. } = gone;
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Box<Running>> {
+        let waiting = self.jobs.get(ticket.slot as usize);
+        if waiting.is_none_or(|waiting| waiting.ticket.place != ticket.place) {
+            self.stale(ticket);
+            return None;
+        }
+        let Waiting { room, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = after,
             None => self.first = self.jobs.get(after as usize).map(|waiting| waiting.ticket),
@@ -465,7 +500,7 @@ impl Queue {
         if let (Some(kinds), Some(form)) = (self.kinds.get_mut(), form) {
             kinds.remove(ticket, form);
         }
-        room
+        Some(room)
     }
 }
 
@@ -573,7 +608,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::job::Request;
 
     fn room(id: JobId, size: u32, estimate: f64) -> Box<Running> {
         let request = Request::Nodes(size);

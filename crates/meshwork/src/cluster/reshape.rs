@@ -2,6 +2,7 @@
 
 use super::Cluster;
 use super::ends::End;
+use crate::alloc::{Claim, Holder};
 use crate::machine::{ClaimError, Placement};
 use crate::network::RunKey;
 use crate::observe::Event;
@@ -84,13 +85,15 @@ impl Cluster<'_> {
         }
         for (claimed, Reshape { key, placement, .. }) in changes.iter().enumerate() {
             let site = self.running[key.slot as usize].site;
-            if let Err(error) = self.facility.claim(site, placement, self.now) {
+            let claim = Claim::new(self.now, Holder::Job(key.id));
+            if let Err(error) = self.facility.claim_for(site, placement, claim) {
                 for Reshape { key, placement, .. } in &changes[..claimed] {
                     self.facility.release(self.running[key.slot as usize].site, placement);
                 }
                 for Reshape { key, .. } in &changes {
                     let running = &self.running[key.slot as usize];
-                    self.facility.claim(running.site, &running.placement, self.now)?;
+                    let claim = Claim::new(self.now, Holder::Job(key.id));
+                    self.facility.claim_for(running.site, &running.placement, claim)?;
                 }
                 return Err(error.into());
             }

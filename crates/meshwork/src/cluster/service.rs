@@ -9,7 +9,8 @@ use super::careers::Careers;
 use super::closures::Closure;
 use super::ends::End;
 use super::queue::Ticket;
-use super::{Cluster, Departure};
+use super::{By, Cluster, Departure};
+use crate::alloc::{Claim, Holder};
 use crate::failures::{Outages, Step, Timeline, What};
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Job, Request, Time};
@@ -337,7 +338,7 @@ impl Cluster<'_> {
         affected.is_out = true;
         let placement = self.alone(at);
         self.facility
-            .claim(site, &placement, self.now)
+            .claim_for(site, &placement, Claim::new(self.now, Holder::Outage))
             .map_err(|error| Hopeless::Bug(error.to_string()))?;
         self.switch_off(site, &placement);
         self.changes += 1;
@@ -422,7 +423,7 @@ impl Cluster<'_> {
         let before = self.state.down;
         for at in drained {
             if let Err(error) = self.take_out(&mut service, at) {
-                self.bug.get_or_insert(error.to_string());
+                self.note(By::Ourselves, None, error.to_string());
             }
         }
         service.is_disturbed |= self.state.down > before;

@@ -1,9 +1,10 @@
 //! How a scheduler starts a waiting job. It learns at once whether that happened.
 
-use super::Cluster;
 use super::ends::End;
 use super::queue::Ticket;
 use super::reservation::{Guard, Hold, Reservation};
+use super::{By, Cluster};
+use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
@@ -115,7 +116,7 @@ impl Cluster<'_> {
             if self.is_capped() && self.is_too_much(proposal.placement.len(), &[]) {
                 return false;
             }
-            return self.begin(ticket, proposal, rate);
+            return self.begin(ticket, proposal, rate, Place::Sought);
         }
         let mut found = match place {
             Place::Sought => self.sought(ticket, clear_of, beside.as_deref()),
@@ -158,7 +159,7 @@ impl Cluster<'_> {
             }
             guard.take_headroom(held);
         }
-        self.begin(ticket, proposal, rate)
+        self.begin(ticket, proposal, rate, place)
     }
 
     /// Where selector, sizing and allocator would start a job, clear of what is to be left alone.
@@ -248,7 +249,7 @@ impl Cluster<'_> {
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
             self.without = None;
-            self.bug.get_or_insert(error.to_string());
+            self.note(By::Ourselves, Some(ticket), error.to_string());
             return None;
         }
         let there = &mut self.without.as_mut()?.facility;
@@ -346,13 +347,13 @@ impl Cluster<'_> {
     }
 
     fn these(&self, site: usize, placement: &Placement) -> Option<Proposal> {
-        let on = self.site(site);
+        let on = self.facility.sites().get(site)?.site();
         let free = placement.is_within(on.free(), on.grid());
         free.then(|| Proposal { site, placement: placement.clone(), stretch: 1.0 / on.speed() })
     }
 
     fn left_by(&self, departure: usize, ticket: Ticket) -> Option<Proposal> {
-        let ran = &self.departures[departure].ran;
+        let ran = &self.departures.get(departure)?.ran;
         let (site, job) = (ran.site, self.queue.job(ticket));
         let on = &self.facility.sites()[site];
         let form = on.in_form(&job.request)?;
@@ -371,18 +372,33 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the place, tells everyone, and lets the job run. The placement is taken out of the proposal.
-    pub(super) fn begin(&mut self, ticket: Ticket, proposal: &mut Proposal, rate: f64) -> bool {
-        if self.bug.is_some() {
+    /// Claims the place, tells everyone, and lets the job run. The placement is taken out of the proposal. What was sought must be
+    /// what the job asks for.
+    pub(super) fn begin(
+        &mut self,
+        ticket: Ticket,
+        proposal: &mut Proposal,
+        rate: f64,
+        place: Place<'_>,
+    ) -> bool {
+        if self.breach.is_some() || self.queue.stale_ticket().is_some() {
+            return false;
+        }
+        let is_promised = matches!(place, Place::Promised(_));
+        let is_sought = is_promised || matches!(place, Place::Sought);
+        if is_sought && let Some(what) = self.unlike_asked(ticket, proposal, is_promised) {
+            self.note(self.proposer(ticket, proposal), Some(ticket), what);
             return false;
         }
         let Proposal { site, ref mut placement, stretch } = *proposal;
-        if let Err(error) = self.facility.claim(site, placement, self.now) {
-            self.bug = Some(error.to_string());
+        let claim = Claim::new(self.now, Holder::Job(ticket.id));
+        if let Err(error) = self.facility.claim_for(site, placement, claim) {
+            let by = if is_sought { self.proposer(ticket, proposal) } else { By::Scheduler };
+            self.note(by, Some(ticket), format!("it gives what cannot be claimed: {error}"));
             return false;
         }
         self.changes += 1;
-        let mut running = self.queue.remove(ticket);
+        let Some(mut running) = self.queue.remove(ticket) else { return false };
         self.facility.crowd.waiting -= 1;
         self.facility.crowd.running += 1;
         let job = &running.job;
@@ -390,6 +406,10 @@ impl Cluster<'_> {
         let mut setup = self.facility.sites()[site].setup_time(placement);
         if self.power.is_some() {
             setup += self.wake(ticket.id, site, placement);
+        }
+        let pace = stretch / rate;
+        if !(pace > 0.0 && pace.is_finite() && setup >= 0.0 && setup.is_finite()) {
+            return self.cannot_be_timed(ticket, site, rate, setup);
         }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, placement, expected_end);
@@ -421,5 +441,25 @@ impl Cluster<'_> {
         self.state.surplus += u64::from(held).saturating_sub(asked);
         self.observer.observe(self.now, &Event::Started(running));
         true
+    }
+
+    /// Notes that a job would end at no instant, and whose doing that is.
+    #[cold]
+    fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
+        let is_right = |number: f64| number > 0.0 && number.is_finite();
+        let (by, what) = if !(setup == 0.0 || is_right(setup)) {
+            let by = By::Allocator(self.facility.sites()[site].origin());
+            (by, format!("it gives {setup} as the time before the job begins to run"))
+        } else if !is_right(rate) {
+            (By::Scheduler, format!("it lets the job work at rate {rate}"))
+        } else {
+            (
+                By::Sizing,
+                "it lets the job run a number of times as long that is not above 0 and finite"
+                    .to_owned(),
+            )
+        };
+        self.note(by, Some(ticket), what);
+        false
     }
 }

@@ -4,11 +4,11 @@ use toml::Table;
 
 use super::runs::{Serves, each_job_once, name, promises_are_kept, random_jobs, scenario};
 use super::{Broken, Finding, Tried, component, every_machine, variants, with_parameters};
-use crate::alloc::{self, Allocator, AllocatorEntry, Ask};
+use crate::alloc::{self, Allocator, AllocatorEntry, Ask, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time, Wants};
+use crate::job::{Dims, JobId, Request, Time, Wants};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{Params, entry};
 use crate::rng::Stream;
@@ -195,11 +195,14 @@ impl<'a> Trial<'a> {
             let request = random_request(self.asks, self.topology, &mut rng);
             self.state(&site, allocator.as_mut(), &request, now)
                 .map_err(|sentence| self.broken(at, sentence, Some(&site)))?;
+            let mut by = Holder::Job(JobId(step));
             let taken = if seed == WITH_ADOPTIONS && rng.below(5) == 0 {
+                by = Holder::Outage;
                 strike(&mut site, allocator.as_mut(), &mut held, &mut rng)
             } else if rng.below(5) < 3 {
                 allocator.choose(Ask::new(&request, &site, now, &mut draws))
             } else if seed == WITH_ADOPTIONS && rng.below(4) == 0 {
+                by = Holder::Adoption;
                 any_free_node(&site, &mut rng)
             } else {
                 if !held.is_empty() {
@@ -217,7 +220,7 @@ impl<'a> Trial<'a> {
                         Some(&site),
                     )
                 })?;
-                allocator.claimed(&placement, &site, now);
+                allocator.claimed(&placement, &site, Claim::new(now, by));
                 held.push((placement, now, step));
             }
         }
@@ -255,7 +258,8 @@ impl<'a> Trial<'a> {
         for (placement, since, step) in held {
             let at = Some((seed, *step));
             site.claim(placement).map_err(|error| self.broken(at, error.to_string(), None))?;
-            other.claimed(placement, &site, *since);
+            // For whom it was is not saved.
+            other.claimed(placement, &site, (*since).into());
         }
         let memory = original.memory();
         other.recall(&memory, &site).map_err(|sentence| {
@@ -321,7 +325,7 @@ impl<'a> Trial<'a> {
             let mut site = site.clone();
             site.claim(placement)
                 .map_err(|error| format!("it gives what cannot be claimed: {error}"))?;
-            fork.claimed(placement, &site, now);
+            fork.claimed(placement, &site, now.into());
         }
         unchanged(&ask(allocator, now), "after its fork was told of a claim")?;
         let mut other_draws = Stream::new(2, 0, "other draws");

@@ -1,7 +1,7 @@
 //! The rules that every entry of a list keeps, as functions: whoever adds an entry holds it to the same ones.
 //!
-//! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`] and [`check_network`] try one entry
-//! of a catalogue on small machines of every wiring, with every choice of its parameters, in long random histories
+//! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`], [`check_network`], [`check_workload`] and
+//! [`check_metric`] try one entry of a catalogue on small machines of every wiring, with every choice of its parameters, in long random histories
 //! and whole runs, against brute force wherever there is a brute force. The first rule that is broken comes back
 //! as a [`Finding`], with the seed and the step that show it again; the entries of this crate are held to them by
 //! its own tests.
@@ -19,18 +19,22 @@
 //! test of its own. An entry that panics does so in these checks too.
 
 mod allocator;
+mod metric;
 mod network;
 mod runs;
 mod scheduler;
 mod selector;
 mod sizing;
+mod workload;
 
 pub use allocator::check_allocator;
+pub use metric::check_metric;
 pub use network::check_network;
 pub use runs::{Transcript, random_jobs, submissions};
 pub use scheduler::check_scheduler;
 pub use selector::check_selector;
 pub use sizing::check_sizing;
+pub use workload::check_workload;
 
 use std::ops::AddAssign;
 

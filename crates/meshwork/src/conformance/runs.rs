@@ -6,9 +6,10 @@ use toml::{Table, Value};
 
 use super::Tried;
 use crate::catalogue::Catalogue;
-use crate::engine::RunError;
+use crate::engine::{Names, RunError, Setup};
 use crate::job::{Job, Request, Time};
 use crate::observe::{Event, JobId, Observer};
+use crate::registry::Origin;
 use crate::rng::Stream;
 use crate::scenario::{Outcome, Scenario};
 use crate::topology::Topology;
@@ -90,9 +91,15 @@ struct Course {
     /// Of every job that started, when.
     starts: Vec<(JobId, Time)>,
     promises: Vec<(JobId, Time)>,
+    /// Whether it does not look at which nodes jobs hold.
+    counts_only: bool,
 }
 
 impl Observer for Course {
+    fn asks_where_jobs_run(&self) -> bool {
+        !self.counts_only
+    }
+
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         match event {
             Event::Arrived(..) => self.arrived += 1,
@@ -128,12 +135,20 @@ pub(super) fn name(name: &str) -> Value {
 }
 
 fn run(scenario: &Scenario, jobs: Vec<Job>) -> Result<(Outcome, Course), String> {
+    observed(scenario, jobs, Course::default())
+}
+
+fn observed(
+    scenario: &Scenario,
+    jobs: Vec<Job>,
+    mut course: Course,
+) -> Result<(Outcome, Course), String> {
     let sentence = |error: RunError| match error {
         RunError::Bug(sentence) => format!("a run stops: {sentence}"),
         other => format!("a run stops: {other}"),
     };
-    let mut course = Course::default();
-    let setup = scenario.setup(0).map_err(sentence)?;
+    let names = Names { workload: Origin::unnamed("workload"), ..scenario.names() };
+    let setup = Setup { names, ..scenario.setup(0).map_err(sentence)? };
     let outcome = scenario.run_on(setup, submissions(jobs), &mut course).map_err(sentence)?;
     course.starts.sort_unstable();
     Ok((outcome, course))
@@ -219,4 +234,17 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     }
     let promises = course.promises.len() as u64;
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
+}
+
+/// What is wrong with a run in which nobody who declares to look at nodes does: on a machine where any will do, jobs start
+/// when they start where nodes are named.
+pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
+    let (_, named) = run(scenario, jobs.to_vec())?;
+    let counts = Course { counts_only: true, ..Course::default() };
+    let (_, counted) = observed(scenario, jobs.to_vec(), counts)?;
+    if (named.starts, named.promises) == (counted.starts, counted.promises) {
+        return Ok(());
+    }
+    Err("jobs start at other instants where nodes are only counted, but it declares not to look at which are free"
+        .to_owned())
 }

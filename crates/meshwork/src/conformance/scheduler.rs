@@ -1,6 +1,8 @@
 //! What every scheduler has to do.
 
-use super::runs::{Serves, each_job_once, name, promises_are_kept, random_jobs, scenario};
+use super::runs::{
+    Serves, each_job_once, name, nodes_are_not_looked_at, promises_are_kept, random_jobs, scenario,
+};
 use super::{
     Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
 };
@@ -16,6 +18,9 @@ use crate::topology::{Topology, Wiring};
 /// - Each job starts once and ends once; all of them, where it [declares](SchedulerEntry::serves_all) to serve all.
 /// - The same seed gives the same run.
 /// - With exact estimates no promise is broken, under allocators that miss blocks too.
+/// - One that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs at the same instants where nodes are
+///   only counted.
+/// - It uses no ticket of a job that does not wait.
 ///
 /// # Errors
 /// The first rule that it breaks, or that there is no such scheduler.
@@ -87,13 +92,17 @@ fn with_every_choice(
     let machine = format!("machine = {{ {machine} }}");
     // With some parameters a scheduler may serve fewer than with its defaults.
     let serves = if entry.serves_all { Serves::All } else { Serves::Any };
-    for table in single_choices(entry.about.params).iter().filter(|table| !table.is_empty()) {
+    for table in single_choices(entry.about.params) {
+        let table = &table;
         let seed = 12;
         let case = || format!("on a {topology}{}, seed {seed}", with_parameters(table));
         let parts = [("scheduler", component(entry.about.name, table))];
         let scenario = scenario(catalogue, &machine, &parts).map_err(broken(entry, case()))?;
         let jobs = random_jobs(topology, 100, 3.0, seed);
         tried += each_job_once(&scenario, &jobs, serves).map_err(broken(entry, case()))?;
+        if topology.wiring() == Wiring::Flat {
+            nodes_are_not_looked_at(&scenario, &jobs).map_err(broken(entry, case()))?;
+        }
         tried += promises_are_kept(&scenario, jobs).map_err(broken(entry, case()))?;
     }
     Ok(tried)

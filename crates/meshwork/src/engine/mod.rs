@@ -3,13 +3,14 @@
 mod followers;
 
 use crate::access::Access;
-use crate::cluster::{Cluster, Hopeless};
+use crate::cluster::{Breach, By, Cluster, Hopeless};
 use crate::energy::Energy;
 use crate::facility::Facility;
 use crate::failures::Outages;
-use crate::job::{Job, Time};
+use crate::job::{Job, JobId, Time};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, Observer, Running};
+use crate::registry::Origin;
 use crate::sched::Scheduler;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 use followers::Followers;
@@ -35,6 +36,60 @@ pub struct Setup {
     pub access: Option<Access>,
     /// What processors take, if somebody asks.
     pub energy: Option<Energy>,
+    /// How errors name what the run consists of; allocators bring their names with their sites.
+    pub names: Names,
+}
+
+/// How errors name those who decide in a run: by default by what they are alone, because who puts a [`Setup`] together may
+/// put in anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The scheduler.
+    pub scheduler: Origin,
+    /// Whether it [declares](crate::sched::SchedulerEntry::serves_all) that every job starts in the end: it is then
+    /// an error if one does not.
+    pub serves_all: bool,
+    /// The selector.
+    pub selector: Origin,
+    /// The sizing.
+    pub sizing: Origin,
+    /// The network.
+    pub network: Origin,
+    /// Where the jobs come from.
+    pub workload: Origin,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names {
+            scheduler: Origin::unnamed("scheduler"),
+            serves_all: false,
+            selector: Origin::unnamed("selector"),
+            sizing: Origin::unnamed("sizing"),
+            network: Origin::unnamed("network"),
+            workload: Origin::unnamed("workload"),
+        }
+    }
+}
+
+impl Names {
+    /// A broken contract as an error: what broke it is named, and if that is ours, it is a bug of ours.
+    #[cold]
+    fn error(&self, breach: Breach) -> RunError {
+        let Breach { by, job, at, what } = breach;
+        let origin = match by {
+            By::Allocator(origin) => origin,
+            By::Scheduler => self.scheduler,
+            By::Selector => self.selector,
+            By::Sizing => self.sizing,
+            By::Network => self.network,
+            By::Workload => self.workload,
+            By::Ourselves => return RunError::Bug(what),
+        };
+        let Origin { kind, name, is_standard } = origin;
+        let error = RunError::Strategy { kind, name, job, at, what };
+        if is_standard { RunError::Bug(error.to_string()) } else { error }
+    }
 }
 
 /// How often the scheduler is asked when several jobs end or arrive at one instant.
@@ -65,9 +120,23 @@ pub enum RunError {
     /// The workload could not be read on.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A strategy broke its contract: a bug, which is reported and never simulated on.
+    /// An entry of this crate broke its contract, or the engine did: a bug, which is reported and never simulated on.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
+    /// Something from outside broke its contract: it is named, and nothing is simulated on.
+    #[error("{} at {at}: {what}", whose(.kind, .name, .job))]
+    Strategy {
+        /// The word for it, as in "allocator".
+        kind: &'static str,
+        /// Its name; empty where it was put into a [`Setup`] without one.
+        name: &'static str,
+        /// The job that it was about.
+        job: Option<JobId>,
+        /// When.
+        at: Time,
+        /// What it did.
+        what: String,
+    },
     /// A job that the network cannot run.
     #[error(transparent)]
     Network(NetworkError),
@@ -91,6 +160,17 @@ pub enum RunError {
     NoneFits,
 }
 
+fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
+    let origin = Origin { kind, name, is_standard: false };
+    match job {
+        Some(job) => format!("{origin}, job {}", job.0),
+        None => origin.to_string(),
+    }
+}
+
+/// So many jobs may wait beside a machine of which nothing is held: with more, nobody will start them.
+const MAX_WAITING_IDLE: usize = 10_000;
+
 /// Runs the jobs and tells the observer what happens; returns the last instant.
 ///
 /// Within one instant: departures, then beginnings and ends of reservations, then repairs, then failures, then arrivals,
@@ -102,7 +182,8 @@ pub enum RunError {
 ///
 /// # Errors
 /// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`] jobs
-/// wait at once, none of the first [`MAX_REFUSED`] fits, or nodes fail so often that no job gets to its end.
+/// wait at once, none of the first [`MAX_REFUSED`] fits, nodes fail so often that no job gets to its end, or jobs are
+/// left waiting beside an idle machine.
 ///
 /// # Complexity
 /// **O(log r)** for each job with *r* running jobs, besides what the strategies do; memory
@@ -122,6 +203,7 @@ pub fn simulate(
         outages,
         access,
         energy,
+        names,
     } = setup;
     // Outages, reservations and sleep are of certain nodes.
     let is_plain = outages.is_none() && access.is_none() && energy.is_none();
@@ -132,7 +214,7 @@ pub fn simulate(
     }
     let mut cluster = Cluster::new(facility, network, kill_at_estimate, observer);
     cluster.watch_waits(scheduler.reserves());
-    let (followers, next) = first(&mut jobs, &mut cluster)?;
+    let (followers, next) = first(&mut jobs, &mut cluster).map_err(|error| error.named(&names))?;
     if followers.is_some() {
         cluster.note_turned_away();
     }
@@ -147,7 +229,8 @@ pub fn simulate(
         cluster.draw(energy, first.arrival);
     }
     let only_jobs = followers.is_none() && !cluster.has_outages();
-    let run = Run { cluster, scheduler, passes, until, jobs, next, followers };
+    let idles = is_plain.then_some(names.serves_all);
+    let run = Run { cluster, scheduler, passes, until, jobs, next, followers, names, idles };
     if only_jobs { run.drive::<true>() } else { run.drive::<false>() }
 }
 
@@ -176,13 +259,18 @@ struct Run<'a> {
     next: Option<Next>,
     /// Those that follow others, if any do.
     followers: Option<Box<Followers>>,
+    names: Names,
+    /// Where nothing but scheduler and allocator can keep a job from starting: whether each has to start in the end, or some
+    /// at least.
+    idles: Option<bool>,
 }
 
 impl Run<'_> {
     /// The loop, built twice: where nothing happens but that jobs arrive and end, what belongs to outages and to jobs that
     /// follow others is not there.
     fn drive<const ONLY_JOBS: bool>(self) -> Result<Time, RunError> {
-        let Run { mut cluster, mut scheduler, passes, until, mut jobs, mut next, followers } = self;
+        let Run { mut cluster, mut scheduler, passes, until, mut jobs, mut next, .. } = self;
+        let Run { followers, names, idles, .. } = self;
         let mut followers = followers.filter(|_| !ONLY_JOBS);
         // Until the first job fits.
         let mut refused = Some(0);
@@ -193,18 +281,21 @@ impl Run<'_> {
             }
             let outage = if ONLY_JOBS { None } else { cluster.next_outage(arrival.is_some()) };
             let by = earlier(earlier(arrival, outage), until);
-            let finish =
-                cluster.next_finish(by).map_err(|error| RunError::Bug(error.to_string()))?;
+            let finish = cluster
+                .next_finish(by)
+                .map_err(|error| names.error(of_network(&cluster, error.to_string())))?;
             let ends = finish.map(|(at, _)| at);
             let Some(instant) = earlier(earlier(arrival, ends), outage) else {
-                return Ok(cluster.now());
+                return served(&cluster, idles, &names, cluster.now());
             };
             if let Some(end) = until.filter(|&end| instant > end) {
                 cluster.elapse(end);
-                return Ok(end);
+                // What waits may have started later, unless nothing ever has.
+                return served(&cluster, idles.and(Some(false)), &names, end);
             }
             if instant < cluster.now() {
-                return Err(RunError::Bug(format!("time would run back to {instant}")));
+                let what = format!("it lets a job finish at {instant}, which has gone by");
+                return Err(names.error(of_network(&cluster, what)));
             }
             cluster.elapse(instant);
             if !ONLY_JOBS {
@@ -215,7 +306,7 @@ impl Run<'_> {
                     finish.filter(|(at, _)| *at == instant).map(|(_, key)| key),
                     passes == Passes::Event,
                 )
-                .map_err(|error| RunError::Bug(error.to_string()))?;
+                .map_err(|error| names.error(of_network(&cluster, error.to_string())))?;
             if !ONLY_JOBS && let Some(followers) = &mut followers {
                 release_followers(followers, &cluster);
             }
@@ -255,7 +346,8 @@ impl Run<'_> {
                     return Err(RunError::Overload);
                 }
                 if is_next {
-                    pull(&mut jobs, &mut cluster, &mut next)?;
+                    pull(&mut jobs, &mut cluster, &mut next)
+                        .map_err(|error| error.named(&names))?;
                 }
             }
             if cluster.is_done() {
@@ -268,8 +360,11 @@ impl Run<'_> {
             if let Some(error) = cluster.take_unfit() {
                 return Err(RunError::Network(error));
             }
-            if let Some(bug) = cluster.take_bug() {
-                return Err(RunError::Bug(bug));
+            if let Some(breach) = cluster.take_breach() {
+                return Err(names.error(*breach));
+            }
+            if cluster.waiting_jobs() > MAX_WAITING_IDLE {
+                served(&cluster, idles, &names, instant)?;
             }
         }
     }
@@ -292,17 +387,88 @@ fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     }
 }
 
+/// The end of a run, unless jobs are left waiting that nobody will ever start: all that wait, if each of them has to start, or
+/// else if none ever has.
+fn served(
+    cluster: &Cluster<'_>,
+    idles: Option<bool>,
+    names: &Names,
+    end: Time,
+) -> Result<Time, RunError> {
+    if !idles.is_some_and(|each| cluster.is_idle(!each)) {
+        return Ok(end);
+    }
+    cluster.left_waiting().map_or(Ok(end), |breach| Err(names.error(*breach)))
+}
+
+#[cold]
+fn of_network(cluster: &Cluster<'_>, what: String) -> Breach {
+    Breach { by: By::Network, job: None, at: cluster.now(), what }
+}
+
+/// Why the next job of a workload cannot be had.
+enum Unread {
+    /// The workload says so.
+    Workload(WorkloadError),
+    /// It gives what is no job.
+    Breach(Box<Breach>),
+}
+
+impl Unread {
+    #[cold]
+    fn named(self, names: &Names) -> RunError {
+        match self {
+            Unread::Workload(error) => RunError::Workload(error),
+            Unread::Breach(breach) => names.error(*breach),
+        }
+    }
+}
+
+/// Whether a job of the workload may arrive at the present instant or later. The numbers of a log were looked at as they
+/// were read.
+#[inline]
+fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
+    let (arrival, now) = (job.arrival, cluster.now());
+    let comes_in_order = !is_next || (arrival >= now && arrival.units() < f64::INFINITY);
+    let is_timed = (0.0..f64::INFINITY).contains(&job.runtime) && job.estimate >= 0.0;
+    if comes_in_order && is_timed {
+        return Ok(());
+    }
+    Err(unusable(job, cluster, comes_in_order))
+}
+
+#[cold]
+fn unusable(job: &Job, cluster: &Cluster<'_>, comes_in_order: bool) -> Unread {
+    let Job { arrival, runtime, estimate, number, .. } = job;
+    let what = if !comes_in_order {
+        format!(
+            "it hands out a job that arrives at {arrival}, but jobs come in the order of their arrivals, which are finite"
+        )
+    } else if *estimate >= 0.0 {
+        format!("the run time of the job is {runtime}, but must be a finite number from 0 on")
+    } else {
+        format!("the estimate of the job is {estimate}, but must be a number from 0 on")
+    };
+    let what = format!("{what} (it is number {number} of the workload)");
+    let job = Some(JobId(cluster.arrived()));
+    Unread::Breach(Box::new(Breach { by: By::Workload, job, at: cluster.now(), what }))
+}
+
 /// The first job of the workload that follows no other, after all that do.
 fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-) -> Result<(Option<Box<Followers>>, Option<Next>), RunError> {
+) -> Result<(Option<Box<Followers>>, Option<Next>), Unread> {
     let mut followers: Option<Box<Followers>> = None;
     loop {
-        match jobs.next().transpose()? {
-            Some(Submission::Job(job)) => return Ok((followers, Some(Next::of(job, cluster)))),
+        match jobs.next().transpose().map_err(Unread::Workload)? {
+            Some(Submission::Job(job)) => {
+                check(&job, cluster, true)?;
+                return Ok((followers, Some(Next::of(job, cluster))));
+            }
             Some(Submission::Following(follower)) => {
                 let Following { job, after, ends } = *follower;
+                check(&job, cluster, false)?;
                 followers.get_or_insert_default().keep(job, after, ends);
             }
             Some(Submission::Unusable(line)) => cluster.tell(&Event::Unusable(&line)),
@@ -317,21 +483,26 @@ fn pull(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
     next: &mut Option<Next>,
-) -> Result<(), RunError> {
+) -> Result<(), Unread> {
     loop {
         match jobs.next() {
-            Some(Ok(Submission::Job(job))) => *next = Some(Next::of(job, cluster)),
+            Some(Ok(Submission::Job(job))) => {
+                check(&job, cluster, true)?;
+                *next = Some(Next::of(job, cluster));
+            }
             Some(Ok(Submission::Unusable(line))) => {
                 cluster.tell(&Event::Unusable(&line));
                 continue;
             }
             Some(Ok(Submission::Following(follower))) => {
-                return Err(RunError::Bug(format!(
-                    "the workload hands out job {}, which follows another, after one that does not",
+                let what = format!(
+                    "it hands out a job that follows another, number {}, after one that does not",
                     follower.job.number
-                )));
+                );
+                let (by, at) = (By::Workload, cluster.now());
+                return Err(Unread::Breach(Box::new(Breach { by, job: None, at, what })));
             }
-            Some(Err(error)) => return Err(error.into()),
+            Some(Err(error)) => return Err(Unread::Workload(error)),
             None => *next = None,
         }
         return Ok(());

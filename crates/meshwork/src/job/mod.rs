@@ -13,6 +13,12 @@ pub use dims::Dims;
 pub(crate) use wants::EXCLUSIVE;
 pub use wants::Wants;
 
+/// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
+/// events, and breaks every tie between jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct JobId(pub u64);
+
 /// An instant of the simulated clock, in the workload's own unit (seconds, for a log).
 ///
 /// A number that is never NaN, with a total order. Whole seconds up to 2⁵³ are exact, so instants

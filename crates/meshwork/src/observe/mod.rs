@@ -15,11 +15,8 @@ use crate::machine::Placement;
 use crate::topology::Node;
 use crate::workload::Unusable;
 
-/// A job's place in the order of arrival: 0 for the first job of the run. It names the job in
-/// events, and breaks every tie between jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct JobId(pub u64);
+// The name of a job in events.
+pub use crate::job::JobId;
 
 impl JobId {
     /// That of what stands among the running jobs for a node that is out of service: no job has it.

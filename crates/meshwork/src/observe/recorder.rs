@@ -13,6 +13,7 @@ use super::quantiles::{MAX_EXACT, Quantiles};
 use super::reading::Reading;
 use super::{Event, JobId, Messages, Observer, Running, State};
 use crate::job::{Cause, Time};
+use crate::registry::Params;
 
 /// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
@@ -75,7 +76,9 @@ pub struct Recorder {
     /// Which of them are means of a quantity over the jobs that finish.
     means: Vec<(usize, Quantity)>,
     /// Which of them are such means of anything else.
-    per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64)>,
+    per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
+    /// Which of them are ratios of two sums over those jobs.
+    per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
     /// Which of them are means of the time for which the jobs that finish have waited for something.
     per_wait: Vec<(usize, Cause)>,
     /// For how long each job in the system has waited for what: kept up where that is measured.
@@ -118,9 +121,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Measures these metrics.
+    /// Measures these metrics, each with its own parameters.
     #[must_use]
-    pub fn new(window: Window, metrics: Vec<&'static MetricEntry>) -> Recorder {
+    pub fn new(window: Window, metrics: Vec<(&'static MetricEntry, Params)>) -> Recorder {
+        let (metrics, params): (Vec<&'static MetricEntry>, Vec<Params>) =
+            metrics.into_iter().unzip();
+        let mut rules = params.into_iter().map(|params| Rules { params, ..window.rules.clone() });
+        let mut per_ratio = Vec::new();
         let (mut further, mut readings) = (Vec::new(), Vec::new());
         let (mut rates, mut per_start) = (Vec::new(), Vec::new());
         let mut means = Vec::new();
@@ -132,11 +139,13 @@ impl Recorder {
         let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
         for (i, metric) in metrics.iter().enumerate() {
             readings.push(Reading::of(&metric.measure, i, &mut further));
+            let own = rules.next();
             match metric.measure {
                 Measure::Net(over, _, in_vain) => net.push((i, over, in_vain)),
                 Measure::Rate(over, _) => rates.push((i, over)),
                 Measure::Mean(quantity) => means.push((i, quantity)),
-                Measure::PerJob(value) => per_job.push((i, value)),
+                Measure::PerJob(value) => per_job.extend(own.map(|rules| (i, value, rules))),
+                Measure::Ratio(sums) => per_ratio.extend(own.map(|rules| (i, sums, rules))),
                 Measure::PerMessage(sum) => per_message.push((i, sum)),
                 Measure::PerWait(cause) => per_wait.push((i, cause)),
                 Measure::PerStart(value) => per_start.push((i, value)),
@@ -164,6 +173,7 @@ impl Recorder {
             && evenness.is_empty()
             && per_lateness.is_empty()
             && per_wait.is_empty()
+            && per_ratio.is_empty()
             && per_message.is_empty();
         Recorder {
             window,
@@ -173,6 +183,7 @@ impl Recorder {
             rates,
             means,
             per_job,
+            per_ratio,
             per_wait,
             waits: BTreeMap::new(),
             per_message,
@@ -221,6 +232,7 @@ impl Recorder {
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
                     Measure::Mean(_)
                     | Measure::PerJob(_)
+                    | Measure::Ratio(_)
                     | Measure::PerMessage(_)
                     | Measure::PerWait(_)
                     | Measure::PerStart(_)
@@ -333,6 +345,7 @@ impl Recorder {
             let value = match metric.measure {
                 Measure::Mean(_)
                 | Measure::PerJob(_)
+                | Measure::Ratio(_)
                 | Measure::PerMessage(_)
                 | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
@@ -373,10 +386,10 @@ impl Recorder {
                 sums[i].add(value, 1.0);
             }
         }
-        for &(i, value) in &self.per_job {
-            let value = value(job, now, &self.window.rules);
+        for (i, value, rules) in &self.per_job {
+            let value = value(job, now, rules);
             if !value.is_nan() {
-                sums[i].add(value, 1.0);
+                sums[*i].add(value, 1.0);
             }
         }
         // What is counted over time belongs to the time at which it happens.
@@ -453,10 +466,16 @@ impl Recorder {
                 add(i, value, 1.0);
             }
         }
-        for &(i, value) in &self.per_job {
-            let value = value(job, now, &self.window.rules);
+        for (i, value, rules) in &self.per_job {
+            let value = value(job, now, rules);
             if !value.is_nan() {
-                add(i, value, 1.0);
+                add(*i, value, 1.0);
+            }
+        }
+        for (i, sums, rules) in &self.per_ratio {
+            let (over, under) = sums(job, now, rules);
+            if !over.is_nan() && !under.is_nan() {
+                add(*i, over, under);
             }
         }
         for &(i, cause) in &self.per_wait {

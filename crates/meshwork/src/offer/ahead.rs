@@ -1,6 +1,7 @@
 //! Sites as they would be: the look-ahead of selectors.
 
 use super::{Attempt, ManagedSite, Room, Rooms, rooms};
+use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
 
@@ -70,7 +71,9 @@ impl<'a> Ahead<'a> {
         let Then::Other(other) = then else { return false };
         let attempt = Attempt { job, ..self.attempt };
         let proposal = attempt.at(other, room.site);
-        proposal.is_some_and(|proposal| other.claim(&proposal.placement, attempt.now).is_ok())
+        proposal.is_some_and(|proposal| {
+            other.claim(&proposal.placement, Claim::new(attempt.now, Holder::Reservation)).is_ok()
+        })
     }
 
     /// Whether no site would have a free processor.
@@ -110,7 +113,7 @@ mod tests {
             for _ in 0..rng.below(6) {
                 let job = random_job(rng);
                 if let Some(proposal) = attempt(&job, exact().as_ref()).at(site, 0) {
-                    site.claim(&proposal.placement, Time::ZERO).unwrap();
+                    site.claim(&proposal.placement, Time::ZERO.into()).unwrap();
                 }
             }
         }
@@ -173,7 +176,7 @@ mod tests {
                 assert!(ahead.start(&job, &room));
                 let other = &mut twin[room.site];
                 let proposal = attempt(&job, sizing.as_ref()).at(other, room.site).unwrap();
-                other.claim(&proposal.placement, Time::ZERO).unwrap();
+                other.claim(&proposal.placement, Time::ZERO.into()).unwrap();
                 started += 1;
             }
             let after: Vec<_> = sites.iter().map(|managed| managed.site.free().clone()).collect();

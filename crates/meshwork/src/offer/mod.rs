@@ -13,11 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, takes_any};
+use crate::alloc::{self, Allocator, AllocatorEntry, Ask, Claim, Holder, RecallError, takes_any};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
+use crate::geometry::orientation::Rotation;
 use crate::job::{Cause, Dims, Job, Request, Time};
 use crate::machine::{Block, ClaimError, Placement, Site};
+use crate::registry::Origin;
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Crowd, Demand, Size, Sizing};
@@ -29,6 +31,9 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
+    /// What may be wrong with what its allocator gives, and how errors name that.
+    gives: Gives,
+    origin: Origin,
     stream: Stream,
     rule: ShapeRule,
     /// The form that each request takes here; shared with forks, for it does not depend on what is
@@ -41,6 +46,39 @@ pub struct ManagedSite {
     is_uniform: bool,
     /// Whether nodes are only counted and not named.
     counts_only: bool,
+}
+
+/// What a placement is, by what an allocator declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gives {
+    /// One block with the requested sides, or with these turned.
+    Block {
+        /// Whether blocks are turned.
+        turns: bool,
+    },
+    /// As many nodes as are asked for.
+    AsMany,
+    /// As many, or more.
+    AtLeast,
+}
+
+impl Gives {
+    fn declared(entry: &AllocatorEntry, allocator: &dyn Allocator, finds: Finds) -> Gives {
+        // A parameter that changes the form in which an allocator asks may change what it gives.
+        if entry.contiguous && allocator.asks().is_none() {
+            let declares = entry.about.params.iter().any(|p| p.name == Rotation::PARAM.name);
+            return Gives::Block { turns: declares || allocator.rotation() != Rotation::Never };
+        }
+        if finds == Finds::AnyNodes { Gives::AsMany } else { Gives::AtLeast }
+    }
+}
+
+/// Whether both have the same sides, in any order.
+fn are_turned(sides: &Dims, others: &Dims) -> bool {
+    let (mut sides, mut others) = (sides.clone(), others.clone());
+    sides.sort_unstable();
+    others.sort_unstable();
+    sides == others
 }
 
 impl ManagedSite {
@@ -58,10 +96,12 @@ impl ManagedSite {
         let is_uniform = takes_any(entry, site.topology()) && finds == Finds::AnyNodes;
         ManagedSite {
             site,
-            allocator,
             asks,
             finds,
             gives_blocks: entry.contiguous,
+            gives: Gives::declared(entry, allocator.as_ref(), finds),
+            origin: alloc::FAMILY.origin(entry.about.name),
+            allocator,
             stream,
             rule,
             shapes: Arc::default(),
@@ -93,6 +133,41 @@ impl ManagedSite {
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.gives_blocks
+    }
+
+    /// How errors name its allocator.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Whether nodes are only counted: what it gives then is what it was asked for.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counts_only
+    }
+
+    /// Whether a placement has the size of a request in its allocator's form, and the shape, where the allocator
+    /// declares to keep it; a block may be turned if it was not the allocator that chose its place.
+    #[inline]
+    pub(crate) fn gives_what_is_asked(
+        &self,
+        request: &Request,
+        placement: &Placement,
+        is_promised: bool,
+    ) -> bool {
+        let (asked, held) = (request.nodes(), u64::from(placement.len()));
+        match self.gives {
+            Gives::AsMany => held == asked,
+            Gives::AtLeast => held >= asked,
+            Gives::Block { turns } => match (&placement.blocks[..], request) {
+                ([block], Request::Block(sides)) => {
+                    block.sides == *sides
+                        || ((turns || is_promised) && are_turned(&block.sides, sides))
+                }
+                ([_], _) => held == asked,
+                _ => false,
+            },
+        }
     }
 
     /// Asks the allocator for a place; a request for more nodes than are free is not put to it. The
@@ -323,13 +398,13 @@ impl ManagedSite {
         shape
     }
 
-    pub(crate) fn claim(&mut self, placement: &Placement, now: Time) -> Result<(), ClaimError> {
+    pub(crate) fn claim(&mut self, placement: &Placement, claim: Claim) -> Result<(), ClaimError> {
         if self.counts_only {
             return self.site.claim_count(placement.len());
         }
         self.site.claim(placement)?;
         self.denied.claimed();
-        self.allocator.claimed(placement, &self.site, now);
+        self.allocator.claimed(placement, &self.site, claim);
         Ok(())
     }
 
@@ -344,7 +419,10 @@ impl ManagedSite {
             return Ok(());
         }
         let part = placement.part_in(self.site.free(), self.site.grid());
-        if part.is_empty() { Ok(()) } else { self.claim(&part, now) }
+        if part.is_empty() {
+            return Ok(());
+        }
+        self.claim(&part, Claim::new(now, Holder::Reservation))
     }
 
     pub(crate) fn release(&mut self, placement: &Placement) {
@@ -369,6 +447,8 @@ impl ManagedSite {
             asks: self.asks,
             finds: self.finds,
             gives_blocks: self.gives_blocks,
+            gives: self.gives,
+            origin: self.origin,
             stream: self.stream.clone(),
             rule: self.rule,
             shapes: Arc::clone(&self.shapes),

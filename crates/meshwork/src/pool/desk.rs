@@ -29,8 +29,10 @@ impl fmt::Display for Name {
 
 /// Something to be done, and when.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
     /// The instant; that of the question before where there is none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub at: Option<Time>,
     /// What.
     pub operation: Operation,
@@ -38,6 +40,8 @@ pub struct Question {
 
 /// What a desk can be asked to do.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Operation {
     /// Take processors.
     Allocate(Name, Request),
@@ -59,6 +63,8 @@ pub enum Operation {
 
 /// What a desk says.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
     /// These processors: they are held from now on, or would be.
     Placed(Placement),
@@ -67,6 +73,7 @@ pub enum Answer {
         /// Whether it is no use to wait.
         never: bool,
         /// Why, if a rule of the machine says so and not only its size.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
     /// So many have been given back.
@@ -83,6 +90,7 @@ pub enum Answer {
 
 /// What somebody holds.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Holding {
     /// Who.
     pub name: Name,

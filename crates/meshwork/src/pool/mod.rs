@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use crate::alloc;
+use crate::alloc::{self, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::facility::SiteAhead;
-use crate::job::{Request, Time};
+use crate::job::{JobId, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve_in};
@@ -209,7 +209,7 @@ impl Pool {
             return None;
         };
         self.managed
-            .claim(&placement, self.now)
+            .claim(&placement, Claim::new(self.now, Holder::Job(JobId(self.count))))
             .unwrap_or_else(|error| panic!("the allocator broke its contract: {error}"));
         self.hold(placement.clone());
         Some(placement)
@@ -253,7 +253,7 @@ impl Pool {
     /// # Errors
     /// If it is none on this machine, or not all of it is free; nothing is changed then.
     pub fn adopt(&mut self, placement: &Placement) -> Result<(), PoolError> {
-        self.managed.claim(placement, self.now)?;
+        self.managed.claim(placement, self.now.into())?;
         self.hold(placement.clone());
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::topology::Wiring;
 
 /// What is free on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Room {
     /// How many nodes are free.
     pub free: u32,

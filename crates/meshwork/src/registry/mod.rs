@@ -5,6 +5,7 @@
 //! defaults that `meshwork show` fills in, and the shared tests. Parameters are data, so that one
 //! strict reader serves them all and a test can try bad values in every one of them.
 
+mod check;
 mod param;
 mod params;
 mod read;
@@ -12,7 +13,7 @@ mod spelling;
 mod words;
 
 pub use param::{DefaultValue, Kind, Param, Range};
-pub use params::Params;
+pub use params::{Params, name_of};
 pub use read::{resolve, resolve_in};
 pub use spelling::{did_you_mean, join, with_article};
 pub use words::Words;
@@ -116,6 +117,32 @@ impl fmt::Debug for Family {
     }
 }
 
+/// Whose something is, as errors name it: an entry by its kind and name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The word for such an entry, as in "allocator".
+    pub kind: &'static str,
+    /// Its name; empty where it comes from no entry.
+    pub name: &'static str,
+    /// Whether it is an entry of this crate: what is wrong with it is a bug of ours.
+    pub is_standard: bool,
+}
+
+impl Origin {
+    /// Something of this kind that comes from no entry, but from the program that runs it.
+    #[must_use]
+    pub const fn unnamed(kind: &'static str) -> Origin {
+        Origin { kind, name: "", is_standard: false }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Origin { kind, name, .. } = self;
+        if name.is_empty() { write!(f, "the {kind}") } else { write!(f, "the {kind} `{name}`") }
+    }
+}
+
 /// The `about` of every entry of a list.
 pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
     entries.iter().map(|entry| entry.about()).collect()
@@ -145,6 +172,13 @@ impl Lists for Standard {
 }
 
 impl Family {
+    /// How errors name an entry of this family, by its name alone.
+    #[must_use]
+    pub fn origin(&self, name: &'static str) -> Origin {
+        let is_standard = (self.entries)().iter().any(|about| about.name == name);
+        Origin { kind: self.kind, name, is_standard }
+    }
+
     /// The entry of this crate with this name or alias.
     ///
     /// # Errors

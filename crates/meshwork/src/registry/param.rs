@@ -55,7 +55,7 @@ pub enum Kind {
     Component(&'static Family),
     /// A list of components.
     Components(&'static Family),
-    /// A list of names.
+    /// A list of names, or tables with a name and parameters for entries that have some.
     Names(&'static Family),
     /// A table of its own.
     Table(&'static [Param]),

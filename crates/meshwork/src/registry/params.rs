@@ -4,6 +4,12 @@ use toml::{Table, Value};
 
 use super::{Family, Problem, Words, join};
 
+/// The name that an item of a list of names says, as a text or as a table with parameters.
+#[must_use]
+pub fn name_of(item: &Value) -> Option<&str> {
+    item.as_str().or_else(|| item.get("name")?.as_str())
+}
+
 /// Parameters that have been read: every declared one is there and within its bounds, or was left
 /// out where that is allowed.
 ///
@@ -151,7 +157,7 @@ impl Params {
     #[must_use]
     pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {
         let list = self.table.get(key)?.as_array()?;
-        Some(list.iter().filter_map(Value::as_str).collect())
+        Some(list.iter().filter_map(name_of).collect())
     }
 
     /// The parameters of a table of its own.

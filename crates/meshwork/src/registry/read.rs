@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::spelling::suggestion;
-use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join};
+use super::{DefaultValue, Kind, Lists, Param, Params, Problem, Standard, join, name_of};
 
 /// Reads a table against its parameters: refuses unknown keys, checks every value, and fills in
 /// every default. `also` names keys that the caller has read itself.
@@ -50,7 +50,7 @@ pub fn resolve_in(
             (Some(value), _) => param.kind.read(lists, &at, value)?,
             (None, DefaultValue::Is(text)) => param
                 .kind
-                .read(lists, &at, &literal(text))
+                .read(lists, &at, &literal(text).expect("a default is written as TOML"))
                 .expect("a default is one of its own kind"),
             (None, DefaultValue::Absent(_)) => continue,
             (None, DefaultValue::Required) => {
@@ -65,9 +65,11 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "" })
 }
 
-fn literal(text: &str) -> Value {
-    let mut table: Table = format!("value = {text}").parse().expect("a default is written as TOML");
-    table.remove("value").expect("the key just written")
+/// A value as TOML writes it, and nothing beside it.
+pub(super) fn literal(text: &str) -> Option<Value> {
+    let mut table: Table = format!("value = {text}").parse().ok()?;
+    let value = table.remove("value")?;
+    table.is_empty().then_some(value)
 }
 
 impl Kind {
@@ -76,7 +78,12 @@ impl Kind {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }
 
-    fn read(&self, lists: &dyn Lists, path: &str, given: &Value) -> Result<Value, Problem> {
+    pub(super) fn read(
+        &self,
+        lists: &dyn Lists,
+        path: &str,
+        given: &Value,
+    ) -> Result<Value, Problem> {
         let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
         match self {
             Kind::Number(range) => {
@@ -163,11 +170,31 @@ impl Kind {
             },
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
-                let canonical = |item: &Value| {
-                    let name = item.as_str().ok_or_else(refuse)?;
-                    Ok(Value::String(family.find_in(lists, path, name)?.name.to_owned()))
+                // One without parameters is its name, and else a table with all of them.
+                let canonical = |(i, item): (usize, &Value)| {
+                    let about = match item {
+                        Value::String(name) => family.find_in(lists, path, name)?,
+                        Value::Table(_) => {
+                            let own = family.resolve_in(lists, &format!("{path}[{i}]"), item)?;
+                            family.find_in(lists, path, own.name())?
+                        }
+                        _ => return Err(refuse()),
+                    };
+                    if about.params.is_empty() && family.common.is_empty() {
+                        return Ok(Value::String(about.name.to_owned()));
+                    }
+                    let own = family.resolve_in(lists, &format!("{path}[{i}]"), item)?;
+                    Ok(Value::Table(own.table))
                 };
-                list.iter().map(canonical).collect::<Result<Vec<Value>, _>>().map(Value::Array)
+                let all = list.iter().enumerate().map(canonical).collect::<Result<Vec<_>, _>>()?;
+                let others = |item: &&Value| all.iter().any(|other| is_other_of_name(other, item));
+                if let Some(name) = all.iter().find(others).and_then(name_of) {
+                    let message = format!(
+                        "`{path}` names `{name}` twice, with other parameters: it is there once"
+                    );
+                    return Err(Problem::new(path, message));
+                }
+                Ok(Value::Array(all))
             }
             Kind::Table(params) => {
                 let table = given.as_table().ok_or_else(refuse)?;
@@ -188,6 +215,11 @@ impl Kind {
             }
         }
     }
+}
+
+/// Whether two items of a list of names have one name and are not the same.
+fn is_other_of_name(one: &Value, other: &Value) -> bool {
+    one != other && name_of(one) == name_of(other)
 }
 
 /// The numbers of a text such as `8x8`, as sides are written elsewhere.

@@ -18,7 +18,7 @@ impl Scenario {
     /// Whether the starts of jobs are compared with fair ones.
     pub(super) fn judges_starts(&self) -> bool {
         let is_of_lateness = |measure: &Measure| matches!(measure, Measure::PerLateness(_));
-        self.parts.metrics.iter().any(|found| is_of_lateness(&found.0.measure))
+        self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
     /// A run, and those that say when its jobs should have started.
@@ -36,7 +36,7 @@ impl Scenario {
     ) -> Result<Outcome, RunError> {
         let mut course = Course::default();
         let jobs = self.jobs(replication, inputs)?;
-        let setup = self.setup_with(replication, inputs)?;
+        let setup = Setup { names: self.names(), ..self.setup_with(replication, inputs)? };
         let mut seen = self.watch(setup, jobs, &mut (&mut course, &mut *observer))?;
         if course.arrived.len() > MAX_JUDGED {
             return Err(RunError::TooManyToJudge);

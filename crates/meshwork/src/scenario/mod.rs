@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::access::Access;
 use crate::catalogue::Catalogue;
 use crate::energy::Energy;
-use crate::engine::{RunError, Setup, simulate};
+use crate::engine::{Names, RunError, Setup, simulate};
 use crate::facility::Facility;
 use crate::failures::{self, Failures, Outages};
 use crate::job::{Cause, Time};
@@ -22,7 +22,7 @@ use crate::observe::metrics::{self, Features, Measure, MetricEntry, Rules};
 use crate::observe::recorder::{By, Cut, Measured, OwnerClass, Recorder, SizeClass, Window};
 use crate::observe::{Event, JobId, Observer, State};
 use crate::offer::ManagedSite;
-use crate::registry::{Named, Param, Params, Problem, entry, join, resolve_in};
+use crate::registry::{Named, Param, Params, Problem, entry, join, name_of, resolve_in};
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
 use crate::select::{self, SelectorEntry};
@@ -94,8 +94,8 @@ struct Parts {
     sizing: Found<SizingEntry>,
     network: Found<NetworkEntry>,
     workload: Found<WorkloadEntry>,
-    /// In the order of the list.
-    metrics: Vec<Found<MetricEntry>>,
+    /// In the order of the list, each with its own parameters.
+    metrics: Vec<(Found<MetricEntry>, Params)>,
 }
 
 impl Parts {
@@ -108,7 +108,7 @@ impl Parts {
         let usual = || metrics::usual(catalogue.metrics(), run);
         let measure = params.nested("measure");
         let names = measure.get_names("metrics").unwrap_or_else(usual);
-        let is_named = |metric: &&MetricEntry| names.contains(&metric.about.name);
+        let is_named = |metric: &&&MetricEntry| names.contains(&metric.about.name);
         Parts {
             scheduler: found(
                 catalogue.schedulers(),
@@ -121,9 +121,27 @@ impl Parts {
                 catalogue.workloads(),
                 &params.component("workload", &workload::FAMILY),
             ),
-            metrics: catalogue.metrics().iter().copied().filter(is_named).map(Found).collect(),
+            metrics: catalogue
+                .metrics()
+                .iter()
+                .filter(is_named)
+                .map(|metric| (Found(*metric), own_params(catalogue, &measure, metric)))
+                .collect(),
         }
     }
+}
+
+/// The parameters of a metric: those that the study gives it, or the defaults where it names no metrics.
+fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
+    let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
+    let own =
+        named.filter(|item| name_of(item) == Some(metric.about.name)).find_map(Value::as_table);
+    let resolved = own.cloned().or_else(|| {
+        let name = Value::String(metric.about.name.to_owned());
+        let resolved = metrics::FAMILY.resolve_in(catalogue, "measure.metrics", &name).ok()?;
+        Some(resolved.table().clone())
+    });
+    Params::of_resolved("measure.metrics", resolved.unwrap_or_default(), metrics::FAMILY.key)
 }
 
 /// What a run gave.
@@ -271,7 +289,21 @@ impl Scenario {
             return self.run_and_judge(replication, inputs, observer);
         }
         let jobs = self.jobs(replication, inputs)?;
-        self.run_on(self.setup_with(replication, inputs)?, jobs, observer)
+        let setup = self.setup_with(replication, inputs)?;
+        self.run_on(Setup { names: self.names(), ..setup }, jobs, observer)
+    }
+
+    /// The entries behind a run of this scenario on its own jobs, for its errors.
+    pub(crate) fn names(&self) -> Names {
+        let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
+        Names {
+            scheduler: sched::FAMILY.origin(scheduler.0.about.name),
+            serves_all: scheduler.0.serves_all,
+            selector: select::FAMILY.origin(selector.0.about.name),
+            sizing: sizing::FAMILY.origin(sizing.0.about.name),
+            network: network::FAMILY.origin(network.0.about.name),
+            workload: workload::FAMILY.origin(workload.0.about.name),
+        }
     }
 
     /// The jobs of one replication.
@@ -334,6 +366,7 @@ impl Scenario {
             outages: self.outages(replication, inputs)?,
             access: self.access.clone(),
             energy: self.energy.clone(),
+            names: Names::default(),
         })
     }
 
@@ -369,7 +402,8 @@ impl Scenario {
     ) -> Result<Seen, RunError> {
         let sites = setup.facility.sites().iter().map(|managed| managed.site().speed());
         let speeds = if self.speeds.is_some() { sites.collect() } else { Vec::new() };
-        let metrics = self.parts.metrics.iter().map(|found| found.0).collect();
+        let metrics =
+            self.parts.metrics.iter().map(|(found, own)| (found.0, own.clone())).collect();
         let mut recorder = recorder(&self.params.nested("measure"), metrics);
         let mut ledger = Ledger::default();
         let mut all = Watchers { recorder: &mut recorder, ledger: &mut ledger, other: observer };
@@ -406,7 +440,7 @@ impl Scenario {
 
     /// A metric that compares users, if any does.
     fn evenness(&self) -> Option<&'static str> {
-        let metrics = self.parts.metrics.iter().map(|found| found.0);
+        let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
         of_users.next().map(|metric| metric.about.name)
     }
@@ -498,12 +532,15 @@ fn in_order(mut table: Table) -> Table {
     ordered
 }
 
-fn recorder(measure: &Params, metrics: Vec<&'static MetricEntry>) -> Recorder {
+fn recorder(measure: &Params, metrics: Vec<(&'static MetricEntry, Params)>) -> Recorder {
     let window = Window {
         warmup_jobs: measure.integer("warmup_jobs"),
         warmup_time: measure.number("warmup_time"),
         jobs: measure.get_integer("jobs"),
-        rules: Rules { slowdown_threshold: measure.number("slowdown_threshold") },
+        rules: Rules {
+            slowdown_threshold: measure.number("slowdown_threshold"),
+            params: Params::of_resolved("", Table::new(), ""),
+        },
         by_size: measure.meaning("by_size", &BY_SIZE),
         by_owner: By::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),
     };

@@ -289,7 +289,7 @@ fn serves(
         .map(|other| other.about.name)
         .collect();
     let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
-    let only = entry.dimensions.map_or_else(String::new, |d| format!(" of {d} dimensions"));
+    let only = entry.dimensions.map_or_else(String::new, of_dimensions);
     Err(Problem::new(
         allocator.path(),
         format!(
@@ -300,4 +300,10 @@ fn serves(
             others.join(", ")
         ),
     ))
+}
+
+/// Behind the names of wirings: so many dimensions and no others.
+fn of_dimensions(all: &[usize]) -> String {
+    let all: Vec<String> = all.iter().map(usize::to_string).collect();
+    format!(" of {} dimensions", all.join(" or "))
 }

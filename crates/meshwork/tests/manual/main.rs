@@ -10,14 +10,9 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::alloc::Ask;
-use meshwork::facility::Facility;
-use meshwork::offer::ManagedSite;
-use meshwork::registry::{Params, entry, resolve};
-use meshwork::scenario::Scenario;
-use meshwork::select::SELECTORS;
-use meshwork::shape::ShapeRule;
-use meshwork::sizing::SIZINGS;
-use meshwork::workload::NoInputs;
+use meshwork::conformance::{check_allocator, check_scheduler};
+use meshwork::registry::{Params, resolve};
+use meshwork::{Catalogue, Component, NoInputs, Scenario};
 use meshwork::{cluster, form, geometry, job, machine, registry, rng, topology};
 
 use job::{Request, Time};
@@ -106,59 +101,39 @@ fn two_ends_is_its_definition() {
 }
 // twin
 
-fn scenario(allocator: &str) -> Scenario {
-    let text = format!(
-        "allocator = '{allocator}'
-        machine = {{ topology = 'mesh', dims = [16, 16] }}
-        workload = {{ name = 'synthetic', load = 0.4, sizes = 'uniform',
-                      runtimes = {{ name = 'exponential', mean = 5.0 }} }}
-        measure = {{ warmup_jobs = 100, jobs = 1100, metrics = ['wait'] }}"
-    );
-    Scenario::read(&text.parse().unwrap()).unwrap()
+fn catalogue() -> Catalogue {
+    let catalogue = Catalogue::standard().with_allocator(&alloc::block::two_ends::ENTRY).unwrap();
+    catalogue.with_scheduler(&sched::shortest_first::ENTRY).unwrap()
 }
 
-fn wait(outcome: &meshwork::scenario::Outcome) -> f64 {
-    outcome.metrics[0].value.unwrap()
+fn wait(allocator: impl Into<Component>, scheduler: &str) -> f64 {
+    let runtimes = Component::new("exponential").with("mean", 5.0);
+    let workload = Component::new("synthetic").with("load", 0.4).with("sizes", "uniform");
+    let scenario = Scenario::builder()
+        .catalogue(&catalogue())
+        .mesh([16, 16])
+        .allocator(allocator)
+        .scheduler(scheduler)
+        .workload(workload.with("runtimes", runtimes))
+        .warmup_jobs(100)
+        .jobs(1100)
+        .metrics(["wait"]);
+    scenario.build().unwrap().run(0, &NoInputs, &mut ()).unwrap().metrics[0].value.unwrap()
 }
 
 #[test]
-fn an_allocator_of_ones_own_runs_without_being_in_the_list() {
-    let scenario = scenario("first_fit");
-    let run = |large: &str| {
-        let topology = Topology::mesh(&[16, 16]).unwrap();
-        let site = ManagedSite::new(
-            Site::new(topology.clone(), 1.0),
-            allocator(large, &topology),
-            &alloc::block::two_ends::ENTRY,
-            Stream::new(1, 0, "allocator.0"),
-            ShapeRule::Squarest,
-        );
-        let (exact, first) = (entry(SIZINGS, "exact"), entry(SELECTORS, "first_fit"));
-        let facility = Facility::new(
-            vec![site],
-            (exact.build)(&params(&exact.about, ""), &[topology]).unwrap(),
-            (first.build)(&params(&first.about, "")).unwrap(),
-            Stream::new(1, 0, "selector"),
-        );
-        let mut setup = scenario.setup(0).unwrap();
-        setup.facility = facility;
-        let jobs = scenario.jobs(0, &NoInputs).unwrap();
-        wait(&scenario.run_on(setup, jobs, &mut ()).unwrap())
-    };
-    let first_fit = wait(&scenario.run(0, &NoInputs, &mut ()).unwrap());
+fn both_run_as_part_of_a_catalogue() {
+    let first_fit = wait("first_fit", "fcfs");
+    let two_ends = |large: f64| wait(Component::new("two_ends").with("large", large), "fcfs");
     // No job has more than all processors: nearly all are small, and it is first fit.
-    assert!((run("large = 1.0") - first_fit).abs() < 1e-9 * first_fit.max(1.0));
-    assert!((run("large = 0.1") - first_fit).abs() > 1e-3, "and else it is not");
+    assert!((two_ends(1.0) - first_fit).abs() < 1e-9 * first_fit.max(1.0));
+    assert!((two_ends(0.1) - first_fit).abs() > 1e-3, "and else it is not");
+    let shortest = wait("first_fit", "shortest_first");
+    assert!(shortest < 0.9 * first_fit, "{shortest} is no less than {first_fit}");
 }
 
 #[test]
-fn a_scheduler_of_ones_own_runs_without_being_in_the_list() {
-    let scenario = scenario("first_fit");
-    let mine = &sched::shortest_first::ENTRY;
-    let mut setup = scenario.setup(0).unwrap();
-    setup.scheduler = (mine.build)(&params(&mine.about, ""), &[]).unwrap();
-    let jobs = scenario.jobs(0, &NoInputs).unwrap();
-    let shortest = wait(&scenario.run_on(setup, jobs, &mut ()).unwrap());
-    let in_order = wait(&scenario.run(0, &NoInputs, &mut ()).unwrap());
-    assert!(shortest < 0.9 * in_order, "{shortest} is no less than {in_order}");
+fn both_keep_the_rules_of_their_lists() {
+    check_allocator(&catalogue(), "two_ends").unwrap();
+    check_scheduler(&catalogue(), "shortest_first").unwrap();
 }

@@ -145,7 +145,7 @@ impl Program {
             let base = site.grid().node(corner);
             let one = Placement::from(Block { base, sides: [1, 1, 1].as_slice().into() });
             site.claim(&one).unwrap();
-            allocator.claimed(&one, &site, Time::ZERO);
+            allocator.claimed(&one, &site, Time::ZERO.into());
         }
         let row = |job: &Submitted| Row {
             id: job.id,
@@ -310,7 +310,7 @@ impl Program {
             return;
         };
         self.site.claim(&placement).unwrap();
-        self.allocator.claimed(&placement, &self.site, Time::ZERO);
+        self.allocator.claimed(&placement, &self.site, Time::ZERO.into());
         let mut shape = row.shape;
         shape.sort_unstable();
         let crc = self.crc(&placement);

@@ -300,7 +300,8 @@ fn quoted(names: &[&str]) -> String {
 }
 
 /// A small machine on which something works.
-fn machine(serves: &[Wiring], dimensions: Option<usize>) -> String {
+fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
+    let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);
     match (is_mesh, dimensions) {
         (true, None | Some(2)) => MESH.to_owned(),

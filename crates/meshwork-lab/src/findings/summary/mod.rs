@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::observe::recorder::By;
+use meshwork::registry::name_of;
 use toml::Value;
 
 use crate::findings::columns::Meanings;
@@ -207,8 +208,7 @@ pub fn label(swept: &[(String, Value)]) -> String {
 /// The metrics that a study names, in its order; nothing where it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
-    let text = |name: &Value| name.as_str().map(str::to_owned);
-    names.into_iter().flatten().filter_map(text).collect()
+    names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
 }
 
 /// Metrics in the order in which the study names them; those that it does not name come last, as they are.

@@ -1,10 +1,10 @@
 //! First fit by a scan that jumps over what is held.
 
 use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
@@ -25,7 +25,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh],
-    dimensions: Some(2),
+    dimensions: Some(&[2]),
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
@@ -50,8 +50,8 @@ impl Allocator for AdaptiveScan {
         lowest(sides, self.rotation, |sides| scan(site.grid(), self.held.list(), sides, |_, _| ()))
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
-        self.held.claimed(placement, site.grid(), now);
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.held.claimed(placement, site.grid(), claim.now);
     }
 
     fn released(&mut self, placement: &Placement, site: &Site) {
@@ -115,6 +115,7 @@ fn scan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Time;
 
     #[test]
     fn three_positions_where_first_fit_tests_eleven() {

@@ -1,9 +1,9 @@
 //! Squares whose sides are powers of two, and which lie on multiples of their sides.
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
@@ -32,7 +32,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         }],
     },
     serves: &[Wiring::Mesh],
-    dimensions: Some(2),
+    dimensions: Some(&[2]),
     asks: Asks::Square,
     finds: Finds::SomeBlocks,
     contiguous: true,
@@ -103,7 +103,7 @@ impl Allocator for Lists {
         Some(Block { base, sides: Dims::clone(sides) }.into())
     }
 
-    fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, _site: &Site, _claim: Claim) {
         for block in &placement.blocks {
             self.squares.take_block(block.base, &block.sides);
         }

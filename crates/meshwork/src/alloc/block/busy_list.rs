@@ -1,10 +1,10 @@
 //! The first base on the planes to the right of what is held.
 
 use super::held::{Held, HeldBlocks, Span};
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
@@ -64,8 +64,8 @@ impl Allocator for BusyList {
         self.rotation
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
-        self.held.claimed(placement, site.grid(), now);
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.held.claimed(placement, site.grid(), claim.now);
     }
 
     fn released(&mut self, placement: &Placement, site: &Site) {

@@ -2,10 +2,10 @@
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
@@ -27,7 +27,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Rotation::TURNING],
     },
     serves: &[Wiring::Mesh],
-    dimensions: Some(2),
+    dimensions: Some(&[2]),
     asks: Asks::Block,
     finds: Finds::EveryBlock,
     contiguous: true,
@@ -54,8 +54,8 @@ impl Allocator for QuickAllocation {
         lowest(sides, self.rotation, |sides| first_gap(site.grid(), &by_left_edge, sides, |_| ()))
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
-        self.held.claimed(placement, site.grid(), now);
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.held.claimed(placement, site.grid(), claim.now);
     }
 
     fn released(&mut self, placement: &Placement, site: &Site) {
@@ -102,7 +102,7 @@ fn first_gap(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Dims;
+    use crate::job::{Dims, Time};
     use crate::machine::Block;
 
     #[test]

@@ -30,7 +30,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         params: &[Ties::PARAM],
     },
     serves: &[Wiring::Torus],
-    dimensions: Some(3),
+    dimensions: Some(&[3]),
     asks: Asks::Block,
     finds: Finds::SomeBlocks,
     contiguous: false,

@@ -45,7 +45,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry {
         ],
     },
     serves: &[Wiring::Torus],
-    dimensions: Some(3),
+    dimensions: Some(&[3]),
     asks: Asks::Block,
     finds: Finds::SomeBlocks,
     contiguous: false,

@@ -7,11 +7,11 @@ pub use list::List;
 
 use std::sync::Arc;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Topology, Wiring};
@@ -209,7 +209,7 @@ impl Allocator for Partitions {
         Some(in_order(site.grid(), self.nodes(chosen)))
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         let nodes = set_of(placement, site.grid());
         self.look_at(site.free());
         if let Some(partition) = self.of(&nodes) {

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, block};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError, block};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
@@ -97,7 +97,7 @@ impl AdaptiveNoncontiguous {
             let found = search.choose(Ask::new(&request, &site, now, rng));
             let found = found.filter(|placement| site.claim(placement).is_ok());
             if let Some(placement) = &found {
-                search.claimed(placement, &site, now);
+                search.claimed(placement, &site, now.into());
                 all.blocks.extend(placement.blocks.iter().cloned());
             }
             found.is_some()
@@ -152,8 +152,8 @@ impl Allocator for AdaptiveNoncontiguous {
         self.levels.map(|_| Finds::SomeBlocks)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
-        self.search.claimed(placement, site, now);
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.search.claimed(placement, site, claim);
     }
 
     fn released(&mut self, placement: &Placement, site: &Site) {

@@ -1,11 +1,10 @@
 //! Nodes along a curve, and fits of a line of them.
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::Time;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
@@ -120,7 +119,7 @@ impl Allocator for Curve {
         Some(in_order(site.grid(), nodes.take(count as usize)))
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         placement.for_each_run(site.grid(), |start, count| {
             (start..start + count).for_each(|node| self.line.hold(node));
         });

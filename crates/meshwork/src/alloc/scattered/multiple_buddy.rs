@@ -1,9 +1,9 @@
 //! Buddies of several sizes for one job, by the digits of its count.
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
-use crate::job::{Dims, Time};
+use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
@@ -128,7 +128,7 @@ impl Allocator for MultipleBuddy {
         Some(placement)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         self.for_each_block(placement, site.grid(), FreeCells::take_block);
     }
 

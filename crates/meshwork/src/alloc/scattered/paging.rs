@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::order::{Line, Order};
 use crate::geometry::ranked::in_order;
-use crate::job::{Dims, Time};
+use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
@@ -198,7 +198,7 @@ impl Allocator for Paging {
         (!one_each).then_some(Finds::SomeBlocks)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         self.for_each_page(placement, site, |paging, page| {
             paging.held[page as usize] += 1;
             paging.line.hold(page);

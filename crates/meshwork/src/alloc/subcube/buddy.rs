@@ -1,10 +1,10 @@
 //! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
 use super::{free_subcubes, number};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
@@ -185,7 +185,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
         Some(aligned(k, base).block(self.dimension).into())
     }
 
-    fn claimed(&mut self, placement: &Placement, _site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, _site: &Site, _claim: Claim) {
         for_each_aligned_block(placement, |base, dimension| self.claim(base, dimension));
     }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
@@ -93,7 +93,7 @@ impl Allocator for FreeList {
         self.strict.then_some(Finds::SomeBlocks)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         self.lists.claimed(placement, site, &mut self.search);
     }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::Wiring;
@@ -118,7 +118,7 @@ impl Allocator for Noncubic {
         (taken.len() == count.count_ones() as usize).then_some(Placement { blocks })
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         self.lists.claimed(placement, site, &mut self.search);
     }
 

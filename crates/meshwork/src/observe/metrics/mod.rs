@@ -18,7 +18,7 @@ mod waits;
 pub use super::areas::Integrand;
 use super::{Messages, Running, State};
 use crate::job::{Cause, Time};
-use crate::registry::{About, Family, Named, abouts};
+use crate::registry::{About, DefaultValue, Family, Named, Params, abouts};
 use deadlines::{MISSED_DEADLINES, TARDINESS};
 use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
 use failures::{AVAILABILITY, GOODPUT, INTERRUPTIONS, LOST_NODE_HOURS};
@@ -43,8 +43,15 @@ pub struct MetricEntry {
     pub about: About,
     /// In what it is measured.
     pub unit: &'static str,
-    /// How it is measured.
+    /// How it is measured. Its parameters reach what is called for each job, as [`Rules::params`].
     pub measure: Measure,
+}
+
+impl MetricEntry {
+    /// Whether a parameter has to be given: it is then measured only where a study names it.
+    fn must_be_named(&self) -> bool {
+        self.about.params.iter().any(|param| matches!(param.default, DefaultValue::Required))
+    }
 }
 
 impl Named for MetricEntry {
@@ -59,6 +66,9 @@ pub enum Measure {
     Mean(Quantity),
     /// The same of anything else.
     PerJob(fn(&Running, Time, &Rules) -> f64),
+    /// The ratio of two sums over the jobs that finished, of what is given for each: over what it stands, and under. A job for
+    /// which either is not a number adds nothing.
+    Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
     /// The mean over the jobs that finished of the time that each waited for this.
     PerWait(Cause),
     /// The mean of this over the jobs that started.
@@ -101,6 +111,7 @@ impl Measure {
             Measure::PerEvent(_) => true,
             Measure::Mean(_)
             | Measure::PerJob(_)
+            | Measure::Ratio(_)
             | Measure::PerWait(_)
             | Measure::PerStart(_)
             | Measure::Power
@@ -150,11 +161,13 @@ impl Quantity {
     }
 }
 
-/// Parameters that metrics share.
-#[derive(Clone, Copy, Debug)]
+/// What a study says of how metrics are measured.
+#[derive(Clone, Debug)]
 pub struct Rules {
     /// Run times below this count as this much in the bounded slowdown.
     pub slowdown_threshold: f64,
+    /// The parameters of the metric that is asked, with every default: none for most.
+    pub params: Params,
 }
 
 /// Counts of a run as a whole.
@@ -282,10 +295,19 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics that go by which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric goes by which nodes a job holds, and not only by how many; whoever adds a metric to the list may.
+/// Whether a metric goes by which nodes a job holds, and not only by how many: of those from outside, each that is shown
+/// jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
-    is_in(OF_PLACES) || !is_in(METRICS)
+    let is_shown_jobs = matches!(
+        metric.measure,
+        Measure::PerJob(_)
+            | Measure::Ratio(_)
+            | Measure::PerStart(_)
+            | Measure::Net(..)
+            | Measure::Rate(..)
+    );
+    is_in(OF_PLACES) || (is_shown_jobs && !is_in(METRICS))
 }
 
 /// Metrics of what outages cost: measured where nodes may fail, unless asked for.
@@ -313,6 +335,7 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
     };
     let is_usual = |metric: &&&MetricEntry| {
         !matches!(metric.measure, Measure::Quantile(..))
+            && !metric.must_be_named()
             && !is_in(ON_REQUEST, metric)
             && (run.sends || !is_in(OF_MESSAGES, metric))
             && (run.fails || !is_in(OF_FAILURES, metric))

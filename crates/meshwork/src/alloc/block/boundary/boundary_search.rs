@@ -2,10 +2,10 @@
 
 use super::best_base::BestBase;
 use super::contact::Contact;
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
-use crate::job::{Request, Time};
+use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Params};
 use crate::topology::{Topology, Wiring};
@@ -72,7 +72,7 @@ impl Allocator for BoundarySearch {
         block.map(Placement::from)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, _now: Time) {
+    fn claimed(&mut self, placement: &Placement, site: &Site, _claim: Claim) {
         self.contact.claimed(placement, site.grid());
     }
 

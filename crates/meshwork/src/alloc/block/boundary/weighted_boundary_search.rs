@@ -6,10 +6,10 @@ use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::peaks::Edges;
 use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
-use crate::job::{Dims, Request, Time};
+use crate::job::{Dims, Request};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Range, Words};
 use crate::topology::{Grid, Wiring};
@@ -139,8 +139,8 @@ impl Allocator for WeightedBoundarySearch {
         block.map(Placement::from)
     }
 
-    fn claimed(&mut self, placement: &Placement, site: &Site, now: Time) {
-        self.held.claimed(placement, site.grid(), now);
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.held.claimed(placement, site.grid(), claim.now);
     }
 
     fn released(&mut self, placement: &Placement, site: &Site) {

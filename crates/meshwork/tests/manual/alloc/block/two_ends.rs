@@ -56,6 +56,10 @@ impl Allocator for TwoEnds {
         Some(Block { base, sides: Dims::clone(sides) }.into())
     }
 
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
     fn fork(&self) -> Box<dyn Allocator> {
         Box::new(self.clone())
     }

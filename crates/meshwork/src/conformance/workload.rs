@@ -1,0 +1,139 @@
+//! What every workload has to do.
+
+use toml::Value;
+
+use super::runs::{Serves, each_job_once, scenario};
+use super::{Broken, Finding, Tried, machines, with_parameters};
+use crate::catalogue::Catalogue;
+use crate::job::{Job, Time};
+use crate::registry::{Params, entry};
+use crate::topology::Topology;
+use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
+
+/// So much of a workload is read.
+const MOST: usize = 5000;
+
+/// So many of its jobs are run.
+const RUN: usize = 150;
+
+/// Holds a workload of a catalogue to the rules of the list, on small machines of the simplest wirings that it does not refuse.
+/// It is given by its name, or as a table with its parameters; what it reads comes from the inputs.
+///
+/// - Its jobs come in the order of their arrivals, those that follow others before them; arrivals and run times are finite,
+///   estimates are numbers, and each asks for a processor at least.
+/// - The same seed and replication give the same jobs.
+/// - One that [declares](WorkloadEntry::ends) never to end goes on, and one that does not [know](WorkloadEntry::knows_owners)
+///   users names none.
+/// - First come, first served, each job that the machine can hold starts once and ends once.
+///
+/// Whether one that declares to end does so is not tried.
+///
+/// # Errors
+/// The first rule that it breaks, or that there is no such workload.
+pub fn check_workload(
+    catalogue: &Catalogue,
+    given: impl Into<Value>,
+    inputs: &dyn Inputs,
+) -> Result<Tried, Finding> {
+    let params = workload::FAMILY.resolve_in(catalogue, "workload", &given.into())?;
+    let entry = entry(catalogue.workloads(), params.name());
+    let mut tried = Tried::default();
+    let mut last_refusal = String::new();
+    for (machine, topology) in &machines() {
+        let case = || {
+            let mut own = params.table().clone();
+            own.retain(|key, _| entry.about.params.iter().any(|param| param.name == key));
+            format!("on a {topology}{}", with_parameters(&own))
+        };
+        let read = |replication| read(entry, &params, topology, replication, inputs);
+        let jobs = match read(0) {
+            Err(BuildError::Problem(problem)) => {
+                last_refusal = problem.message;
+                continue;
+            }
+            Err(BuildError::Workload(error)) => return Err(broken(entry, case(), error.0)),
+            Ok(read) => read,
+        };
+        let again = jobs_of(&jobs, entry).and_then(|own| match read(0) {
+            Ok(again) if again == jobs => Ok(own),
+            _ => Err("the same seed gives other jobs the second time".to_owned()),
+        });
+        let own = again.map_err(|sentence| broken(entry, case(), sentence))?;
+        tried.questions += jobs.len() as u64;
+        if own.len() == jobs.len() {
+            let machine = format!("machine = {{ {machine} }}");
+            let run = || {
+                let scenario = scenario(catalogue, &machine, &[])?;
+                each_job_once(&scenario, &own[..own.len().min(RUN)], Serves::All)
+            };
+            tried += run().map_err(|sentence| broken(entry, case(), sentence))?;
+        }
+        tried.machines += 1;
+    }
+    if tried.machines == 0 {
+        let sentence = format!("it serves none of them, so nothing can be tried: {last_refusal}");
+        return Err(broken(entry, "on every small machine".to_owned(), sentence));
+    }
+    Ok(tried)
+}
+
+fn broken(entry: &'static WorkloadEntry, case: String, sentence: String) -> Finding {
+    let (kind, name, drawing) = (workload::FAMILY.kind, entry.about.name, String::new());
+    Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
+}
+
+/// The beginning of a workload on a machine of one site.
+fn read(
+    entry: &WorkloadEntry,
+    params: &Params,
+    topology: &Topology,
+    replication: u64,
+    inputs: &dyn Inputs,
+) -> Result<Vec<Submission>, BuildError> {
+    let sites = [(topology.clone(), 1.0)];
+    let context = WorkloadContext { sites: &sites, seed: 1, replication, owners: true, inputs };
+    let all = workload::submissions(entry, params, &context)?.take(MOST);
+    all.collect::<Result<Vec<Submission>, _>>().map_err(BuildError::Workload)
+}
+
+/// The jobs that follow no others; or what is wrong with what a workload hands out.
+fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for (place, submission) in all.iter().enumerate() {
+        let (job, follows) = match submission {
+            Submission::Job(job) => (job, false),
+            Submission::Following(follower) => (&follower.job, true),
+            Submission::Unusable(_) => continue,
+        };
+        let wrong = |what: String| Err(format!("its job {place} (from 0) {what}"));
+        if follows && !jobs.is_empty() {
+            return wrong("follows another, and comes after one that does not".to_owned());
+        }
+        let last = jobs.last().map_or(Time::ZERO, |last| last.arrival);
+        if !follows && (job.arrival < last || job.arrival.units() == f64::INFINITY) {
+            return wrong(format!(
+                "arrives at {}, after one that arrives at {last}: arrivals are finite, and in order",
+                job.arrival
+            ));
+        }
+        if !(job.runtime >= 0.0 && job.runtime < f64::INFINITY && job.estimate >= 0.0) {
+            let Job { runtime, estimate, .. } = job;
+            return wrong(format!(
+                "has the run time {runtime} and the estimate {estimate}: run times are finite, and both are numbers from 0 on"
+            ));
+        }
+        if job.request.nodes() == 0 {
+            return wrong("asks for no processor".to_owned());
+        }
+        if job.owner.is_some() && !entry.knows_owners {
+            return wrong("has an owner, but it declares to know none".to_owned());
+        }
+        if !follows {
+            jobs.push(job.clone());
+        }
+    }
+    if !entry.ends && all.len() < MOST {
+        return Err(format!("it declares never to end, but ends after {} jobs", all.len()));
+    }
+    Ok(jobs)
+}

@@ -1,0 +1,45 @@
+//! An allocator and a scheduler of one's own: a library that depends on `meshwork` alone.
+
+mod shortest_first;
+mod two_ends;
+
+use meshwork::catalogue::{Catalogue, EntryError};
+
+/// Everything that Meshwork has, and both.
+///
+/// # Errors
+/// If one of them cannot be added.
+pub fn catalogue() -> Result<Catalogue, EntryError> {
+    Catalogue::standard().with_allocator(&two_ends::ENTRY)?.with_scheduler(&shortest_first::ENTRY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use meshwork::conformance::{check_allocator, check_scheduler};
+    use meshwork::{Component, NoInputs, Scenario};
+
+    #[test]
+    fn both_keep_the_rules_of_their_lists() -> Result<(), Box<dyn Error>> {
+        let catalogue = super::catalogue()?;
+        check_allocator(&catalogue, "two_ends")?;
+        check_scheduler(&catalogue, "shortest_first")?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_run_with_both() -> Result<(), Box<dyn Error>> {
+        let outcome = Scenario::builder()
+            .catalogue(&super::catalogue()?)
+            .mesh([16, 16])
+            .allocator(Component::new("two_ends").with("large", 0.3))
+            .scheduler("shortest_first")
+            .workload(Component::new("lublin").with("jobs", 500))
+            .metrics(["wait"])
+            .build()?
+            .run(0, &NoInputs, &mut ())?;
+        assert_eq!(outcome.finished, 500);
+        Ok(())
+    }
+}
